@@ -14,6 +14,7 @@ from privproof import (
     bernoulli,
     check,
     composed,
+    discrete_gaussian,
     gaussian,
     integer,
     laplace,
@@ -30,6 +31,7 @@ from privproof.evidence.checker.runs.shown import Apart
 from privproof.exact import Rational
 from privproof.exact.balls import precision
 from privproof.exact.normal import normal_excess
+from privproof.library.noisy_max import noisy_max_question
 
 
 @mechanism
@@ -40,6 +42,11 @@ def laplace_count(n: integer(0, 1)):
 @mechanism
 def gaussian_count(n: integer(0, 1)):
     return gaussian(n, sigma=4)
+
+
+@mechanism
+def discrete_count(n: integer(0, 1)):
+    return discrete_gaussian(n, variance=4)
 
 
 @mechanism
@@ -101,6 +108,13 @@ def test_randomised_response_is_exact(times):
     assert high - low < 1e-6
 
 
+def test_discrete_gaussian_releases_have_all_their_losses_on_the_lattice():
+    for times, exact in ((1, 0.00724877684595258), (16, 0.50894452470042)):
+        low, high = bounds(composed(discrete_count, times=times), 1)
+        assert low <= exact <= high
+        assert high - low < 1e-8 * high
+
+
 def test_different_mechanisms_together():
     question = composed(composed(laplace_count, times=2), composed(answer, times=3))
     found = smallest_delta(question, 1)
@@ -152,6 +166,8 @@ def test_claims_are_decided_or_left_open():
 def test_what_is_composed_and_sampled():
     with pytest.raises(QuestionError, match="from once"):
         composed(laplace_count, times=0)
+    with pytest.raises(QuestionError, match="composed exactly"):
+        composed(noisy_max_question(2, improved=True))
     with pytest.raises(QuestionError, match="neighbours are"):
         composed(laplace_count, rate="1/10")
     with pytest.raises(QuestionError, match="above 0 and at most 1"):

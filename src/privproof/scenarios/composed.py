@@ -122,6 +122,13 @@ def composed_question(*uses: Use) -> ComposedQuestion:
                 place=use.of.name,
                 hint="a function or a model with neighbours",
             )
+        if use.of.family == "words" and not use.of.functions:
+            raise QuestionError(
+                "composition",
+                f"{use.of.name} is a model, whose profile is composed exactly",
+                place=use.of.name,
+                hint=f"privacy_profile(question).composed({use.times})",
+            )
         if use.sampling is not None:
             _sampled(use, use.sampling)
     return ComposedQuestion(tuple(replace(use, of=use.of.under(None)) for use in uses))

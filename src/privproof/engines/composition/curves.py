@@ -20,16 +20,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import gcd
 
 from flint import arb
 
 from privproof.engines.composition.lattices import HockeyStick
 from privproof.engines.divergences.parts import Compared, Part
 from privproof.engines.runs.divergence import Divergence
-from privproof.exact import Epsilon, Rational
+from privproof.exact import ZERO, Epsilon, Rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.normal import normal_excess
 from privproof.language.trees import Leaf
+
+
+def common_loss(parts: Sequence[Part] | None) -> Rational | None:
+    """A number of which all losses are multiples, where only discrete Gaussian noise tells the sides apart; None where others may be.
+
+    An integer x with variance v that is moved by an integer d has the loss ``d (2x - d)/(2v)``.
+    """
+    unit = ZERO
+    for part in parts or ():
+        spread = part.spread
+        if not part.level or (spread is not None and (spread.square != 0 or spread.moves)):
+            return None
+        for variance, by in () if spread is None or spread.lattice is None else spread.lattice.moves:
+            unit = common_divisor(unit, abs(by) / (2 * variance))
+    return unit if unit != 0 else None
+
+
+def common_divisor(one: Rational, other: Rational) -> Rational:
+    """The largest number of which two are whole multiples; 0 is one of everything."""
+    below = int(one.q) * int(other.q)
+    return Rational(gcd(int(one.p) * int(other.q), int(other.p) * int(one.q)), below)
 
 
 def alike(parts: Sequence[Part] | None) -> tuple[object, ...] | None:

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from flint import arb
 
+from privproof.engines.composition.curves import common_divisor
 from privproof.engines.composition.lattices import HockeyStick, losses_above, losses_below
 from privproof.engines.composition.losses import BITS, Losses, TooManyLosses
 from privproof.engines.composition.parts import FromRuns, Known, Seen, from_certificates
@@ -24,7 +25,7 @@ from privproof.engines.runs.runnable import as_run, is_of_every_size
 from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.verdicts import RunDetails
-from privproof.exact import Budget, Epsilon, Rational, epsilon, fraction, log
+from privproof.exact import ZERO, Budget, Epsilon, Rational, epsilon, fraction, log
 from privproof.exact.balls import precision, rational_bounds
 from privproof.scenarios import ComposedQuestion, Use
 
@@ -175,7 +176,7 @@ class _Composing:
         least = self.reaches[balls.index(min(balls))]
         if least.ratio != 1 and least.root * fine > _LARGEST_ROOT:
             return None
-        step = _part(least, fine)
+        step = self._unit(max(balls)) or _part(least, fine)
         size = float(step.ball(64))
         reaches = tuple(max(1, math.ceil(ball / size - _CLOSE)) for ball in balls)
         if max(reaches) > _MOST_REACH:
@@ -198,6 +199,16 @@ class _Composing:
                 below.append((number, seen, losses_below(seen.curve, step, reach, seen.certain).times(use.times)))
                 self.monitor.pause()
         return _Lattice(step, reaches, tuple(above), tuple(below))
+
+    def _unit(self, largest: float) -> Epsilon | None:
+        """The largest step with all losses on the lattice, where there is one and it is not too small."""
+        found = ZERO
+        for known in self.known:
+            if known.unit is None:
+                return None
+            found = common_divisor(found, known.unit)
+        step = fraction(found)
+        return epsilon(step) if step * _MOST_REACH > largest else None
 
     def _worth(self, number: int, known: Known) -> Sequence[Seen]:
         """The neighbours that may be the worst: those with the largest curve somewhere."""

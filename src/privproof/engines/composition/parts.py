@@ -13,6 +13,8 @@ from privproof.compiling.runs import Runs
 from privproof.engines.composition.curves import (
     alike,
     certain_mass,
+    common_divisor,
+    common_loss,
     gaussian,
     largest,
     pair_above,
@@ -29,7 +31,7 @@ from privproof.engines.monitor import Monitor
 from privproof.engines.runs.certificates import runs_document
 from privproof.engines.runs.divergence import distinct_pairs
 from privproof.evidence.documents.measured import without_budget
-from privproof.exact import Epsilon, Rational, epsilon, rational
+from privproof.exact import ZERO, Epsilon, Rational, epsilon, rational
 from privproof.scenarios import Sampling
 
 _PARTS = 192
@@ -61,12 +63,14 @@ class Known:
         above: upper bounds of the curve, for the two ways in which all uses go.
         below: pairs of neighbours with their curves.
         compiled: the question as plain data, or what it is made from.
+        unit: a number of which all losses are multiples; None where that is not known.
         evidence: what the checker needs to bound the curve from above.
     """
 
     above: tuple[HockeyStick, HockeyStick]
     below: tuple[Seen, ...]
     compiled: Mapping[str, Any]
+    unit: Rational | None = None
     evidence: dict[str, object] = field(default_factory=lambda: {"method": "laws"})
 
 
@@ -108,7 +112,18 @@ class FromRuns:
         for pair in self.pairs:
             trees = self.runs.trees[pair.left], self.runs.trees[pair.right]
             curves.setdefault(alike(pair.above) or (pair.left, pair.right), self._watched(pair_above(pair, trees)))
-        return Known(_ways(largest(list(curves.values())), self.sampling), tuple(self._below()), self.document)
+        above = _ways(largest(list(curves.values())), self.sampling)
+        return Known(above, tuple(self._below()), self.document, self._unit())
+
+    def _unit(self) -> Rational | None:
+        """A number of which all losses are multiples."""
+        found = ZERO
+        for pair in self.pairs if self.sampling is None else ():
+            unit = common_loss(pair.above)
+            if unit is None:
+                return None
+            found = common_divisor(found, unit)
+        return found if found != 0 else None
 
     def _watched(self, curve: HockeyStick) -> HockeyStick:
         def value(c: arb) -> arb:
@@ -163,7 +178,7 @@ def from_certificates(certificates: Sequence[Mapping[str, Any]], sampling: Sampl
         return best
 
     evidence: dict[str, object] = {"method": "certificates", "certificates": certificates}
-    return Known(_ways(least, sampling), (), _about(certificates[0]), evidence)
+    return Known(_ways(least, sampling), (), _about(certificates[0]), evidence=evidence)
 
 
 def _about(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
