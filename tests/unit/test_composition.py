@@ -141,6 +141,7 @@ def test_every_length_is_proved_and_a_short_one_refuted():
     found = smallest_delta(composed(step, times=4), 1)
     exact = normal(2, 1)
     assert found.proof.question.uses[0].of.family == "program"
+    assert "probability 1" in found.proof.notes[0]
     assert found.lower <= exact * (1 + 1e-12)
     assert exact * (1 - 1e-12) <= float(found.upper)
     assert float(found.upper - found.lower) < 1e-3

@@ -60,6 +60,10 @@ _GRID = 10**6
 """The smallest epsilon at a delta is told in parts of this."""
 
 
+_ENDING = "all runs are taken to end with probability 1, which is not proved"
+"""What a composition of proofs relies on: that the laws of what is shown are whole, so that their curve can be turned round."""
+
+
 class CompositionEngine:
     """Bounds the delta of several uses."""
 
@@ -327,6 +331,7 @@ class _Composing:
                 "engine": ENGINE,
                 "compiled": tuple(known.compiled for known in self.known),
                 "details": details,
+                "notes": (_ENDING,) if any("certificates" in known.evidence for known in self.known) else (),
                 **more,
             }
         )
