@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 from math import exp, sqrt
 from statistics import NormalDist
 
@@ -373,3 +374,27 @@ def test_the_checker_reads_the_measures_off_the_shifts_itself():
 
     for change in (smaller, as_mu, another_question, as_a_pure_proof):
         assert isinstance(_changed(certificate, change), Rejected), change.__name__
+
+
+def sum_and_count(data):
+    total = sum(min(x, 10) for x in data) + random.gauss(0, 20)
+    return total, len(data) + random.gauss(0, 2)
+
+
+def scaled(data):
+    total = count = 0
+    for x in data:
+        total += x
+        if x > 3:
+            count += 1
+    return total + random.gauss(0, 20), 2 * count + random.gauss(0, 4)
+
+
+@pytest.mark.parametrize("function", [sum_and_count, scaled])
+def test_every_noise_is_shifted_as_far_as_its_own_data_change(function):
+    """Two numbers, each half a standard deviation apart: together sqrt(1/2)."""
+    found = check(function, epsilon=1, delta="0.04", data=records(*range(11)), neighbours="add-remove")
+    assert (found.status, found.engine) == ("proved", "laplace")
+    assert check(function, epsilon=1, delta="0.039", data=records(*range(11)), neighbours="add-remove").status != (
+        "proved"
+    )

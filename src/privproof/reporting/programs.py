@@ -20,6 +20,7 @@ from privproof.reporting.drawings import source
 from privproof.reporting.facts import Fact, ball_data, loss_data, plain_data, ratio_data
 from privproof.reporting.reports import Report
 from privproof.scenarios import ProgramQuestion
+from privproof.scenarios.programs import is_gaussian
 
 _LONGEST = 120
 """A probability with a longer exact text is shown as a decimal number only."""
@@ -142,9 +143,11 @@ def compared_words(question: ProgramQuestion) -> str:
     amount = amounts[0] if len(amounts) == 1 else "by at most its sensitivity"
     single = all(declared.shape == "value" for declared in private.values()) and len(private) == 1
     name = next(iter(private))
+    listed = [f"{each}: {d}" for each, d in private.items() if d.values is not None and question.size is not None]
+    values = f" of {', '.join(listed)}" if listed and is_gaussian(mechanism) else ""  # delta depends on the values
     relation = {
-        "each": f"every value may change {amount}",
-        "one": f"one value changes {amount}",
+        "each": f"every value{values} may change {amount}",
+        "one": f"one value{values} changes {amount}",
         "monotone": f"all values that change go in one direction, each {amount}",
         ADD_REMOVE: "one data set has one element more than the other",
     }[question.relation]

@@ -314,7 +314,7 @@ class Blocks(Symbols):
         if step.noise in GAUSSIAN:
             if scale.names:
                 raise Unsupported(f"the standard deviation is no number, {step.place}")
-            near = z3.And(real(shift) <= number(self.reach), -real(shift) <= number(self.reach))
+            near = z3.And(real(shift) <= number(self.reaches[at]), -real(shift) <= number(self.reaches[at]))
             walk.obligations.append(Obligation(near, "the shift is within its reach", step.place))
         center = as_sort(sort, center)
         walk.values[step.name] = Value(sort, center.one + noise, gap(center) + shift)
@@ -330,8 +330,9 @@ class Blocks(Symbols):
                 free[name] = self.apart(name, None)
         so_far = len(walk.tests), len(walk.reads)
         promised = self._promised(step, center, noise, walk)
+        reach = self.reaches.get(at, Fraction(0))
         walk.drawn.append(
-            Drawn(at, step.noise, fraction(scale.factor), scale.group, shift, free, *so_far, self.reach, promised)
+            Drawn(at, step.noise, fraction(scale.factor), scale.group, shift, free, *so_far, reach, promised)
         )
 
     def _promised(self, step: Sample, center: Value, noise: Term, walk: Walk) -> tuple[tuple[str, ...], Term] | None:

@@ -23,7 +23,6 @@ from privproof.exact import ZERO, Epsilon, Rational, epsilon, fraction, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 from privproof.language.flow import following
-from privproof.language.inputs import Input
 from privproof.language.taint import samples
 
 _SHARES = "the shares of the budget that noise of different alphas and scales takes are more than the budget together"
@@ -78,7 +77,7 @@ class Form:
         tied: whether shifts depend only on the tests that data or noise take part in.
         own: whether the shift of a noise depends only on the tests and outputs that it has a part in, and on data that meet it there.
         select: whether a loop that only finds the largest of its noisy values is a selection.
-        reach: how far Gaussian noise may be shifted, as a multiple of the largest change of a number.
+        reach: how far Gaussian noise may be shifted, as a multiple of the change of what it is added to.
         foretell: whether shifts of Gaussian noise may depend on the result, which then costs delta for every result.
         spare: how much larger than the last index a whole number of the result may be: 0 for an empty list is.
     """
@@ -160,13 +159,12 @@ def attempts(
         forms = sorted(forms, key=lambda form: not form.select)  # it is drawn for selections
     seen: set[tuple[object, ...]] = set()
     known: dict[tuple[int, ...], tuple[Blocks, list[Counterexample]]] = {}
-    widest = _widest(mechanism)
     for form in forms:
         shape_of = (form.convert, form.ahead, form.select, form.reach, form.foretell, form.spare)
         try:
             if shape_of not in known:
                 made = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead, select=form.select)
-                blocks = Blocks(made, form.reach * widest, foretell=form.foretell, spare=form.spare)
+                blocks = Blocks(made, form.reach, foretell=form.foretell, spare=form.spare)
                 _ = blocks.paths, blocks.fixed, blocks.groups, blocks.results
                 known[shape_of] = (blocks, [])
         except Unsupported as problem:
@@ -213,7 +211,6 @@ def _up_to_bad(
     mechanism: Mechanism, budget: Affine, monitor: Monitor, size: int | None, exact: Epsilon | None, delta: Fraction
 ) -> Iterator[AlignmentProof | NoProof]:
     """Attempts that need not work on all runs: noise whose centre differs goes far with a probability that delta pays for."""
-    widest = _widest(mechanism)
     for form in PROMISED:
         try:
             program = relational(mechanism, size=size, convert=form.convert)
@@ -222,7 +219,7 @@ def _up_to_bad(
             continue
 
         def promising(given: Promise, program: Program = program, form: Form = form) -> Synthesis | None:
-            blocks = Blocks(program, widest, (given,))
+            blocks = Blocks(program, promises=(given,))
             if not any(drawn.promised for path in blocks.paths for drawn in path.drawn):
                 return None
             return Synthesis(blocks, budget, monitor, form.half, form.tied, form.own, exact=exact)
@@ -257,22 +254,6 @@ def _gaussian_part(proof: AlignmentProof, exact: Epsilon | None) -> Fraction:
     return Fraction(1) if exact is None else delta_of(squares, others, exact, steps)
 
 
-def _widest(mechanism: Mechanism) -> Fraction:
-    """The largest change of a private number."""
-    return max(
-        (_change(declared) for declared in mechanism.inputs.values() if not declared.public), default=Fraction(1)
-    )
-
-
-def _change(declared: Input) -> Fraction:
-    """The largest change of a number, at least 1 where none is declared: records change in any way, and a count of them by 1."""
-    if declared.within is not None:
-        return fraction(declared.within)
-    listed = [declared, *(field for _, field in declared.fields)]
-    values = [[v for v in each.values or () if isinstance(v, int | Fraction)] for each in listed]
-    return max([Fraction(1), *(Fraction(max(found) - min(found)) for found in values if found)])
-
-
 _AMPLE = epsilon(1000)
 """A budget that any alignment with a finite cost keeps that is worth having."""
 
@@ -289,7 +270,7 @@ def cheapest(
                 made = relational(
                     mechanism, size=program.size, convert=form.convert, ahead=form.ahead, select=form.select
                 )
-            blocks = Blocks(replace(made, between=between), Fraction(1))
+            blocks = Blocks(replace(made, between=between))
             _ = blocks.paths, blocks.fixed, blocks.groups
         except Unsupported as problem:
             last = NoProof(str(problem)) if last.blocks is None else last

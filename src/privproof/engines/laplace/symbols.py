@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 from privproof.compiling.differing import differs
@@ -12,6 +11,7 @@ from privproof.compiling.relational import Program
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import SHIFTED, Sort, input_sort, output_parts, sort_of
 from privproof.engines.laplace.promises import Promise
+from privproof.engines.laplace.reaches import reaches
 from privproof.engines.laplace.records import Records
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import Term, Value, number, real, symbol
@@ -42,7 +42,7 @@ class Symbols:
     def __init__(
         self,
         program: Program,
-        reach: Fraction = Fraction(0),
+        reach: int = 1,
         promises: tuple[Promise, ...] = (),
         *,
         foretell: bool = False,
@@ -50,8 +50,8 @@ class Symbols:
     ) -> None:
         self.program = program
         self.mechanism = program.mechanism
-        self.reach = reach
-        """How far Gaussian noise may be shifted at most."""
+        self.reaches = {at: reach * most for at, most in reaches(program).items()}
+        """How far Gaussian noise may be shifted at most, by its instruction."""
         self.promises = promises
         """What is promised of noise, up to a small probability."""
         self.foretell = foretell
