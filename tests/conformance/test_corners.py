@@ -86,6 +86,11 @@ def test_a_claim_takes_less_than_the_delta():
     assert check(noisy_max, "1/10", "0.25", size=8).engine == "registers"
 
 
+def test_small_deltas_are_refuted_too():
+    found = smallest_delta(noisy_max, "12/5", size=2)
+    assert 9.28e-13 < float(found.lower) <= float(found.upper) < 9.29e-13
+
+
 def test_a_refutation_has_real_data():
     found = check(noisy_max, "1/10", "0.1", size=2)
     assert found.status == "refuted"

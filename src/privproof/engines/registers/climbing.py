@@ -17,7 +17,7 @@ _FINEST = 16
 _STEPS = 250
 """Steps of a search: one that goes on for longer goes to where nothing changes any more."""
 _GAIN = 1e-13
-"""A step that gains less is none: floats say no more."""
+"""A step that gains less, in parts of the value, is none: floats say no more."""
 _REACH = {"gaussian": 9, "laplace": 30, "exponential": 30}
 """Scales that are integrated over on both sides of a center."""
 _NODES = 8
@@ -106,7 +106,7 @@ def climb(
             for sign in (1, -1)
         ]
         best, there = max((value(each), each) for each in tried)
-        if best > top + _GAIN:
+        if best > top + _GAIN * abs(top):
             here, top = there, best
         else:
             unit /= 2

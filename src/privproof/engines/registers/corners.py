@@ -42,10 +42,12 @@ from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.normal import normal_excess
 
-_MOST_FREE = 3
-"""Entries of which boxes are searched; the number of boxes grows with the power."""
-_MOST_ENTRIES = 40
-"""Entries in all: beyond, the integrals that a search from below takes are too many."""
+_MOST_FREE = 2
+"""Entries of which boxes are searched: of three, as many boxes as there is time for do not get below the bound by shifts."""
+_MOST_CLIMBED = 3
+"""Entries of which all events are searched from below; there are twice as many for every outcome more."""
+_MOST_ENTRIES = 10
+"""Entries where all are alike: beyond, a search from below takes minutes."""
 _BOXES = 15_000
 """Boxes that are cut in two at most: about as many as fit into half a minute."""
 _TOGETHER = 200
@@ -54,6 +56,8 @@ _REACH = {"gaussian": 6, "laplace": 16}
 """Scales beyond which an entry is not followed: what it may still change is below 10^-6."""
 _PANEL = 4
 """Scales in a panel: its ellipse leaves the line by less than three, where a few factors are at most 10^4 together."""
+_UNSURE = Rational(1, 10**16)
+"""What is left of an excess that is shown: more than the errors of the checker, which are others."""
 _CLOSE = Rational(1, 10**9)
 """Bounds closer than this are not brought closer."""
 
@@ -150,9 +154,11 @@ class Corners:
         self.roles = Roles(model, ())
         self.alike = self.differences and self._alike()
         free = self.size - self.differences
-        if free > _MOST_FREE and not (self.alike and self.size <= _MOST_ENTRIES):
-            raise Unsupported(f"real answers: {free} entries are free, and boxes are searched in up to {_MOST_FREE}")
         self.searched = free <= _MOST_FREE
+        normal = all(pull.kind == "gaussian" for pull in self.pulls)
+        few = free <= _MOST_CLIMBED or (self.alike and self.size <= _MOST_ENTRIES)
+        if not (self.searched or (normal and few)):
+            raise Unsupported(f"real answers: {free} entries are free, and boxes are searched in up to {_MOST_FREE}")
         self.grid = self._grid()
         self._found: dict[str, Found] = {}
         self._known: dict[Point, list[arb]] = {}
@@ -428,7 +434,7 @@ class Corners:
             there = self.moved(here, case)
             self.probabilities((here, there))
             exact = self.probability(here, case.event) - bound * self.probability(there, case.event)
-            lower = rational_bounds(exact)[0]
+            lower = rational_bounds(exact)[0] - _UNSURE
             if lower > 0:
                 return Found(lower, ONE, here, there, case.event)
         return best
@@ -442,7 +448,7 @@ class Corners:
 
     def _groups(self, case: _Case) -> list[tuple[int, ...]]:
         """Entries that are moved together: each alone, or where there are many, those in the event and the others."""
-        if self.searched:
+        if self.size - self.differences <= _MOST_CLIMBED:
             return [(entry,) for entry in range(self.size - self.differences)]
         inside = tuple(k for k, pull in enumerate(self.pulls) if pull.towards in case.event)
         return [inside, inside[:1]]
