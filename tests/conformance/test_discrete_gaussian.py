@@ -408,6 +408,34 @@ def test_a_histogram_of_every_length_is_like_so_many_counts(neighbours):
     assert check(histogram, 1, str(round(delta - 1e-6, 8))).status != "proved"
 
 
+def test_a_histogram_with_a_threshold_pays_for_what_passes_alone():
+    @mechanism(neighbours="add-remove")
+    def thresholded(data: records("a", "b")):
+        out = []
+        for key in ("a", "b"):
+            number = data.count(key)
+            noisy = discrete_gaussian(number, variance=4)
+            if number > 0 and noisy >= 9:
+                out.append((key, noisy))
+        return out
+
+    passes = sum(p for x, p in law(4).items() if x >= 8)  # a key that one side alone holds, around 1
+    delta = excess_by_definition([(4, 1)], 1.0) + passes
+    verdict = check(thresholded, 1, f"{delta + 1e-9:.12f}")
+    assert verdict.status == "proved"
+    forged = copy.deepcopy(verdict.certificate)
+    forged["question"]["delta"] = f"{delta - 1e-7:.12f}"
+    assert not isinstance(recheck(forged), Accepted)
+
+
+def test_a_variance_that_depends_on_the_data_is_seen():
+    def wider(data):
+        return discrete_gaussian(0, variance=1 + data[0])
+
+    verdict = check(wider, 1, "0.1", data=queries(0, 3, sensitivity=3, size=1))
+    assert verdict.status != "proved"
+
+
 def test_a_shift_that_only_a_later_test_decides_proves_nothing():
     @mechanism
     def above(q: queries(0, 1), threshold: public(integer(0, 0))):
