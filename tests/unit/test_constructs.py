@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.certificates import recheck
 
-from privproof import check, integer, laplace, mechanism, public, real, real_queries
+from privproof import check, integer, laplace, mechanism, public, real, real_queries, rows
 from privproof.compiling.relational import relational
 from privproof.compiling.translation import agreement
 from privproof.engines.laplace import horn
@@ -221,3 +221,23 @@ def test_a_certificate_that_hides_data_behind_processing_is_refused():
     end = next(step for step in certificate["question"]["code"] if step[0] == "return")
     end[1] = [["variable", "x"]]
     assert isinstance(recheck(certificate), Rejected)
+
+
+@mechanism
+def mean_beside_its_sum(data: rows(amount=real())):
+    total = laplace(sum(min(max(r.amount, 0), 10) for r in data), scale=5)
+    size = laplace(len(data), scale=1)
+    return total, total / max(size, 1)
+
+
+@mechanism
+def square_beside_data(x: real()):
+    noisy = laplace(x, scale=1)
+    return noisy * noisy, x > 3
+
+
+def test_a_violation_is_found_beside_what_is_computed_from_noisy_numbers():
+    """Of a quotient or a product of noisy numbers an event says nothing."""
+    for neighbours in ("one", "add-remove"):
+        assert check(mean_beside_its_sum, 1, neighbours=neighbours).status == "refuted"
+    assert check(square_beside_data, 5).status == "refuted"

@@ -469,11 +469,11 @@ class Opaque(_Noisy):
 
     def _compared(operation: str) -> Callable[[Opaque, Any], Any]:  # type: ignore[misc]
         def compared(self: Opaque, other: Any) -> Any:
+            if not _is_number(other):
+                return NotImplemented
             control = _control.get()
             if control is None:
                 refuse("linear", f"{self.text()} is compared outside a run", hint="this is no number")
-            if not _is_number(other):
-                return NotImplemented
             return control.guess(Opaque(operation, (self, other)))
 
         return compared
@@ -547,8 +547,8 @@ def controlled(control: Control) -> Iterator[None]:
 
 
 def beyond(operation: str, parts: tuple[Any, ...], refusal: tuple[str, str, str]) -> Any:
-    """What is no linear form: an opaque value where runs are compared, refused elsewhere."""
-    if _control.get() is None:
+    """What is no linear form: an opaque value where runs are compared, or where it may be shown; refused elsewhere."""
+    if _control.get() is None and not _unseen.get():
         code, message, hint = refusal
         refuse(code, message, hint=hint)
     kinds = [part.kind.__name__ for part in parts if isinstance(part, Linear) and part.kind is not float]
@@ -644,12 +644,23 @@ _decider: ContextVar[Callable[[Linear, bool], bool]] = ContextVar("decider", def
 
 _equality: ContextVar[Callable[[Linear], bool | None] | None] = ContextVar("equality", default=None)
 _stepping: ContextVar[Callable[..., Linear | Opaque | None]] = ContextVar("stepping", default=lambda *_: None)
+_unseen: ContextVar[bool] = ContextVar("unseen", default=False)
 _floats_count: ContextVar[bool] = ContextVar("floats count", default=False)
 
 
 def floats_count() -> bool:
     """Whether floats count with the exact values that they have."""
     return _floats_count.get()
+
+
+@contextmanager
+def showing_unseen() -> Iterator[None]:
+    """Inside this context what is no linear form is opaque: it may be shown, and an event says nothing about it."""
+    token = _unseen.set(True)
+    try:
+        yield
+    finally:
+        _unseen.reset(token)
 
 
 @contextmanager

@@ -37,6 +37,8 @@ ANY = Between()
 
 def pattern_text(pattern: Any) -> str:
     """A pattern in words."""
+    if isinstance(pattern, Opaque):
+        return pattern.text()
     match pattern:
         case list():
             return f"[{', '.join(map(pattern_text, pattern))}]"
@@ -72,6 +74,8 @@ def matching(pattern: Any, output: Any, *, discrete: bool = False) -> list[Linea
                 found += more
             return found
         case Between(low, high):
+            if isinstance(output, Opaque):
+                return [] if pattern == ANY else None
             if isinstance(output, Linear):
                 result = [] if low is None else [Linear.of(output - low)]
                 result += [] if high is None else [Linear.of(high - output)]
@@ -85,6 +89,8 @@ def matching(pattern: Any, output: Any, *, discrete: bool = False) -> list[Linea
                 return None
             return [] if (low is None or low <= output) and (high is None or output <= high) else None
         case _:
+            if isinstance(output, Opaque):
+                return None
             if isinstance(output, Linear):
                 if not discrete or isinstance(pattern, bool) or not isinstance(pattern, int | Fraction):
                     return None

@@ -23,7 +23,7 @@ from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.patience import pause
 from privproof.language.branching import Follow, Leaf, leaves
-from privproof.language.linear import Linear
+from privproof.language.linear import Linear, showing_unseen
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import matching
 from privproof.language.taint import samples
@@ -133,7 +133,8 @@ def tree(
     """The leaves of a mechanism's tree; those that cannot lie in the pattern may be left early."""
     discrete = any(sample.noise == "geometric" for sample in samples(mechanism.translated.body))
     follow = following(pattern, discrete=discrete) if mechanism.generator else None
-    return leaves(mechanism, arguments, follow=follow, **options)
+    with showing_unseen():
+        return leaves(mechanism, arguments, follow=follow, **options)
 
 
 def event_probability(mechanism: Mechanism, pattern: object, arguments: Mapping[str, object]) -> ExponentialSum:

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import Any
 
 from privproof.compiling.differing import differs
 from privproof.compiling.scales import SQUARES
+from privproof.compiling.sorts import RANKED
 from privproof.engines.laplace.alignments import (
     CONSTANT,
     Alignment,
@@ -38,8 +40,9 @@ from privproof.engines.monitor import Monitor
 from privproof.exact import Epsilon, fraction, log
 from privproof.exact.affine import Affine
 from privproof.exact.balls import rational_bounds
-from privproof.language.flow import Test
+from privproof.language.flow import Test, instruction_reads
 from privproof.language.syntax import Sample, Variable
+from privproof.language.walking import variables
 
 _ROUNDS = 60
 """Guesses, each refuted by a run of the one before, until the form of alignments is given up."""
@@ -143,7 +146,13 @@ class Synthesis:
         """
         for round_ in range(_ROUNDS):
             self.monitor.pause()
-            guess = self.centred() if round_ == 0 and not self.unknowns else self.guess()
+            try:
+                guess = self.centred(apart=True) if round_ == 0 and not self.unknowns else self.guess()
+            except GaveUp:
+                guess = self.centred(apart=False)
+                if any(self.refuting(guess, instance) is not None for instance in instances):
+                    raise
+                return guess
             found = next((c for c in (self.refuting(guess, i) for i in instances) if c is not None), None)
             if found is None:
                 return guess
@@ -154,29 +163,39 @@ class Synthesis:
             self.require(found)
         raise GaveUp("the search for an alignment did not end")
 
-    def centred(self) -> Alignment:
+    def centred(self, *, apart: bool) -> Alignment:
         """The alignment that the Laplace mechanism suggests: noise moves against its centre, so that the noisy number stays.
 
-        The values of a selection move as far as the largest of the others does, so that all of them stay as far apart as they are; with
-        Gumbel noise, which only moves up, as far as any of them may move if the budget is right: half of it, or all of it if they move
-        in one direction.
+        The values of a selection move as far as the largest of the others does, so that all of them stay as far apart as they are.
+
+        Args:
+            apart: whether those of which only the order counts move as far as any of them may if the budget is right: half of it, or
+                all of it if they move in one direction.
         """
         shifts: dict[tuple[Where, int], Shift] = {}
         for path in self.blocks.paths:
             for case in self.split[path]:
                 for drawn in path.drawn:
                     sample = self.blocks.program.code[drawn.instruction]
-                    center = sample.arguments[0] if isinstance(sample, Sample) else None
+                    assert isinstance(sample, Sample)
+                    center = sample.arguments[0]
                     if isinstance(center, Variable) and center.name in drawn.distances:
                         factors: dict[Feature, Fraction] = {("distance", center.name): Fraction(-1)}
                         others = self.blocks.others_of(drawn.instruction)
-                        if drawn.kind == "gumbel" and not self.budget.terms and not drawn.group:
+                        unread = others is not None and not {sample.name, others} & self.read_values
+                        if apart and (unread or drawn.kind == "gumbel") and not self.budget.terms and not drawn.group:
                             share = Fraction(1, 2) if case[:1] not in _ONE_WAY else Fraction(case[0][1])
                             factors[CONSTANT] = share * fraction(self.budget.constant) * drawn.factor
                         elif others is not None:
                             factors[("distance", others)] = Fraction(1)
                         shifts[((path.source, path.tests, case), drawn.instruction)] = Shift(factors)
         return Alignment(shifts)
+
+    @cached_property
+    def read_values(self) -> frozenset[str]:
+        """The variables that are read by more than the order of a selection."""
+        steps = [s for s in self.blocks.program.code if not (isinstance(s, Sample) and s.noise == RANKED)]
+        return frozenset(name for step in steps for read in instruction_reads(step) for name in variables(read))
 
     def guess(self) -> Alignment:
         """The smallest alignment that satisfies all requirements."""
