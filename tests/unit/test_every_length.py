@@ -197,6 +197,10 @@ ANSWERS = [
     (first_report, "each", "inf"),
     (two_reports, "one", "ln(2)"),
     (two_reports, "each", "inf"),
+    (any_large, "add-remove", "ln(3)"),
+    (noisy_maximum, "add-remove", "inf"),
+    (max_then_noise, "add-remove", "ln(4)"),
+    (ups, "add-remove", "ln(2)"),
 ]
 
 

@@ -27,6 +27,7 @@ from privproof import (
     records,
     rows,
     tight_epsilon,
+    truncated_geometric,
 )
 from privproof.compiling.coins import tossed
 from privproof.compiling.posing import related
@@ -323,3 +324,40 @@ def test_fields_that_are_texts_are_sampled_as_well():
         return [geometric(sum(1 for r in taken if r.city == city), alpha="1/2") for city in ("A", "B")]
 
     assert tight_epsilon(sampled, neighbours=MORE).tight == epsilon("ln(5/4)")
+
+
+def test_sums_at_a_large_size_and_beside_public_numbers_are_exact():
+    """Between two of a thousand records there are a thousand sums, and the alignment does not list them."""
+
+    @mechanism
+    def counted(data: records(0, 1), more: public(integer(0, 3))):
+        return geometric(sum(data) + more, alpha="1/2")
+
+    for relation in (ONE, MORE):
+        assert tight_epsilon(counted, size=1000, neighbours=relation).tight == epsilon("ln(2)")
+
+
+def test_truncated_noise_on_sums_is_proved_for_every_length():
+    @mechanism
+    def counted(data: records(0, 1)):
+        return truncated_geometric(sum(data), alpha="1/2", low=0, high=50)
+
+    verdict = tight_epsilon(counted, neighbours=MORE)
+    assert (verdict.tight, verdict.engine) == (epsilon("ln(2)"), "laplace")
+
+
+@mechanism
+def counted_by_numpy(data: records(0, 1, 2)):
+    return sum(data) + np.random.laplace(0, 2)
+
+
+def test_records_that_are_whole_numbers_are_declared_by_the_text_as_such():
+    """Noise of libraries has records 0, 1 and 2 as numbers that differ by at most 2: the same neighbours, and no others."""
+    assert check(sampled_by_numpy, "9/25", neighbours=ONE).engine == "laplace"
+    certificate = dict(check(counted_by_numpy, 1).certificate)
+    assert certificate["question"]["source"]["claims"] == "established"
+    for member, other in (("within", "1"), ("high", "1"), ("low", "1")):
+        changed = copy.deepcopy(certificate)
+        changed["question"]["inputs"]["data"][member] = other
+        changed["question"]["source"]["program"]["inputs"]["data"][member] = other
+        assert "declares" in str(recheck(changed))

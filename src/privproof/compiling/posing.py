@@ -22,7 +22,7 @@ from privproof.language.flow import Test, instruction_reads
 from privproof.language.inputs import Input, integer, queries
 from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Relation
 from privproof.language.recognition import IDEAL, floats_note, inexact
-from privproof.language.syntax import Conditional, Expression, Operation
+from privproof.language.syntax import Conditional, Constant, Expression, Operation, Variable
 from privproof.language.taint import samples
 from privproof.language.walking import parts
 from privproof.models import Horizon
@@ -146,13 +146,14 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
             large = None if horizon is not None else draws_question(subject, size=size)
             if large is not None:
                 return large
-            if size is None and horizon is None and _open_lists(subject) and _noisy_sums(subject):
-                return program_question(subject)  # between two elements there are as many states as there are sums
+            opened = horizon is None and _open_lists(subject) and (size is None or size > _LISTED)
+            if opened and _noisy_sums(subject, ("geometric",)):
+                return program_question(subject, size=size)  # there are as many states as there are sums
             try:
                 return mechanism_question(subject, size=size, horizon=horizon, every_length=True)
             except (QuestionError, LanguageError) as problem:
                 unsized = size is None and horizon is None and _open_lists(subject)
-                if unsized and problem.code != "changed" and is_aligned(subject):
+                if unsized and problem.code != "changed" and (is_aligned(subject) or _noisy_sums(subject, _SUMS)):
                     return program_question(subject)  # of every length, whatever the states between two elements are
                 if isinstance(problem, LanguageError) or problem.code != "size" or not unsized:
                     raise
@@ -164,7 +165,9 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
     except LanguageError as problem:
         if horizon is not None or subject.proposed is not None or problem.code == "changed":
             raise
-        if problem.code == "size" and is_aligned(subject):  # too many data sets for a table, and for runs
+        if problem.code == "size" and (
+            is_aligned(subject) or _noisy_sums(subject, _SUMS)
+        ):  # too many data sets for a table, and for runs
             return program_question(subject, size=size)
         return runs_question(subject, size=size, reason=problem)
     except Stopped:
@@ -224,18 +227,40 @@ def _relational(subject: Mechanism, *, select: bool = False) -> Program | None:
     return None
 
 
-def _noisy_sums(subject: Mechanism) -> bool:
-    """Whether a mechanism adds up over its records and puts geometric noise on the sums, and does nothing else with them."""
-    if subject.neighbours not in SUMMED or not any(s.noise == "geometric" for s in samples(subject.translated.body)):
+_SUMS = ("geometric", "truncated_geometric")
+"""Noise on sums over records that alignments are about; where it is truncated, tables come first."""
+_LISTED = 30
+"""Tables and passes go through lists of so many records in a second."""
+
+
+def _noisy_sums(subject: Mechanism, kinds: tuple[str, ...]) -> bool:
+    """Whether a mechanism adds up over its records and puts noise of some kinds on the sums, and does nothing else with them."""
+    if subject.neighbours not in SUMMED or subject.stream is not None:
+        return False
+    if not any(sample.noise in kinds for sample in samples(subject.translated.body)):
         return False
     program = _relational(subject)
     if program is None or not sums_up(program.code) or any(isinstance(step, Test) for step in program.code):
         return False
     linear = ("+", "-", "extend", "neg", "pos", "whole", "tuple of", "list of", "total")
+    noise = {step.name for step in program.sites}
     done = (part for step in program.code for read in instruction_reads(step) for part in _outside_totals(read))
     return not any(
-        isinstance(part, Conditional) or (isinstance(part, Operation) and part.name not in linear) for part in done
+        isinstance(part, Conditional) or (isinstance(part, Operation) and part.name not in linear)
+        for part in done
+        if not _clamps(part, noise)
     )
+
+
+def _clamps(expression: Expression, noise: set[str]) -> bool:
+    """Whether an expression is a noisy number that is cut off at constants."""
+    match expression:
+        case Operation("min" | "max", arguments):
+            return all(_clamps(part, noise) for part in arguments)
+        case Variable(name):
+            return name in noise
+        case _:
+            return isinstance(expression, Constant)
 
 
 def _outside_totals(expression: Expression) -> Iterator[Expression]:
