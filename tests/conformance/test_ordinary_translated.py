@@ -14,7 +14,7 @@ from tests.certificates import recheck
 from tests.conformance.ordinary.idioms import CASES, LISTED
 from tests.conformance.ordinary.kept import TRAPS
 
-from privproof import LanguageError, check, integer, mechanism, one_of, queries, real_queries, records
+from privproof import LanguageError, check, integer, mechanism, one_of, queries, real_queries, records, tight_epsilon
 from privproof.compiling.posing import bare
 from privproof.evidence.checker import Accepted
 
@@ -119,6 +119,18 @@ def half_of_a_largest(data):
 def test_noise_of_libraries_is_decided_for_every_size(function, declared, claimed, status):
     verdict = check(function, claimed, data=declared)
     assert (verdict.status, verdict.engine) == (status, "laplace")
+
+
+def only_noise_ends_it(bit):
+    while True:
+        if random.random() < 0.5:
+            return bit if random.random() < 0.75 else 1 - bit
+
+
+def test_a_loop_that_only_noise_ends_is_decided_and_run_as_far_as_it_is_likely():
+    verdict = tight_epsilon(only_noise_ends_it, bit=one_of(0, 1))
+    assert (str(verdict.tight), verdict.engine) == ("ln(3)", "table")
+    assert sum("99.9 %" in note for note in verdict.notes) == 2
 
 
 def shown(value):

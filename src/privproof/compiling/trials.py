@@ -40,6 +40,8 @@ _LARGE = 300
 """States from which on a model is large."""
 _RUNS = 300
 """Runs of the function on one data set; the mass of those that were not made is told."""
+_LONG = 30
+"""A run with more random choices is, as a rule, one of a loop that only noise ends: those likelier than one in a million are enough."""
 _LONGEST = 3
 """The longest stream on which whole distributions are compared."""
 _LONG = 12
@@ -81,7 +83,7 @@ def translated_rightly(question: Question, origin: Origin) -> tuple[str | None, 
 def _disagreement(mechanism: Mechanism, arguments: dict[str, Any], explorer: Explorer) -> tuple[str | None, Fraction]:
     """How the probabilities of outputs differ (None: they do not), and the mass of the runs not made."""
     classes = output_classes(mechanism, arguments, explorer)
-    runs = outputs(mechanism, arguments, most=_RUNS)
+    runs = outputs(mechanism, arguments, most=_RUNS, longest=_LONG)
     seen = [Fraction(0)] * len(classes)
     for ran, p in runs.runs:
         value = shown_by(mechanism, ran)

@@ -70,7 +70,12 @@ class _RanOut(BaseException):
 
 
 def outputs(
-    mechanism: Mechanism, arguments: Mapping[str, Any], *, most: int = 100_000, enough: Fraction = Fraction(1, 10**6)
+    mechanism: Mechanism,
+    arguments: Mapping[str, Any],
+    *,
+    most: int = 100_000,
+    enough: Fraction = Fraction(1, 10**6),
+    longest: int | None = None,
 ) -> Outputs:
     """All runs of a mechanism on its arguments, the likeliest first.
 
@@ -79,6 +84,7 @@ def outputs(
         arguments: its inputs by name.
         most: after so many runs the rest is left over.
         enough: where there are infinitely many runs: a mass that may be left over.
+        longest: a run with more random choices is taken for one of infinitely many; None where no run is, however long.
 
     >>> from privproof.language import mechanism, one_of, randomized_response
     >>> @mechanism
@@ -88,7 +94,7 @@ def outputs(
     {'True': Fraction(3, 4), 'False': Fraction(1, 4)}
     """
     with recognised_noise(mechanism):  # once for all runs
-        runs, left_over = weighted_results(lambda: run(mechanism, arguments), most=most, enough=enough)
+        runs, left_over = weighted_results(lambda: run(mechanism, arguments), most=most, enough=enough, longest=longest)
     return Outputs(tuple(runs), left_over)
 
 

@@ -182,7 +182,11 @@ class Runs(Iterator[Scripted[Result]]):
 
 
 def weighted_results(
-    call: Callable[[], Result], *, most: int = 100_000, enough: Fraction = Fraction(1, 10**6)
+    call: Callable[[], Result],
+    *,
+    most: int = 100_000,
+    enough: Fraction = Fraction(1, 10**6),
+    longest: int | None = None,
 ) -> tuple[list[tuple[Result, Fraction]], Fraction]:
     """The results of a call on all its random choices with their probabilities, the likeliest first, and the mass left over.
 
@@ -190,6 +194,7 @@ def weighted_results(
         call: runs the function once.
         most: after so many runs the rest is left over.
         enough: where there are infinitely many runs: a mass that may be left over.
+        longest: a run with more random choices is taken for one of infinitely many; None where no run is, however long.
 
     >>> from privproof.language.noise import bernoulli
     >>> weighted_results(lambda: (bernoulli("1/3"), bernoulli("1/2")))[0][0]
@@ -198,7 +203,7 @@ def weighted_results(
     found: list[tuple[Result, Fraction]] = []
     left_over, endless = ONE, False
     for number, run in enumerate(Runs(call), start=1):
-        endless = endless or run.endless or not run.ended
+        endless = endless or run.endless or not run.ended or (longest is not None and len(run.steps) > longest)
         if run.ended:
             left_over -= run.probability
             found.append((run.result, fraction(run.probability)))  # type: ignore[arg-type]

@@ -447,7 +447,7 @@ class _Player:
             refuse(
                 "uniform",
                 f"{name} of a uniform random number: noise that is made by hand is not recognised",
-                hint="np.random.laplace(0, scale) or np.random.exponential(scale) in its place, which draw from the same distribution",
+                hint="np.random.laplace(0, scale), np.random.exponential(scale); for whole numbers geometric(0, alpha=...) of privproof",
             )
 
     def guess(self, condition: Opaque) -> bool:

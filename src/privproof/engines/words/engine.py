@@ -29,6 +29,8 @@ from privproof.scenarios import Question, whole_output
 
 _RUNS = 1_000
 """Random choices that are followed when the function is run on the data of a witness."""
+_LONG = 30
+"""A run with more random choices is, as a rule, one of a loop that only noise ends: those likelier than one in a million are enough."""
 _FEW_EVENTS = 8
 """Outcomes of an event on which the function is run."""
 _CHECKED_AT_ONCE = 1_200_000
@@ -292,7 +294,7 @@ def run_again(answer: Answer) -> Answer:
         for side, claimed in enumerate((witness.left_probability, witness.right_probability)):
             arguments = origin.arguments(witness.observed.pair, side, witness.observed.inputs[side])
             if repr(arguments) not in known:
-                known[repr(arguments)] = outputs(origin.mechanism, arguments, most=_RUNS)
+                known[repr(arguments)] = outputs(origin.mechanism, arguments, most=_RUNS, longest=_LONG)
             runs = known[repr(arguments)]
             low, high = runs.probability(lambda run: origin.shows(run, letters, marked))  # noqa: B023
             least = min(least, 1 - runs.left_over)
