@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from math import exp
+from math import exp, log
 from statistics import NormalDist
 
 import pytest
 
-from privproof import check, gaussian, geometric, laplace, mechanism, records
+from privproof import check, gaussian, geometric, laplace, mechanism, records, tight_rho
 from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof.library.gaussian import ENTRIES, permute_and_flip
 
 KEYS = ("a", "b", "c")
 
@@ -176,3 +177,15 @@ def test_nothing_is_promised_of_noise_around_noise():
     found = recheck(certificate)
     assert isinstance(found, Rejected)
     assert "noise flows into the centre" in found.reason
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.mechanism.name)
+def test_the_library_of_deltas_has_its_known_verdicts(entry):
+    assert check(entry.mechanism).status == entry.known.split(";")[0]
+
+
+def test_how_far_permute_and_flip_is_from_bounded_range():
+    """Two answers whose order turns: 3/4 against 1/4, so that rho is at least ln(3)/2, where (2 ln 2)^2/8 = 0.2402 is claimed."""
+    found = tight_rho(permute_and_flip)
+    assert float(found.lower.ball().mid()) == pytest.approx(log(3) / 2, abs=1e-8)
+    assert found.status == "proved"

@@ -285,6 +285,21 @@ def related_to_epsilon(q: real_queries()):
     return gaussian(q[0], sigma=4)
 
 
+@mechanism(epsilon=2, delta="1/100", neighbours="one")
+def threshold_stays(q: real_queries()):
+    threshold = gaussian(0, sigma=3)
+    for answer in q:  # noqa: SIM110 - a loop as people write it
+        if laplace(answer, scale=3) < threshold:
+            return True
+    return False
+
+
+def test_gaussian_noise_that_is_never_shifted_gives_nothing_away():
+    verdict = check(threshold_stays)
+    assert verdict.status == "proved"
+    assert verdict.delta_bounds == (0, 0)
+
+
 @pytest.mark.slow
 def test_noisy_max_of_every_length():
     """Seconds, and the same lines as above threshold."""

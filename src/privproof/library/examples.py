@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from privproof.compiling import mechanism_question
+from privproof.compiling.posing import pose_question
 from privproof.exact import Budget
 from privproof.language import Mechanism
-from privproof.library import discrete_gaussian, mechanisms, secrets
+from privproof.library import discrete_gaussian, gaussian, mechanisms, secrets
 from privproof.library.above_threshold import above_threshold, above_threshold_two_copies
 from privproof.library.geometric import contagious, geometric, geometric_chain
 from privproof.library.laplace.examples import ENTRIES
@@ -18,7 +19,7 @@ from privproof.library.releases import entry_release, lecture_release, quilt_rel
 from privproof.library.satisfiability import satisfiability
 from privproof.library.streams import examples as streams
 from privproof.models import Horizon
-from privproof.scenarios import ProgramQuestion, PufferfishQuestion, Question, ReleaseQuestion, program_question
+from privproof.scenarios import AnyQuestion, Question, program_question
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Example:
     title: str
     citation: str
     known: str
-    question: Callable[[], Question | PufferfishQuestion | ProgramQuestion | ReleaseQuestion]
+    question: Callable[[], AnyQuestion]
     mechanism: Mechanism | None = None
 
 
@@ -320,6 +321,18 @@ LAPLACE: tuple[Example, ...] = tuple(
     for entry in ENTRIES
 )
 
+GAUSSIAN: tuple[Example, ...] = tuple(
+    Example(
+        f"delta-{entry.mechanism.name.replace('_', '-')}",
+        entry.title,
+        entry.citation,
+        entry.known,
+        partial(pose_question, entry.mechanism),
+        entry.mechanism,
+    )
+    for entry in gaussian.ENTRIES
+)
+
 STREAMS: tuple[Example, ...] = tuple(
     Example(
         f"stream-{entry.mechanism.name.replace('_', '-')}",
@@ -390,6 +403,7 @@ EXAMPLES: tuple[Example, ...] = (
     *SECRETS,
     *MODELS,
     *LAPLACE,
+    *GAUSSIAN,
     *DISCRETE_GAUSSIAN,
     *STREAMS,
     *RELEASES,

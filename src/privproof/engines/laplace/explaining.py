@@ -58,7 +58,7 @@ def _total(proof: AlignmentProof, bound: Bound) -> str:
     if group == SQUARES and (found := _given_away(proof)) is not None:
         left, delta = found
         with precision(_BITS):
-            told = rounded(delta)
+            told = "nothing" if delta == 0 else rounded(delta)
         if proof.blocks.results is not None:
             told += f" for each of {proof.blocks.results.many} results"
         return f"Gaussian noise: squares of at most {short(limit.constant)} give away {told} where {left} is left of epsilon"
