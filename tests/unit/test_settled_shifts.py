@@ -413,3 +413,17 @@ def test_every_noise_is_shifted_as_far_as_its_own_data_change(function):
     assert check(function, epsilon=1, delta="0.039", data=records(*range(11)), neighbours="add-remove").status != (
         "proved"
     )
+
+
+@mechanism(epsilon=2, delta="2/5 + size/5", neighbours="one")
+def told_whether(q: real_queries()):
+    threshold = gaussian(0, sigma=2)
+    for answer in q:  # noqa: SIM110 - a loop as people write it
+        if gaussian(answer, sigma=1) >= threshold:
+            return True
+    return False
+
+
+def test_a_truth_value_is_foretold():
+    """Two results, on all paths the same conditions, wherever they stand in the certificate."""
+    assert check(told_whether).status == "proved"

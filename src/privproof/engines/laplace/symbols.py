@@ -234,7 +234,7 @@ class Symbols:
             elif sort == "bool":
                 many *= 2
             else:
-                many *= len(set(written))
+                raise Unsupported("its result is a text, which is not foretold to Gaussian noise")
         if len(ranges) > 1 or (ranges and "size" not in self.fixed):
             raise Unsupported("its result is not one of so many as the list is long")
         width = Affine(ONE)

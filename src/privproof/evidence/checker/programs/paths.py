@@ -80,6 +80,11 @@ class Condition:
     read: int = -1
     value: Expression | None = None
 
+    @property
+    def plain(self) -> tuple[object, ...]:
+        """The condition, wherever in the certificate it stands."""
+        return self.output, self.holds, self.read, None if self.value is None else self.value.value
+
 
 @dataclass(frozen=True)
 class Case:
@@ -216,14 +221,16 @@ def _settled(alignments: Mapping[Path, Alignment], program: Program) -> None:
 
 def _predictable(alignments: Mapping[Path, Alignment], program: Program) -> None:
     """The shift of Gaussian noise is the same on all paths that share the way to its draw."""
-    seen: dict[tuple[int, int, tuple[tuple[int, bool], ...]], tuple[Settled, ...]] = {}
+    seen: dict[tuple[int, int, tuple[tuple[int, bool], ...]], object] = {}
     for path, alignment in alignments.items():
         for i, at in enumerate(path.steps):
             step = program.code[at]
             if isinstance(step, Sample) and step.gaussian:
                 before = frozenset(path.steps[:i])
                 tests = tuple(test for test in path.tests if test[0] in before)
-                settled = alignment.settled.get(at, ())
+                settled = [
+                    ([each.plain for each in one.when], one.shift, one.reach) for one in alignment.settled.get(at, ())
+                ]
                 if seen.setdefault((path.start, at, tests), settled) != settled:
                     refuse(f"the shift of instruction {at} depends on what comes later", alignment.place)
 

@@ -60,11 +60,11 @@ class Promise:
         sample, c = self.sample, self.beyond
         if sample.whole and sample.gaussian:
             return self.times * whole_share([(sample.variance, Rational(1))], -c)
-        if sample.whole:
+        if sample.kind == "geometric":
             alpha = arb(sample.alpha)
             return self.times * alpha ** int(c.p) / (1 + alpha)
         scales = arb(c / sample.factor)
-        return self.times * (normal_share(-scales) if sample.gaussian else (-scales).exp() / 2)
+        return self.times * (normal_share(-scales) if sample.kind == "gaussian" else (-scales).exp() / 2)
 
     def kept(self, noise: str, gap: str, far: str) -> str:
         """That the noise keeps it, as a term; far is how far it must not go."""
@@ -115,7 +115,7 @@ def _predictable(sample: Sample, flow: Flow, place: str) -> None:
     """Refuse noise around a centre that noise flows into, and noise whose tails are not known here."""
     if any(isinstance(step, Next) for step in flow.program.code):
         refuse("nothing is promised beside a stream", place)
-    known = sample.gaussian or sample.whole or (sample.kind == "laplace" and not sample.group)
+    known = sample.gaussian or sample.kind == "geometric" or (sample.kind == "laplace" and not sample.group)
     if not known or flow.selections:
         refuse(
             "nothing is promised of such noise: of another kind, of a scale that is no number, of a selection", place
