@@ -228,6 +228,11 @@ def enumerated_by_key(q):
     return max(enumerate(noisy), key=lambda p: p[1])[0]
 
 
+def key_of_the_list(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    return max(range(len(noisy)), key=noisy.__getitem__)
+
+
 def key_that_draws(q):
     return max(range(len(q)), key=lambda i: laplace(q[i], scale=2))
 
@@ -287,6 +292,7 @@ def best_or_none(q):
 
 SPELLINGS = (
     index_of_max, numpy_argmax, numpy_array, smallest_of_the_negative, noise_of_a_size, range_by_key, enumerated_by_key,
+    key_of_the_list,
     key_that_draws, pairs, zipped, sorted_first, sorted_last, numpy_argsort, winner_so_far, best_from_the_first, best_or_none,
 )  # fmt: skip
 

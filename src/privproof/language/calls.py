@@ -147,7 +147,9 @@ class Calls(Tables):
                 return _Renamed(only.arg, argument.id).visit(_copied(function.body))  # type: ignore[no-any-return]
             case ast.Attribute(value=ast.Name(id=name), attr="get") if name in self.tables or name in self.counters:
                 return ast.Subscript(ast.Name(name, ast.Load()), argument, ast.Load())
-            case ast.Attribute(value=ast.Name(id=name), attr="__getitem__" | "count") if name in self.names:
+            case ast.Attribute(value=ast.Name(id=name), attr="__getitem__") if name in self.names:
+                return ast.Subscript(ast.Name(name, ast.Load()), argument, ast.Load())
+            case ast.Attribute(value=ast.Name(id=name), attr="count") if name in self.names:
                 return ast.Call(_copied(function), [argument], [])
             case ast.Name() | ast.Attribute():
                 return ast.Call(_copied(function), [argument], [])
