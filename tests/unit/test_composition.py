@@ -32,6 +32,7 @@ from privproof.exact import Rational
 from privproof.exact.balls import precision
 from privproof.exact.normal import normal_excess
 from privproof.library.noisy_max import noisy_max_question
+from privproof.profiles import composed_loss_distribution
 
 
 @mechanism
@@ -155,6 +156,17 @@ def test_the_smallest_epsilon_at_a_delta():
     low, high = (float(end.ball(64)) for end in (verdict.lower, verdict.upper))
     assert 0 <= high - low < 0.002
     assert check(composed(laplace_count, times=30), verdict.upper, "1/100").status == "proved"
+
+
+def test_an_accountant_composes_what_it_is_given():
+    pytest.importorskip("dp_accounting")
+    one = composed_loss_distribution(composed(laplace_count), interval="1e-3")
+    assert 0.0101145404 <= one.self_compose(30).get_delta_for_epsilon(1) <= 0.01012
+    sampled = composed_loss_distribution(composed(step, size=1, rate="1/10"), interval="1e-3")
+    exact = 0.1 * normal(1, math.log((math.e - 0.9) / 0.1))
+    assert exact * (1 - 1e-12) <= sampled.get_delta_for_epsilon(1) <= exact * 1.001
+    with pytest.raises(QuestionError, match="given sizes"):
+        composed_loss_distribution(composed(step))
 
 
 def test_claims_are_decided_or_left_open():

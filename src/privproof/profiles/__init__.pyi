@@ -1,4 +1,4 @@
-from .accounting import privacy_loss_distribution
+from .accounting import composed_loss_distribution, privacy_loss_distribution
 from .curves import Curve, Enclosure
 from .deltas import SmallestDelta
 from .profile import Point, Profile, Worst, privacy_profile
@@ -16,6 +16,7 @@ __all__ = [
     "Situation",
     "SmallestDelta",
     "Worst",
+    "composed_loss_distribution",
     "privacy_loss_distribution",
     "privacy_profile",
     "renyi_divergence",

@@ -18,14 +18,50 @@ from typing import Any
 
 from flint import arb
 
+from privproof.engines.composition.engine import losses_from_above
+from privproof.engines.composition.losses import TooManyLosses
+from privproof.engines.monitor import Monitor
 from privproof.errors import PrivproofError, QuestionError
-from privproof.exact import ZERO, Number, Rational, fraction, from_float, rational
+from privproof.exact import ZERO, Number, Rational, epsilon, fraction, from_float, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.profiles.curves import Curve
 from privproof.profiles.profile import Profile
+from privproof.scenarios import ComposedQuestion
 
 _LARGEST_LOSS = 10**7
 """A privacy loss of more intervals is refused with a hint to take a larger interval: accountants keep an array of all of them."""
+
+
+def composed_loss_distribution(question: ComposedQuestion, *, interval: Number = "1e-3") -> Any:
+    """The privacy loss distribution of several uses of functions that are run, as one of `dp_accounting`, to be composed further.
+
+    Args:
+        question: what `composed` makes, of lists of a given size.
+        interval: the grid of privacy losses.
+
+    Raises:
+        PrivproofError: `dp_accounting` is not installed.
+        QuestionError: lists of every size are asked about, or the interval is too small.
+    """
+    module, step = _accountant(), _step(interval)
+    try:
+        found = losses_from_above(question, epsilon(fraction(from_float(step))), Monitor())
+    except TooManyLosses as problem:
+        raise QuestionError("interval", str(problem), place="interval", hint="a larger interval") from None
+    remove, *add = [
+        (
+            {losses.least + k: float_above(mass) for k, mass in enumerate(losses.probabilities) if mass != 0},
+            float_above(losses.certain),
+        )
+        for losses in found
+    ]
+    return module.PrivacyLossDistribution.create_from_rounded_probability(
+        *remove,
+        step,
+        rounded_probability_mass_function_add=add[0][0] if add else None,
+        infinity_mass_add=add[0][1] if add else None,
+        symmetric=not add,
+    )
 
 
 def privacy_loss_distribution(profile: Profile | Curve, *, interval: Number = "1e-4") -> Any:
@@ -38,8 +74,15 @@ def privacy_loss_distribution(profile: Profile | Curve, *, interval: Number = "1
     Raises:
         PrivproofError: `dp_accounting` is not installed.
     """
+    module, step = _accountant(), _step(interval)
+    losses, infinite = rounded_losses(profile.curve if isinstance(profile, Profile) else profile, from_float(step))
+    masses = {loss: float_above(mass) for loss, mass in losses.items()}
+    return module.PrivacyLossDistribution.create_from_rounded_probability(masses, float_above(infinite), step)
+
+
+def _accountant() -> Any:
     try:
-        module = import_module("dp_accounting.pld.privacy_loss_distribution")
+        return import_module("dp_accounting.pld.privacy_loss_distribution")
     except ImportError:
         raise PrivproofError(
             "not-installed",
@@ -47,14 +90,15 @@ def privacy_loss_distribution(profile: Profile | Curve, *, interval: Number = "1
             place="privacy_loss_distribution",
             hint="pip install 'privproof[accounting]'",
         ) from None
+
+
+def _step(interval: Number) -> float:
     step = float(rational(interval))
     if not 0 < step < inf:
         raise QuestionError(
             "interval", f"interval={interval} is not positive", place="interval", hint='interval="1e-4"'
         )
-    losses, infinite = rounded_losses(profile.curve if isinstance(profile, Profile) else profile, from_float(step))
-    masses = {loss: float_above(mass) for loss, mass in losses.items()}
-    return module.PrivacyLossDistribution.create_from_rounded_probability(masses, float_above(infinite), step)
+    return step
 
 
 def rounded_losses(curve: Curve, step: Rational) -> tuple[dict[int, Rational], Rational]:

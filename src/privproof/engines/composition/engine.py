@@ -22,7 +22,7 @@ from privproof.engines.engine import Request
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.runs.engine import all_runs
 from privproof.engines.runs.runnable import as_run, is_of_every_size
-from privproof.errors import LanguageError
+from privproof.errors import LanguageError, QuestionError
 from privproof.evidence.answers import Answer
 from privproof.evidence.verdicts import RunDetails
 from privproof.exact import ZERO, Budget, Epsilon, Rational, epsilon, fraction, log
@@ -92,6 +92,24 @@ class CompositionEngine:
             yield _unknown(question, str(problem))
         except Stopped:
             yield _unknown(question, monitor.stopped() or "stopped")
+
+
+def losses_from_above(question: ComposedQuestion, step: Epsilon, monitor: Monitor) -> tuple[Losses, ...]:
+    """The losses of a composition whose functions are run, on a lattice of a given step, from above.
+
+    Raises:
+        QuestionError: lists of every size are asked about, of which not all can be run.
+        TooManyLosses: the step is too small.
+    """
+    for use in question.uses:
+        if is_of_every_size(use.of):
+            raise QuestionError("size", "losses are made for lists of given sizes", place=use.of.name, hint="size=3")
+    composing = _Composing(Request(question), question, monitor)
+    size = float(step.ball(64))
+    reaches = [max(1, math.ceil(float(reach.ball(64)) / size)) for reach in composing.reaches]
+    if max(reaches) > _MOST_REACH:
+        raise TooManyLosses(f"a step of {size:g} makes {max(reaches)} losses of one use, more than {_MOST_REACH}")
+    return composing.above(step, reaches)
 
 
 def _unknown(question: ComposedQuestion, reason: str) -> Answer:
@@ -186,23 +204,26 @@ class _Composing:
         if max(reaches) > _MOST_REACH:
             return None
         self.monitor.listen(Progress(f"composing with losses in steps of {size:.3g}"))
-        uses = self.question.uses
+        below = []
+        for number, (known, use, reach) in enumerate(zip(self.known, self.question.uses, reaches, strict=True)):
+            for seen in self._worth(number, known):
+                below.append((number, seen, losses_below(seen.curve, step, reach, seen.certain).times(use.times)))
+                self.monitor.pause()
+        return _Lattice(step, reaches, self.above(step, reaches), tuple(below))
+
+    def above(self, step: Epsilon, reaches: Sequence[int]) -> tuple[Losses, ...]:
+        """The composed losses from above: once where both ways are alike, else for the data with more records first, and last."""
         above = []
         ways = 1 if all(known.above[0] is known.above[1] for known in self.known) else 2
         for way in range(ways):
             total: Losses | None = None
-            for known, use, reach in zip(self.known, uses, reaches, strict=True):
+            for known, use, reach in zip(self.known, self.question.uses, reaches, strict=True):
                 losses = losses_above(known.above[way], step, reach).times(use.times)
                 total = losses if total is None else total.joined(losses)
                 self.monitor.pause()
             assert total is not None
             above.append(total)
-        below = []
-        for number, (known, use, reach) in enumerate(zip(self.known, uses, reaches, strict=True)):
-            for seen in self._worth(number, known):
-                below.append((number, seen, losses_below(seen.curve, step, reach, seen.certain).times(use.times)))
-                self.monitor.pause()
-        return _Lattice(step, reaches, tuple(above), tuple(below))
+        return tuple(above)
 
     def _unit(self, largest: float) -> Epsilon | None:
         """The largest step with all losses on the lattice, where there is one and it is not too small."""

@@ -71,6 +71,16 @@ class Losses:
         end = rational_bounds(infinite)[up]
         return cls(step, up, least, fmpz_poly(whole), _units(end, up=up), more)
 
+    @property
+    def probabilities(self) -> list[Rational]:
+        """The masses as fractions."""
+        return [Rational(mass, _ONE) for mass in self.masses.coeffs()]
+
+    @property
+    def certain(self) -> Rational:
+        """The mass of an infinite loss as a fraction."""
+        return Rational(self.infinite, _ONE)
+
     def joined(self, other: Losses) -> Losses:
         """The losses of both together."""
         if self.masses.length() + other.masses.length() > MOST_LOSSES:
