@@ -427,3 +427,11 @@ def told_whether(q: real_queries()):
 def test_a_truth_value_is_foretold():
     """Two results, on all paths the same conditions, wherever they stand in the certificate."""
     assert check(told_whether).status == "proved"
+
+
+def test_the_standard_deviation_may_be_a_float():
+    def noisy(data, sigma=2.5):
+        return random.gauss(sum(data), sigma)
+
+    found = check(noisy, epsilon=1, delta="0.0013", data=records(0, 1))
+    assert (found.status, found.engine) == ("proved", "laplace")
