@@ -272,10 +272,10 @@ def test_no_data_have_more_than_the_bound(seed, tmp_path, monkeypatch):
         right = inside([a + b for a, b in zip(left, moves, strict=True)])
         excess = sum(max(0, p - times * q) for p, q in zip(made.law(left), made.law(right), strict=True))
         seen = max(seen, excess)
-        assert excess <= float(fraction(found.upper)) + 1e-9, (made.body, left, right, excess)
-    assert seen <= float(fraction(found.upper)) + 1e-9
+        assert excess <= float(fraction(found.upper)) + 1e-8, (made.body, left, right, excess)
+    assert seen <= float(fraction(found.upper)) + 1e-8
     if found.left:
         sides = [made.law([float(fraction(v)) for v in side]) for side in (found.left, found.right)]
         shown = [int(str(each.text)) for each in searched.model.outcomes]  # -1, none, is the last of a law
         exact = sum(sides[0][shown[k]] - times * sides[1][shown[k]] for k in found.event)
-        assert abs(exact - float(fraction(found.lower))) < 1e-9
+        assert abs(exact - float(fraction(found.lower))) < 1e-8  # e^-20 lies beyond the grid
