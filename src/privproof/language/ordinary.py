@@ -372,7 +372,11 @@ class Ordinary(Objects):
             return None
 
     def argument(self, key: str, value: ast.expr, out: list[Statement]) -> Expression:
-        return self.number(value, out) if key in ("loc", "scale", "mu", "sigma", "lambd") else _whole(self.expression(value, out))
+        return (
+            self.number(value, out)
+            if key in ("loc", "scale", "mu", "sigma", "lambd")
+            else _whole(self.expression(value, out))
+        )
 
     def bound(self, node: ast.Call, name: str) -> dict[str, ast.expr]:
         """The arguments of a call of a library's function, by name."""
