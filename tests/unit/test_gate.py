@@ -413,11 +413,11 @@ def lie_about_programs(monkeypatch):
 
     true = about_programs.attempts
 
-    def swapped(mechanism, claim, monitor, size=None, program=None, exact=None):
+    def swapped(mechanism, claim, monitor, size=None, **_):
         yield from true(honest, claim, monitor, size=size)
 
     monkeypatch.setattr(about_programs, "attempts", swapped)
-    monkeypatch.setattr(about_programs, "agreement", lambda program: Covered(None, 60, frozenset(), ()))
+    monkeypatch.setattr(about_programs, "agreement", lambda *_: Covered(None, 60, frozenset(), ()))
     monkeypatch.setattr(about_programs.Refuter, "stage", lambda *_: None)
     monkeypatch.setattr(about_programs.Refuter, "pumped", lambda *_: None)
     return lambda: check(broken)
