@@ -82,10 +82,13 @@ class Bounding(ABC):
     def largest(self) -> Found | None:
         """The largest lower bound that is found; None where nothing is known from below."""
         best: Found | None = None
+        seen: set[str] = set()
         for pair in self.pairs:
             self.monitor.pause()
-            if not pair.below:
+            told = repr([(_exactly(part.p), _exactly(part.q), part.spread, part.level) for part in pair.below])
+            if not pair.below or told in seen:  # most neighbours differ in the same way
                 continue
+            seen.add(told)
             found = self.from_below(pair)
             if found is not None and (best is None or found.value.compare(best.value) > 0):
                 best = found
@@ -251,6 +254,11 @@ class Rho(Bounding):
 
     def exactly(self) -> Epsilon | None:
         return None if self.even_rate is None else epsilon(fraction(self.even_rate))
+
+
+def _exactly(ball: arb) -> tuple[object, ...]:
+    """A ball by its centre and radius."""
+    return (*ball.mid().man_exp(), *ball.rad().man_exp())
 
 
 class Mu(Bounding):
