@@ -7,10 +7,11 @@ import json
 import pytest
 from tests.certificates import recheck
 
-from privproof import check, integer, laplace, mechanism, public, real, real_queries, rows
+from privproof import check, integer, laplace, mechanism, output_probability, public, real, real_queries, rows
 from privproof.compiling.relational import relational
 from privproof.compiling.translation import agreement
 from privproof.engines.laplace import horn
+from privproof.errors import LanguageError
 from privproof.evidence.checker.outcomes import Accepted, Rejected
 
 
@@ -241,3 +242,19 @@ def test_a_violation_is_found_beside_what_is_computed_from_noisy_numbers():
     for neighbours in ("one", "add-remove"):
         assert check(mean_beside_its_sum, 1, neighbours=neighbours).status == "refuted"
     assert check(square_beside_data, 5).status == "refuted"
+
+
+def test_an_event_says_nothing_of_a_number_that_is_no_form():
+    """Which way is taken is not shown: what one way alone shows is no event."""
+
+    @mechanism
+    def either_way(q: real_queries()):
+        number = laplace(sum(q), scale=1)
+        hint = laplace(sum(q), scale="1/1000")
+        factor = laplace(0, scale=1)
+        return number if hint > 0 else number * factor / factor
+
+    assert check(either_way, epsilon=3, neighbours="one", time_limit=20).status == "unknown"
+    with pytest.raises(LanguageError, match="no probability is known"):
+        output_probability(either_way, "≥1", q=[0])
+    assert str(output_probability(either_way, "*", q=[0])) == "1"

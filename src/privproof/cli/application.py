@@ -24,7 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "delta": ("profiling", "The smallest delta at an epsilon, enclosed: proved from above, refuted from below."),
     "profile": (
         "profiling",
-        "The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours.",
+        "The privacy profile: the smallest delta for every epsilon, over all neighbours; of one use or of several together.",
     ),
     "rho": ("measuring", "The smallest rho of zCDP, enclosed."),
     "mu": ("measuring", "The smallest mu of Gaussian differential privacy, enclosed."),

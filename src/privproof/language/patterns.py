@@ -59,6 +59,9 @@ def matching(pattern: Any, output: Any, *, discrete: bool = False) -> list[Linea
     """When an output lies in a pattern: the forms that must not be negative; None if it never does.
 
     A noisy number is a given number with probability zero, unless its noise is discrete.
+
+    Raises:
+        Unseen: the pattern asks about a number that is no form, such as a quotient of noisy numbers.
     """
     match pattern:
         case list() | tuple():
@@ -74,8 +77,10 @@ def matching(pattern: Any, output: Any, *, discrete: bool = False) -> list[Linea
                 found += more
             return found
         case Between(low, high):
-            if isinstance(output, Opaque):
-                return [] if pattern == ANY else None
+            if type(output) is Opaque and pattern != ANY:
+                raise _unseen(output)
+            if type(output) is Opaque:
+                return []
             if isinstance(output, Linear):
                 result = [] if low is None else [Linear.of(output - low)]
                 result += [] if high is None else [Linear.of(high - output)]
@@ -89,18 +94,32 @@ def matching(pattern: Any, output: Any, *, discrete: bool = False) -> list[Linea
                 return None
             return [] if (low is None or low <= output) and (high is None or output <= high) else None
         case _:
-            if isinstance(output, Opaque):
+            number = isinstance(pattern, int | Fraction) and not isinstance(pattern, bool)
+            if type(output) is Opaque and number:
+                raise _unseen(output)
+            if type(output) is Opaque:
                 return None
             if isinstance(output, Linear):
-                if not discrete or isinstance(pattern, bool) or not isinstance(pattern, int | Fraction):
+                if not discrete or not number:
                     return None
                 both = [Linear.of(output - pattern), Linear.of(pattern - output)]
                 return [form for form in both if form is not None]
             if type(output) is Stepped:
-                whole = isinstance(pattern, int | Fraction) and not isinstance(pattern, bool)
-                return matching(Between(Fraction(pattern), Fraction(pattern)), output) if whole else None
+                return matching(Between(Fraction(pattern), Fraction(pattern)), output) if number else None
             same = output == pattern and (type(output) is bool) == (type(pattern) is bool)
             return [] if same and isinstance(output, str) == isinstance(pattern, str) else None
+
+
+class Unseen(LanguageError):
+    """An event asks about a number of which no more is known than what it was computed from."""
+
+
+def _unseen(output: Opaque) -> Unseen:
+    return Unseen(
+        "linear",
+        f"no probability is known of where {output.text()} lies",
+        hint='"*" in its place, for any number',
+    )
 
 
 class ArrayShown(list[Any]):

@@ -56,6 +56,12 @@ def _posing(subject: Mechanism, *, size: int | None = None, horizon: Horizon | N
     return lambda: mechanism_question(subject, size=size, horizon=horizon)
 
 
+def _claimed(subject: Mechanism) -> AnyQuestion:
+    """The question whether a mechanism keeps its own claim, in whatever measure."""
+    question = pose_question(subject)
+    return question if question.claims else question.measured(question.own_budgets)
+
+
 def _tight(make: Callable[[], Question]) -> Callable[[], Question]:
     return lambda: make().under(None)
 
@@ -327,7 +333,7 @@ GAUSSIAN: tuple[Example, ...] = tuple(
         entry.title,
         entry.citation,
         entry.known,
-        partial(pose_question, entry.mechanism),
+        partial(_claimed, entry.mechanism),
         entry.mechanism,
     )
     for entry in gaussian.ENTRIES

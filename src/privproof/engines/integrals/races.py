@@ -27,7 +27,7 @@ def order_probability(scales: Mapping[int, Rational], halfspaces: Sequence[Halfs
     >>> from privproof.exact import rational
     >>> above = Halfspace(((0, rational(1)), (1, rational(-1))), rational(1))
     >>> str(order_probability({0: rational(2), 1: rational(2)}, [above]))
-    '(e^(1/2))/(e^(1/2) + 1)'
+    '(1)/(1 + e^(-1/2))'
 
     Raises:
         LanguageError: a form compares something else, or numbers are compared at several distances.

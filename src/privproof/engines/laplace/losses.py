@@ -18,7 +18,7 @@ from privproof.exact.exponentials import loss as loss_ball
 from privproof.language.branching import Leaf
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
-from privproof.language.patterns import ANY, Between, key, word
+from privproof.language.patterns import ANY, Between, Unseen, key, word
 from privproof.language.steps import Stepped
 
 LARGEST = 6
@@ -112,8 +112,11 @@ class Trees:
         return self.measured[name]
 
     def ratio(self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any) -> float:
-        """The loss of an event as a float, for ordering candidates; minus infinity where it is impossible on the left."""
-        p, q = (self.ball(side, event) for side in (left, right))
+        """The loss of an event as a float, for ordering candidates; minus infinity where it is impossible on the left, or not known."""
+        try:
+            p, q = (self.ball(side, event) for side in (left, right))
+        except Unseen:  # there are events about the other numbers
+            return float("-inf")
         if not p > 0:
             return float("-inf")
         if q == 0:
