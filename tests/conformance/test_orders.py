@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -27,6 +28,9 @@ FEW = (
 """Examples that fresh interpreters are asked about."""
 
 
+_SECONDS = re.compile(r" in [0-9.]+ s\b")
+
+
 def told(verdict):
     """Everything that a verdict says but the time it took; balls print with as many digits as is set around."""
     with precision(53):
@@ -42,7 +46,7 @@ def _told(verdict):
             str(verdict.upper),
             str(verdict.witness),
             list(map(str, getattr(verdict, "event", ()))),
-            list(verdict.notes),
+            [_SECONDS.sub("", note) for note in verdict.notes],
             str(getattr(verdict, "reason", "")),
             verdict.certificate,
         ],
