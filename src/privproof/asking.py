@@ -263,6 +263,7 @@ def smallest_delta(
     monitor: Monitor | None = None,
     inputs: Mapping[str, Input] | None = None,
     neighbours: Relation | None = None,
+    time_limit: float | None = _PATIENCE,
     **named: Input,
 ) -> SmallestDelta:
     """How large delta must be at an epsilon, over all events and all neighbours.
@@ -275,6 +276,7 @@ def smallest_delta(
         monitor: progress, a time limit, an interrupt.
         inputs: for a function what its parameters may be, where its annotations do not say it.
         neighbours: for a function which data sets are neighbours.
+        time_limit: stop after so many seconds with what is known, unless a monitor is given; None for no limit.
         named: the same as `inputs`, by name.
 
     >>> from privproof import gaussian, integer, mechanism
@@ -285,8 +287,10 @@ def smallest_delta(
     >>> round(float(found.lower), 9), round(float(found.upper), 9), found.proof.status, found.refutation.status
     (0.006829595, 0.006829595, 'proved', 'refuted')
     """
-    question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
-    return delta_of(question, exact_epsilon(epsilon), monitor)
+    watch = monitor or Monitor.within(time_limit)
+    with watched(watch):
+        question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
+    return delta_of(question, exact_epsilon(epsilon), watch)
 
 
 def delta_curve(

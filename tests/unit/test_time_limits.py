@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 
 import pytest
 
 from privproof import (
     Mechanism,
     check,
+    gaussian,
+    integer,
     mechanism,
     queries,
     recheck,
     records,
+    smallest_delta,
     tight_epsilon,
     truncated_geometric,
     uniform,
@@ -99,3 +103,11 @@ def test_the_checker_stops_when_its_watch_says_so() -> None:
     with watched(Monitor.within(-1)), pytest.raises(Stopped):
         recheck(certificate)
     assert isinstance(recheck(certificate), Accepted)
+
+
+def test_the_smallest_delta_has_a_limit_as_other_questions_have():
+    @mechanism
+    def noisy(n: integer(0, 1)):
+        return gaussian(n, sigma=2)
+
+    assert smallest_delta(noisy, 1, time_limit=60).upper < Fraction(1, 100)
