@@ -337,7 +337,7 @@ def delta_of(
                 "delta",
                 said or "no delta is decided",
                 place="delta",
-                hint="data with finitely many values, such as records(0, 1), and a small --size",
+                hint="data with finitely many values, such as records(0, 1), at a small --size; fresh noise for what is shown",
             )
         (low, high), question = asked.delta_bounds, asked.question
     proof = asked_with(high) if high < 1 else None
