@@ -42,10 +42,12 @@ check: $(READY)  ## style and types
 # The tests nearest to the gate, to asking and to the checker, and the least that they must reach there, in percent of lines and
 # branches.  Not among them: those that measure time ("quickly"), or try very many documents, because tracing slows both down.
 NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_compared potentials pufferfish what_runs measures mixtures \
-	promises settled_shifts composition selections exponential_choices integer_alignments ratio_cones every_length rounded_outputs)) \
-	$(addprefix tests/conformance/test_,$(addsuffix .py,registers corners discrete_gaussian gaussian runs records proofs_from_text)) \
+	promises settled_shifts composition selections exponential_choices integer_alignments ratio_cones every_length rounded_outputs \
+	time_limits worst_way profiles stream_integrals integrals)) \
+	$(addprefix tests/conformance/test_,$(addsuffix .py,registers corners discrete_gaussian gaussian runs records proofs_from_text automata_from_text)) \
 	$(filter-out %_definitions.py,$(wildcard tests/unit/test_checker*.py)) \
-	tests/conformance/test_checker_language.py tests/papers/test_dpctl.py tests/property/test_unbounded.py
+	tests/conformance/test_checker_language.py tests/papers/test_dpctl.py tests/property/test_unbounded.py \
+	tests/property/test_tensor_diagrams.py
 
 .PHONY: coverage
 coverage: $(READY)  ## how much of the gate, of asking and of the checker is tested

@@ -24,16 +24,21 @@ from privproof import (
     Verdict,
     audit,
     check,
+    gaussian,
+    integer,
     laplace,
     mechanism,
     pufferfish,
     queries,
+    randomized_response,
     read_question,
     real_queries,
     records,
+    smallest_delta,
     tight_epsilon,
 )
-from privproof.asking import ask
+from privproof.asking import ask, renyi_curve
+from privproof.compiling.posing import pose_question
 from privproof.engines.engine import Request
 from privproof.engines.words.definition import word_probabilities
 from privproof.library.laplace.sums import laplace_mechanism
@@ -257,3 +262,19 @@ def test_a_quotient_of_noisy_numbers_is_shown_and_the_event_is_about_the_others(
 
     assert check(mean).witness.output == "(≤0, any number)"
     assert check(mean, 3).status == "proved"
+
+
+def test_deltas_and_divergences_are_asked_for_like_anything_else() -> None:
+    @mechanism
+    def count(n: integer(0, 1)):  # type: ignore[valid-type]
+        return gaussian(n, sigma=2)
+
+    @mechanism
+    def told(n: integer(0, 1)):  # type: ignore[valid-type]
+        return randomized_response(n, truth="3/4")
+
+    curve = renyi_curve(pose_question(count), (2, 3))
+    assert [str(verdict.tight) for _, verdict in curve] == ["1/4", "3/8"]
+    assert smallest_delta(told, "ln(2)").upper == smallest_delta(told, "ln(2)").lower == Fraction(1, 4)
+    with pytest.raises(QuestionError, match="an infinite epsilon needs no delta"):
+        smallest_delta(told, "inf")

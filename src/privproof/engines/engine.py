@@ -42,7 +42,11 @@ class Request:
         return Budget(INFINITE, self.delta, self.pointwise) if self.tight else self.question.budget
 
     def once(self, what: str, make: Callable[[], T]) -> T:
-        """Something that several engines need of the question, made by the first of them."""
+        """Something that several engines need of the question with its claim, made by the first of them."""
+        return self.shared(f"{what}, {self.budget!r}", make)
+
+    def shared(self, what: str, make: Callable[[], T]) -> T:
+        """Something that is the same whatever is claimed: requests with other claims may share what is prepared."""
         if what not in self.prepared:
             self.prepared[what] = make()
         found: T = self.prepared[what]

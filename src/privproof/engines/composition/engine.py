@@ -145,7 +145,7 @@ class _Composing:
         self.known: list[Known] = []
         uses: list[Use] = []
         for number, use in enumerate(question.uses):
-            found, known = request.once(f"use {number}", lambda number=number, use=use: self._known(number, use))  # type: ignore[misc]
+            found, known = request.shared(f"use {number}", lambda number=number, use=use: self._known(number, use))  # type: ignore[misc]
             uses.append(found)
             self.known.append(known)
         self.question = replace(question, uses=tuple(uses))
@@ -191,7 +191,7 @@ class _Composing:
 
     def lattice(self, level: int) -> _Lattice | None:
         """The losses of a level; None where there would be too many."""
-        return self.request.once(f"lattice {level}", lambda: self._lattice(_LEVELS[level]))
+        return self.request.shared(f"lattice {level}", lambda: self._lattice(_LEVELS[level]))
 
     def _lattice(self, fine: int) -> _Lattice | None:
         balls = [float(reach.ball(64)) for reach in self.reaches]
@@ -237,7 +237,7 @@ class _Composing:
 
     def _worth(self, number: int, known: Known) -> Sequence[Seen]:
         """The neighbours that may be the worst: those with the largest curve somewhere."""
-        return self.request.once(
+        return self.request.shared(
             f"worst of use {number}", lambda: _largest_somewhere(known.below, self.reaches[number])
         )
 

@@ -81,7 +81,7 @@ class DivergencesEngine:
 
     def _from_runs(self, question: MeasuredQuestion, run: RunsQuestion, request: Request, monitor: Monitor) -> Answer:
         try:
-            sized, runs = request.once("runs", lambda: all_runs(run, monitor))
+            sized, runs = request.shared("runs", lambda: all_runs(run, monitor))
             return _Running(replace(question, of=sized), runs, monitor).answer()
         except LanguageError as problem:
             if problem.code not in ("noise", "integral", "size", "paths"):
@@ -102,7 +102,7 @@ class DivergencesEngine:
         reason = "no shifts were found"
         alone = question.measure.kind == "mu" or _gaussian_alone(question.of)
         for budget in budgets_to_ask(question.budgets, alone=alone):
-            verdict = request.once(f"within {budget!r}", partial(ask, budget))
+            verdict = request.shared(f"within {budget!r}", partial(ask, budget))
             costs = verdict.details.costs if isinstance(verdict.details, ProgramDetails) else None
             if not isinstance(verdict, Proved) or costs is None:
                 reason = verdict.reason if isinstance(verdict, Unknown) else reason

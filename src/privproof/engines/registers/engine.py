@@ -79,7 +79,7 @@ class RegisterEngine:
                 return "real answers without Gaussian noise are left to alignments"
             if isinstance(data, Reals) and request.tight:
                 return Remark("registers: of real answers the delta at an epsilon is found, no epsilon at a delta")
-            request.once("register model", lambda: registers(question.mechanism, question.size))
+            request.shared("register model", lambda: registers(question.mechanism, question.size))
         except Unsupported as problem:
             return Remark(f"not integrated: {problem}") if gaussian else str(problem)
         return None
@@ -93,7 +93,7 @@ class RegisterEngine:
         try:
             monitor.listen(Progress("integrating over registers"))
             decider = _decider(question, request, monitor)
-            told, note = request.once("register trials", lambda: _tried(question))
+            told, note = request.shared("register trials", lambda: _tried(question))
             if told is not None:
                 said = f"the program and the function differ {told}"
                 yield Answer(status="unknown", question=question, engine=ENGINE, reason=said)
@@ -122,13 +122,13 @@ def _decider(question: ProgramQuestion, request: Request, monitor: Monitor) -> D
         Unsupported: the question is outside the class.
     """
     data = data_of(question)
-    model = request.once("register model", lambda: registers(question.mechanism, question.size))
+    model = request.shared("register model", lambda: registers(question.mechanism, question.size))
     if isinstance(data, Reals):
-        corners = request.once("register corners", lambda: Corners(model, data, monitor.pause))
+        corners = request.shared("register corners", lambda: Corners(model, data, monitor.pause))
         return ByCorners(question, model, corners)
     if data.ends:
         pulls(model)
-    worst = request.once("register worst", lambda: Worst(Roles(model, data.letters), data.alphabet, monitor.pause))
+    worst = request.shared("register worst", lambda: Worst(Roles(model, data.letters), data.alphabet, monitor.pause))
     return ByTable(question, model, worst, ends=data.ends)
 
 

@@ -80,7 +80,7 @@ class ReleaseEngine:
         assert budget is not None
         if budget.delta != 0:
             raise QuestionError("delta", "releases are asked about without a delta", place="delta", hint="drop it")
-        laws = request.once(LAWS, lambda: QueryLaws.of(question))
+        laws = request.shared(LAWS, lambda: QueryLaws.of(question))
         found = _Release(question, laws if laws.fit(question) else QueryLaws.of(question))
         yield from found.measured() if request.tight else found.decided(budget.epsilon)
 

@@ -73,7 +73,7 @@ class RunsEngine:
         budget = request.budget
         assert budget is not None
         try:
-            question, runs = request.once("runs", lambda: all_runs(asked, monitor))
+            question, runs = request.shared("runs", lambda: all_runs(asked, monitor))
         except LanguageError as problem:
             if asked.reason and problem.code != "hidden":
                 problem.hint = f"{problem.hint}{'; ' if problem.hint else ''}it is run because of this: {asked.reason}"
