@@ -8,44 +8,16 @@ from statistics import NormalDist
 
 import pytest
 
-from privproof import check, gaussian, geometric, laplace, mechanism, records, tight_rho
+from privproof import check, gaussian, laplace, mechanism, records, tight_rho
 from privproof.evidence.checker import Accepted, Rejected, recheck
 from privproof.library.gaussian import ENTRIES, permute_and_flip
+from privproof.library.gaussian import stable_mode as mode
+from privproof.library.gaussian import thresholded_counts as on_integers
+from privproof.library.gaussian import thresholded_histogram as histogram
 
 KEYS = ("a", "b", "c")
 
-
-@mechanism(neighbours="add-remove")
-def histogram(data: records("a", "b", "c")):
-    out = []
-    for key in KEYS:
-        count = data.count(key)
-        noisy = laplace(count, scale=1)
-        if count > 0 and noisy >= 10:
-            out.append((key, noisy))
-    return out
-
-
-@mechanism(neighbours="one")
-def replaced(data: records("a", "b", "c")):
-    out = []
-    for key in KEYS:
-        count = data.count(key)
-        noisy = laplace(count, scale=1)
-        if count > 0 and noisy >= 10:
-            out.append((key, noisy))
-    return out
-
-
-@mechanism(neighbours="add-remove")
-def on_integers(data: records("a", "b", "c")):
-    out = []
-    for key in KEYS:
-        count = data.count(key)
-        noisy = geometric(count, alpha="1/2")
-        if count > 0 and noisy >= 10:
-            out.append((key, noisy))
-    return out
+replaced = mechanism(histogram.function, neighbours="one")
 
 
 @mechanism(neighbours="add-remove")
@@ -57,16 +29,6 @@ def gaussian_histogram(data: records("a", "b", "c")):
         if count > 0 and noisy >= 9:
             out.append((key, noisy))
     return out
-
-
-@mechanism(neighbours="add-remove")
-def mode(data: records("a", "b")):
-    """Propose, test, release: the winner is told where the race is not close."""
-    ahead = data.count("a") - data.count("b")
-    distance = ahead if ahead >= 0 else -ahead
-    if laplace(distance, scale=1) >= 10:
-        return "a" if ahead > 0 else "b"
-    return "too close"
 
 
 @mechanism(neighbours="add-remove")

@@ -22,7 +22,7 @@ from privproof.compiling.keys import written_out
 from privproof.compiling.levelling import counted_from_zero, renamed
 from privproof.compiling.measured import one_name
 from privproof.compiling.relational import Program
-from privproof.compiling.rewriting import counted, filled
+from privproof.compiling.rewriting import counted, filled, walked_sums
 from privproof.compiling.summaries import SUMMED
 from privproof.errors import LanguageError
 from privproof.exact import Rational
@@ -120,7 +120,7 @@ def tossed(mechanism: Mechanism) -> Tossed | None:
     if declared.shape != "list" or declared.array:
         return None
     body = one_name(written_out(renamed(filled(mechanism.translated.body, mechanism.parameters), mechanism)))
-    body = counted_from_zero(_walked(counted(body, (source,)), source), mechanism)
+    body = counted_from_zero(walked_sums(counted(body, (source,)), (source,), "#summed", "#summed.at"), mechanism)
     found = _Tossing(source, declared)
     try:
         changed = found.block(body)
@@ -448,36 +448,5 @@ def _reading(body: Block, kept: Mapping[str, _Kept], source: str) -> Block:
             case _:
                 for part in parts(expression):
                     yield from _bare(part)
-
-    return change(body)
-
-
-def _walked(body: Block, source: str) -> Block:
-    """The statements with ``sum(data)`` as a loop: what stands in a row is read of each."""
-    numbers = iter(range(10**6))
-
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            first: list[Statement] = []
-
-            def asked(expression: Expression, first: list[Statement] = first) -> Expression | None:
-                match expression:
-                    case Operation("sum", (Variable(name),), place) if name == source:
-                        number = next(numbers)
-                        total, index = Variable(f"#summed{number}", place), Variable(f"#summed.at{number}", place)
-                        entry = Element(Variable(name, place), index, place)
-                        more = Assign(total.name, Operation("+", (total, entry), place), place)
-                        onward = Assign(index.name, Operation("+", (index, Constant(1, place)), place), place)
-                        test = Operation("<", (index, Operation("turns", (Variable(name, place),), place)), place)
-                        first.extend(Assign(each.name, Constant(0, place), place) for each in (total, index))
-                        first.append(While(test, (more, onward), place))
-                        return total
-                    case _:
-                        return None
-
-            changed = statement if isinstance(statement, While) else with_reads(statement, asked)
-            result += [*first, with_blocks(changed, change)]
-        return tuple(result)
 
     return change(body)

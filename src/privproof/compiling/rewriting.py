@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from privproof.errors import LanguageError
@@ -332,40 +333,26 @@ def _listed(value: Expression) -> str | None:
 
 def hoisted(body: Block, mechanism: Mechanism) -> Block:
     """``sum(q)`` of an input list, as a loop before the statement."""
+    for statement in statements(body):
+        if isinstance(statement, While) and any(_sums(statement.test, mechanism)):
+            raise Unsupported(f"a sum in the test of a loop, {statement.place}")
+    return walked_sums(body, mechanism.inputs, "#sum", "#at")
+
+
+def walked_sums(body: Block, lists: Collection[str], total: str, index: str) -> Block:
+    """``sum(q)`` of some lists as a loop before the statement, but for the tests of loops; total and index begin its variables' names."""
     counter = iter(range(10**6))
 
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            if isinstance(statement, While) and any(_sums(statement.test, mechanism)):
-                raise Unsupported(f"a sum in the test of a loop, {statement.place}")
-            loops: list[Statement] = []
+    def replaced(loops: list[Statement], expression: Expression) -> Expression | None:
+        match expression:
+            case Operation("sum", (Variable(name),), place) if name in lists:
+                number = next(counter)
+                entry = Element(Variable(name, place), Variable(f"{index}{number}", place), place)
+                return _walk(name, f"{total}{number}", f"{index}{number}", lambda more: (more(entry),), loops, place)
+            case _:
+                return None
 
-            def replaced(expression: Expression, loops: list[Statement] = loops) -> Expression | None:
-                match expression:
-                    case Operation("sum", (Variable(name, _),), place) if name in mechanism.inputs:
-                        number = next(counter)
-                        total, index = Variable(f"#sum{number}", place), Variable(f"#at{number}", place)
-                        loops += [Assign(each.name, Constant(0, place), place) for each in (total, index)]
-                        stop = Operation("turns", (Variable(name, place),), place)
-                        more = Operation("+", (total, Element(Variable(name, place), index, place)), place)
-                        onward = Operation("+", (index, Constant(1, place)), place)
-                        loops.append(
-                            While(
-                                Operation("<", (index, stop), place),
-                                (Assign(total.name, more, place), Assign(index.name, onward, place)),
-                                place,
-                            )
-                        )
-                        return total
-                    case _:
-                        return None
-
-            outer = with_reads(statement, replaced)
-            result += [*loops, with_blocks(outer, change)]
-        return tuple(result)
-
-    return change(body)
+    return _computed_before(body, replaced, lambda statement: not isinstance(statement, While))
 
 
 def counted(body: Block, lists: Collection[str]) -> Block:
@@ -375,37 +362,63 @@ def counted(body: Block, lists: Collection[str]) -> Block:
     """
     counter = iter(range(10**6))
 
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            loops: list[Statement] = []
+    def replaced(loops: list[Statement], expression: Expression) -> Expression | None:
+        match expression:
+            case Operation("count", (Variable(name), Variable() | Constant() as wanted), place) if name in lists:
+                number = next(counter)
+                entry = Element(Variable(name, place), Variable(f"#to{number}", place), place)
+                equal = Operation("==", (entry, wanted), place)
+                one = Constant(1, place)
+                return _walk(
+                    name,
+                    f"#count{number}",
+                    f"#to{number}",
+                    lambda more: (If(equal, (more(one),), (), place),),
+                    loops,
+                    place,
+                )
+            case _:
+                return None
 
-            def replaced(expression: Expression, loops: list[Statement] = loops) -> Expression | None:
-                match expression:
-                    case Operation("count", (Variable(name), Variable() | Constant() as wanted), place) if (
-                        name in lists
-                    ):
-                        number = next(counter)
-                        total, index = Variable(f"#count{number}", place), Variable(f"#to{number}", place)
-                        loops.append(Assign(total.name, Constant(0, place), place))
-                        loops.append(Assign(index.name, Constant(0, place), place))
-                        listed = Variable(name, place)
-                        equal = Operation("==", (Element(listed, index, place), wanted), place)
-                        more = Assign(total.name, Operation("+", (total, Constant(1, place)), place), place)
-                        onward = Assign(index.name, Operation("+", (index, Constant(1, place)), place), place)
-                        test = Operation("<", (index, Operation("turns", (listed,), place)), place)
-                        loops.append(While(test, (If(equal, (more,), (), place), onward), place))
-                        return total
-                    case _:
-                        return None
+    def evaluated(statement: Statement) -> bool:
+        return not isinstance(statement, While) and not any(map(_maybe, reads(statement)))
 
-            found = statement
-            if not isinstance(statement, While) and not any(map(_maybe, reads(statement))):
-                found = with_reads(statement, replaced)
-            result += [*loops, with_blocks(found, change)]
-        return tuple(result)
+    return _computed_before(body, replaced, evaluated)
 
-    return change(body)
+
+def _walk(
+    listed: str,
+    total: str,
+    index: str,
+    turn: Callable[[Callable[[Expression], Statement]], Block],
+    loops: list[Statement],
+    place: Place,
+) -> Expression:
+    """What a loop over a list adds up, which is put before; a turn is given how to add something."""
+    sum_, at = Variable(total, place), Variable(index, place)
+
+    def more(added: Expression) -> Statement:
+        return Assign(total, Operation("+", (sum_, added), place), place)
+
+    onward = Assign(index, Operation("+", (at, Constant(1, place)), place), place)
+    test = Operation("<", (at, Operation("turns", (Variable(listed, place),), place)), place)
+    loops += [Assign(name, Constant(0, place), place) for name in (total, index)]
+    loops.append(While(test, (*turn(more), onward), place))
+    return sum_
+
+
+def _computed_before(
+    body: Block,
+    replaced: Callable[[list[Statement], Expression], Expression | None],
+    applies: Callable[[Statement], bool],
+) -> Block:
+    """The body with what statements read replaced, and what that needs computed before each of them."""
+    result: list[Statement] = []
+    for statement in body:
+        before: list[Statement] = []
+        found = with_reads(statement, partial(replaced, before)) if applies(statement) else statement
+        result += [*before, with_blocks(found, lambda block: _computed_before(block, replaced, applies))]
+    return tuple(result)
 
 
 def _maybe(expression: Expression) -> bool:

@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from numbers import Integral
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
@@ -536,14 +536,21 @@ class Control(Protocol):
 _control: ContextVar[Control | None] = ContextVar("control", default=None)
 
 
+T = TypeVar("T")
+
+
 @contextmanager
-def controlled(control: Control) -> Iterator[None]:
-    """Inside this context what is no linear form is opaque, and the control decides what has to be decided about it."""
-    token = _control.set(control)
+def _having(variable: ContextVar[T], value: T) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _control.reset(token)
+        variable.reset(token)
+
+
+def controlled(control: Control) -> AbstractContextManager[None]:
+    """Inside this context what is no linear form is opaque, and the control decides what has to be decided about it."""
+    return _having(_control, control)
 
 
 def beyond(operation: str, parts: tuple[Any, ...], refusal: tuple[str, str, str]) -> Any:
@@ -653,24 +660,14 @@ def floats_count() -> bool:
     return _floats_count.get()
 
 
-@contextmanager
-def showing_unseen() -> Iterator[None]:
+def showing_unseen() -> AbstractContextManager[None]:
     """Inside this context what is no linear form is opaque: it may be shown, and an event says nothing about it."""
-    token = _unseen.set(True)
-    try:
-        yield
-    finally:
-        _unseen.reset(token)
+    return _having(_unseen, True)  # noqa: FBT003 - the value of a variable
 
 
-@contextmanager
-def counting_floats() -> Iterator[None]:
+def counting_floats() -> AbstractContextManager[None]:
     """Inside this context floats count with the exact values that they have, also beside noise that is left open."""
-    token = _floats_count.set(True)
-    try:
-        yield
-    finally:
-        _floats_count.reset(token)
+    return _having(_floats_count, True)  # noqa: FBT003 - the value of a variable
 
 
 @contextmanager
@@ -686,13 +683,8 @@ def deciding(
         equality: says whether a form is zero, or None where it does not; without an answer such a test is refused.
         stepping: a form as it is rounded, by the name of what rounds it and the number of digits; None where that is refused.
     """
-    token, other, rounding = _decider.set(decider), _equality.set(equality), _stepping.set(stepping)
-    try:
+    with _having(_decider, decider), _having(_equality, equality), _having(_stepping, stepping):
         yield
-    finally:
-        _decider.reset(token)
-        _equality.reset(other)
-        _stepping.reset(rounding)
 
 
 def calling_frame() -> FrameType:

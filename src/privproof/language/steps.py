@@ -109,6 +109,13 @@ class Stepped(Opaque):
     __round__ = __floor__ = __ceil__ = __trunc__ = _again
 
 
+def shown_form(output: Any) -> Linear | None:
+    """The form behind a noisy number that is shown, rounded or not; None for anything else."""
+    if type(output) is Stepped:
+        return output.form
+    return output if isinstance(output, Linear) else None
+
+
 _TURNED = {"floor": "ceil", "ceil": "floor", "round": "round", "rint": "rint", "trunc": "trunc"}
 """Rounding of the negative number."""
 

@@ -85,7 +85,7 @@ class Bounding(ABC):
         seen: set[str] = set()
         for pair in self.pairs:
             self.monitor.pause()
-            told = repr([(_exactly(part.p), _exactly(part.q), part.spread, part.level) for part in pair.below])
+            told = repr([(rational_bounds(p.p), rational_bounds(p.q), p.spread, p.level) for p in pair.below])
             if not pair.below or told in seen:  # most neighbours differ in the same way
                 continue
             seen.add(told)
@@ -254,11 +254,6 @@ class Rho(Bounding):
 
     def exactly(self) -> Epsilon | None:
         return None if self.even_rate is None else epsilon(fraction(self.even_rate))
-
-
-def _exactly(ball: arb) -> tuple[object, ...]:
-    """A ball by its centre and radius."""
-    return (*ball.mid().man_exp(), *ball.rad().man_exp())
 
 
 class Mu(Bounding):

@@ -16,10 +16,9 @@ from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.exponentials import ExponentialSum, exceeds
 from privproof.exact.exponentials import loss as loss_ball
 from privproof.language.branching import Leaf
-from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import ANY, Between, Unseen, key, word
-from privproof.language.steps import Stepped
+from privproof.language.steps import shown_form
 
 LARGEST = 6
 """Up to this size all ways through a mechanism are looked at; beyond it those of one word."""
@@ -196,10 +195,9 @@ def _filled(pattern: Any, chosen: Mapping[tuple[int, ...], Any], path: tuple[int
 def _at(output: Any, path: tuple[int, ...]) -> Fraction | None:
     for step in path:
         output = output[step]
-    if type(output) is Stepped:
-        output = output.form
-    if isinstance(output, Linear):
-        return fraction(output.constant)
+    form = shown_form(output)
+    if form is not None:
+        return fraction(form.constant)
     return Fraction(output) if isinstance(output, int | Fraction) else None
 
 

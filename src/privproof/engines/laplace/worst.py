@@ -28,7 +28,7 @@ from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key, word
 from privproof.language.scripts import Draw, Drawn
-from privproof.language.steps import Stepped
+from privproof.language.steps import shown_form
 
 _ALL_CORNERS = 3
 """Up to so many private values all corners are looked at, which double with each; beyond it one climbs from a few."""
@@ -200,10 +200,9 @@ def region(leaf: Leaf) -> Region:
 
 
 def _forms(output: object) -> Iterator[Linear]:
-    if type(output) is Stepped:
-        yield output.form
-    elif isinstance(output, Linear):
-        yield output
+    form = shown_form(output)
+    if form is not None:
+        yield form
     elif isinstance(output, list | tuple):
         for part in output:
             yield from _forms(part)
