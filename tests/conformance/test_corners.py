@@ -6,8 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from benchmarks.gaussian import noisy_max as in_bits
-from benchmarks.gaussian import sparse_vector
 from scipy.special import ndtr
 from tests.amounts import selected
 
@@ -19,9 +17,44 @@ from privproof.engines.registers.corners import Corners, Reals
 from privproof.exact import epsilon, fraction, rational
 from privproof.loading import load
 
-noisy_max, above = (mechanism(each.function, inputs={"q": real_queries()}) for each in (in_bits, sparse_vector))
-between_bounds = mechanism(in_bits.function, inputs={"q": real_queries(0, 1)})
-between_values = mechanism(in_bits.function, inputs={"q": real_queries(values=(0, 1))})
+
+@mechanism
+def noisy_max(q: real_queries()):
+    best, winner = None, 0
+    for i, a in enumerate(q):
+        noisy = gaussian(a, sigma=4)
+        if best is None or noisy > best:
+            best, winner = noisy, i
+    return winner
+
+
+@mechanism
+def above(q: real_queries()):
+    t = gaussian(0, sigma=4)
+    for i, a in enumerate(q):
+        if gaussian(a, sigma=8) >= t:
+            return i
+    return -1
+
+
+@mechanism
+def between_bounds(q: real_queries(0, 1)):
+    best, winner = None, 0
+    for i, a in enumerate(q):
+        noisy = gaussian(a, sigma=4)
+        if best is None or noisy > best:
+            best, winner = noisy, i
+    return winner
+
+
+@mechanism
+def between_values(q: real_queries(values=(0, 1))):
+    best, winner = None, 0
+    for i, a in enumerate(q):
+        noisy = gaussian(a, sigma=4)
+        if best is None or noisy > best:
+            best, winner = noisy, i
+    return winner
 
 
 KNOWN = [
