@@ -202,7 +202,7 @@ def test_a_record_tells_where_its_noise_came_from(tmp_path, watched):
         record = table(tmp_path, seed=None)
     assert watched() == {"Secure"}
     assert record_data(record)["secure"] is True
-    assert "from the operating system&#x27;s generator" in record_page(record)
+    assert "from the operating system&#x27;s generator" in str(record_page(record))
     assert not record.source.warnings
     record = table(tmp_path, seed=7)
     assert watched() == {"Seeded"}
@@ -210,4 +210,4 @@ def test_a_record_tells_where_its_noise_came_from(tmp_path, watched):
     assert said["secure"] is False
     assert record.released.seeded
     assert "drawn from a seed" in json.dumps(said)
-    assert "FROM A SEED" in record_page(record)
+    assert "FROM A SEED" in str(record_page(record))

@@ -90,7 +90,7 @@ class Tags(HTMLParser):
 
 
 def checked_page(found, command=None):
-    page = audit_page(found, command=command)
+    page = str(audit_page(found, command=command))
     tags = Tags()
     tags.feed(page)
     assert tags.open == []

@@ -140,7 +140,7 @@ def audit(
         written = str(certificate)
     asked = smallest_epsilon(found)
     if report is not None:
-        write(report, audit_page(found, command=asked))
+        write(report, audit_page(found, command=asked).written(report))
     if as_json:
         say_json({**audit_data(found, command=asked), "certificate": written})
     else:

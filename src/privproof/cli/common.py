@@ -200,7 +200,8 @@ def finish(
         write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
         written = str(certificate)
     if report is not None:
-        write(report, page(verdict, command=command, asked_tight=asked_tight, certificate=written))
+        shown_page = page(verdict, command=command, asked_tight=asked_tight, certificate=written)
+        write(report, shown_page.written(report))
 
     def shown(*, files: bool) -> str:
         if as_json:

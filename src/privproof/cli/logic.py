@@ -86,7 +86,7 @@ def logic(
         write(certificate, json.dumps(found.certificate, ensure_ascii=False, indent=1) + "\n")
         written = str(certificate)
     if report is not None:
-        write(report, satisfaction_page(found, certificate=written))
+        write(report, satisfaction_page(found, certificate=written).written(report))
     if as_json:
         say_json(satisfaction_data(found, certificate=written, every=every))
     else:

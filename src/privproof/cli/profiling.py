@@ -18,6 +18,7 @@ from privproof.cli.options import (
     HorizonText,
     Inputs,
     NeighboursText,
+    ReportOut,
     SamplingText,
     Settings,
     Size,
@@ -32,12 +33,15 @@ from privproof.profiles import privacy_profile
 from privproof.reporting import (
     curve_csv,
     curve_data,
+    curve_page,
     delta_data,
+    delta_page,
     print_curve,
     print_delta,
     print_profile,
     print_renyi,
     profile_data,
+    profile_page,
     renyi_csv,
     renyi_data,
 )
@@ -65,12 +69,16 @@ def profile(
     sampled: SamplingText = None,
     renyi: Annotated[bool, typer.Option("--renyi", help="Rényi divergences by order, instead of deltas.")] = False,
     as_json: AsJson = False,
+    report: ReportOut = None,
     time_limit: TimeLimit = None,
 ) -> None:
     """The privacy profile: the smallest delta for every epsilon, over all neighbours; of one use or of several together."""
     begin(target, time_limit, as_json=as_json)
+    writable(report)
     question = loaded(target, one_size(size), horizon, pair, settings, inputs, neighbours)
     if renyi:
+        if report is not None:
+            raise QuestionError("report", "the report is about deltas", place="--report", hint="drop --renyi, or --csv")
         if compose is not None or subsample is not None:
             raise QuestionError(
                 "composition", "--renyi is about one use", place="--renyi", hint="divergences of several uses add up"
@@ -90,6 +98,8 @@ def profile(
         last = rational(_LARGEST) if end_ is None else end_
         with monitored() as monitor:
             found = delta_curve(question, [fraction(last * i / (points - 1)) for i in range(points)], monitor)
+        if report is not None:
+            write(report, curve_page(found).written(report))
         if csv:
             say(curve_csv(found), end="")
         elif as_json:
@@ -98,6 +108,8 @@ def profile(
             print_curve(console(), found)
         return
     curve = privacy_profile(question.words(place=target))
+    if report is not None:
+        write(report, profile_page(curve, points, up_to=end_).written(report))
     if csv:
         say(curve.csv(points, up_to=end_), end="")
     elif as_json:
@@ -120,11 +132,12 @@ def delta(
     sampled: SamplingText = None,
     as_json: AsJson = False,
     certificate: CertificateOut = None,
+    report: ReportOut = None,
     time_limit: TimeLimit = None,
 ) -> None:
     """The smallest delta at an epsilon, enclosed: proved from above, refuted from below."""
     begin(target, time_limit, as_json=as_json)
-    writable(certificate)
+    writable(certificate, report)
     question = loaded(target, one_size(size), horizon, None, settings, inputs, neighbours)
     question = together(question, compose, subsample, sampled)
     asking(question, command=None, asked_tight=True, as_json=as_json)
@@ -132,8 +145,11 @@ def delta(
         found = delta_of(question, epsilon(epsilon_), monitor)
     if certificate is not None and found.verdict.certificate is not None:
         write(certificate, json.dumps(found.verdict.certificate, ensure_ascii=False, indent=1) + "\n")
+    written = None if certificate is None else str(certificate)
+    if report is not None:
+        write(report, delta_page(found, written).written(report))
     if as_json:
-        say_json(delta_data(found, None if certificate is None else str(certificate)))
+        say_json(delta_data(found, written))
     else:
         print_delta(console(), found)
     end(STATUS[found.verdict.status])

@@ -152,7 +152,7 @@ def release(
         write(certificate, json.dumps(found.verdict.certificate, ensure_ascii=False, indent=1) + "\n")
         found = replace(found, certificate=str(certificate))
     if report is not None:
-        write(report, record_page(found))
+        write(report, record_page(found).written(report))
     if record is not None:
         write(record, json.dumps(record_data(found), ensure_ascii=False, indent=1) + "\n")
     if as_json:

@@ -3,17 +3,20 @@ from .audit_pages import audit_page, histogram_chart, p_value_chart
 from .audits import print_audit
 from .commands import Command
 from .facts import Fact
-from .html import page
+from .html import Page, page
 from .logic import print_satisfaction, satisfaction_data, satisfaction_page
 from .measured import print_renyi, renyi_csv, renyi_data
 from .profiles import (
     curve_csv,
     curve_data,
+    curve_page,
     delta_data,
+    delta_page,
     print_curve,
     print_delta,
     print_profile,
     profile_data,
+    profile_page,
 )
 from .text import print_explanation, print_table, print_verdict
 from .wording import data, headline
@@ -21,12 +24,15 @@ from .wording import data, headline
 __all__ = [
     "Command",
     "Fact",
+    "Page",
     "audit_data",
     "audit_page",
     "curve_csv",
     "curve_data",
+    "curve_page",
     "data",
     "delta_data",
+    "delta_page",
     "headline",
     "histogram_chart",
     "p_value_chart",
@@ -41,6 +47,7 @@ __all__ = [
     "print_table",
     "print_verdict",
     "profile_data",
+    "profile_page",
     "renyi_csv",
     "renyi_data",
     "satisfaction_data",

@@ -24,15 +24,15 @@ from privproof.reporting.audits import (
     repeat_words,
 )
 from privproof.reporting.charts import Bar, Line, bar_chart, line_chart
-from privproof.reporting.html import document_page
+from privproof.reporting.html import Page
 from privproof.reporting.strokes import WIDTH, clipped
 
 if TYPE_CHECKING:
     from privproof.auditing.audits import Audit
 
 
-def audit_page(audit: Audit, command: str | None = None) -> str:
-    """The audit as one self-contained HTML page."""
+def audit_page(audit: Audit, command: str | None = None) -> Page:
+    """The audit as a page."""
     parts = []
     if audit.candidates:
         parts.append(f"<h2>What sampling proposed, with exact probabilities</h2>{_candidate_rows(audit)}")
@@ -43,10 +43,10 @@ def audit_page(audit: Audit, command: str | None = None) -> str:
         parts.append(f'<h2>What was written</h2><div class="drawing">{histogram_chart(audit)}</div>')
     parts.append(f"<h2>To repeat it</h2><pre>{escape(repeat_words(audit, command))}</pre>")
     listed = [fact for fact in audit_facts(audit, command=command, candidates=False) if fact.label != "repeat"]
-    return document_page(
+    return Page(
         audit_status(audit),
         audit_sentence(audit),
-        listed,
+        tuple(listed),
         "\n".join(parts),
         audit_data(audit, command=command),
         "What rests on runs holds with the stated confidence; probabilities and losses of candidates are exact.",
@@ -68,12 +68,12 @@ def _candidate_rows(audit: Audit) -> str:
         rows.append("<tr>" + "".join(_cell(cell, whole=place < 2) for place, cell in enumerate(cells)) + "</tr>")
     rest = len(audit.candidates) - LISTED
     more = f"<p>{rest} more below, as data.</p>" if rest > 0 else ""
-    return f"<table>{''.join(rows)}</table>{more}"
+    return f'<table class="candidates">{"".join(rows)}</table>{more}'
 
 
 def _cell(words: str, *, whole: bool) -> str:
-    wrapped = ";white-space:nowrap" if whole else ""
-    return f'<td style="vertical-align:top;padding-right:1.2rem{wrapped}">{escape(words)}</td>'
+    kind = ' class="whole"' if whole else ""
+    return f"<td{kind}>{escape(words)}</td>"
 
 
 def _drawable(audit: Audit) -> bool:

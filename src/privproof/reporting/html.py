@@ -1,11 +1,13 @@
-"""Verdicts as one self-contained HTML page: the sentence, the facts, the two probabilities drawn, the model drawn."""
+"""Verdicts as a page: the sentence, the facts, the two probabilities drawn, the model drawn; as self-contained HTML, or as its parts."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 from math import exp
+from pathlib import Path
 from typing import Any
 
 from privproof.evidence.verdicts import Verdict
@@ -30,6 +32,8 @@ td { padding: .3rem 0; overflow-wrap: anywhere; white-space: pre-wrap; font-vari
 .facts td { width: 100%; max-width: 0; }
 tr { border-bottom: 1px solid #eceef0; }
 td.columns { font-family: ui-monospace, monospace; font-size: .85rem; white-space: pre; overflow-x: auto; }
+.candidates td { vertical-align: top; padding-right: 1.2rem; }
+.candidates td.whole { white-space: nowrap; }
 h2 { font-size: 1.05rem; margin: 2rem 0 .6rem; }
 .bar { height: 1.3rem; border-radius: .25rem; min-width: 2px; }
 .drawing { overflow-x: auto; border: 1px solid #eceef0; border-radius: .4rem; padding: .5rem; }
@@ -38,8 +42,52 @@ footer { color: #60646c; margin-top: 2rem; font-size: .9rem; }
 """
 
 
-def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certificate: str | None) -> str:
-    """The page."""
+_FOOTER = "Probabilities and ratios are exact; decimals are rounded."
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report to be looked at; its text is one self-contained HTML page.
+
+    Attributes:
+        status: the verdict, in a word.
+        sentence: the verdict in a sentence.
+        facts: what a reader needs, in order.
+        more: what else there is to see, drawings and sources, as HTML.
+        raw: everything as plain data.
+        footer: what holds of the numbers.
+    """
+
+    status: str
+    sentence: str
+    facts: tuple[Fact, ...]
+    more: str
+    raw: dict[str, Any]
+    footer: str = _FOOTER
+
+    def __str__(self) -> str:
+        return _document(self)
+
+    def data(self) -> dict[str, Any]:
+        """Its parts, for another page to show."""
+        return {
+            "status": self.status,
+            "sentence": self.sentence,
+            "facts": [{"label": fact.label, "text": fact.text} for fact in self.facts],
+            "more": self.more,
+            "data": self.raw,
+            "footer": self.footer,
+        }
+
+    def written(self, path: Path) -> str:
+        """What a file of this name holds: HTML, or the parts as JSON where the name ends so."""
+        if path.suffix.lower() == ".json":
+            return json.dumps(self.data(), ensure_ascii=False, indent=1) + "\n"
+        return str(self)
+
+
+def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certificate: str | None) -> Page:
+    """The page of a verdict."""
     sentence = headline(verdict, asked_tight=asked_tight)
     listed = facts(verdict, command=command, asked_tight=asked_tight)
     bars = "" if verdict.witness is None else _bars(verdict.witness)
@@ -48,29 +96,26 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
     more = f"{bars}\n{drawn}"
     if verdict.explanation is not None:
         more += f"<h2>The two runs as one program</h2><pre>{escape(verdict.explanation.program)}</pre>"
-    return document_page(verdict.status, sentence, listed, more, data(verdict, certificate=certificate))
+    return Page(verdict.status, sentence, tuple(listed), more, data(verdict, certificate=certificate))
 
 
-_FOOTER = "Probabilities and ratios are exact; decimals are rounded."
-
-
-def document_page(
-    status: str, sentence: str, listed: list[Fact], more: str, raw: dict[str, Any], footer: str = _FOOTER
-) -> str:
-    """A page: the sentence with its verdict, the facts, what else there is to see, and everything as data."""
+def _document(page: Page) -> str:
+    """HTML: the sentence with its verdict, the facts, what else there is to see, and everything as data."""
     rows = "\n".join(
-        f"<tr><th>{escape(fact.label)}</th><td{_aligned(fact)}>{escape(fact.text)}</td></tr>" for fact in listed
+        f"<tr><th>{escape(fact.label)}</th><td{_aligned(fact)}>{escape(fact.text)}</td></tr>" for fact in page.facts
     )
-    badge = f'<span class="status" style="background:{COLOURS[status]}">{SYMBOLS[status]} {status}</span>'
-    said = escape(json.dumps(raw, indent=2, ensure_ascii=False))
+    badge = (
+        f'<span class="status" style="background:{COLOURS[page.status]}">{SYMBOLS[page.status]} {page.status}</span>'
+    )
+    said = escape(json.dumps(page.raw, indent=2, ensure_ascii=False))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(sentence)}</title><style>{_STYLE}</style></head><body>
-<h1>{badge}{escape(sentence)}</h1>
+<title>{escape(page.sentence)}</title><style>{_STYLE}</style></head><body>
+<h1>{badge}{escape(page.sentence)}</h1>
 <table class="facts">{rows}</table>
-{more}
+{page.more}
 <h2>Everything, as data</h2><details><summary>JSON</summary><pre>{said}</pre></details>
-<footer>privproof. {escape(footer)}</footer>
+<footer>privproof. {escape(page.footer)}</footer>
 </body></html>
 """
 

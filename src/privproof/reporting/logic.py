@@ -11,7 +11,7 @@ from privproof.engines.logic.satisfaction import Between, Closeness, Gap, Likeli
 from privproof.exact import Epsilon, decimal, show, text
 from privproof.exact.texts import outward
 from privproof.reporting.facts import Fact
-from privproof.reporting.html import document_page
+from privproof.reporting.html import Page
 from privproof.reporting.text import print_facts
 
 _LISTED = 8
@@ -33,11 +33,10 @@ def _status(found: Satisfaction) -> str:
     return "computed" if found.is_query and found.status == "proved" else found.status
 
 
-def satisfaction_page(found: Satisfaction, *, certificate: str | None) -> str:
-    """The answer as one self-contained HTML page."""
-    return document_page(
-        _status(found), sentence(found), facts(found, every=True), "", satisfaction_data(found, certificate=certificate)
-    )
+def satisfaction_page(found: Satisfaction, *, certificate: str | None) -> Page:
+    """The answer as a page."""
+    listed = tuple(facts(found, every=True))
+    return Page(_status(found), sentence(found), listed, "", satisfaction_data(found, certificate=certificate))
 
 
 def sentence(found: Satisfaction) -> str:

@@ -41,7 +41,7 @@ class VerdictPresenter:
 
     def page(self, verdict: Verdict) -> str:
         """A page of its own."""
-        return page(verdict, command=None, asked_tight=verdict.asked_tight, certificate=None)
+        return str(page(verdict, command=None, asked_tight=verdict.asked_tight, certificate=None))
 
     def data(self, verdict: Verdict) -> dict[str, Any]:
         """The object that the command prints with ``--json``."""

@@ -1,4 +1,4 @@
-"""A privacy profile on a terminal and as plain data."""
+"""A privacy profile, or one delta of it, on a terminal, as plain data and as a page with the curve drawn."""
 
 from __future__ import annotations
 
@@ -13,32 +13,61 @@ from privproof.exact import Rational, log, rational, show
 from privproof.exact.balls import precision
 from privproof.exact.texts import enclosing
 from privproof.profiles import Profile, SmallestDelta
+from privproof.reporting.charts import Line, line_chart
+from privproof.reporting.drawings import drawing
+from privproof.reporting.facts import Fact
+from privproof.reporting.html import Page
 from privproof.reporting.reports import report_of
 from privproof.reporting.wording import data
 
 _DIGITS = 13
 """Digits of a delta: no fewer than engines give it with."""
+_WIDE, _NARROW = 18, 15
+"""Columns of the labels of a profile, ``epsilon 0.123456``, and of those of a delta, as those of verdicts."""
 
 
 def print_profile(console: Console, profile: Profile, points: int, *, up_to: Rational | None = None) -> None:
-    """Print a profile: the tight epsilon, total variation, the curve at some epsilons, who is told apart, Rényi divergences."""
+    """Print a profile: the tight epsilon, total variation, the curve at some epsilons, who is told apart."""
+    _print(console, _profile_sentence(profile), _profile_facts(profile, points, up_to), _WIDE)
 
-    def line(label: str, said: str) -> None:
-        console.print(Text(f"  {label:<17} {said}"), soft_wrap=True)
 
-    console.print(Text(f"{profile.name}: the privacy profile, over all neighbours", style="bold"), soft_wrap=True)
+def _profile_sentence(profile: Profile) -> str:
+    return f"{profile.name}: the privacy profile, over all neighbours"
+
+
+def _profile_facts(profile: Profile, points: int, up_to: Rational | None) -> list[Fact]:
     tight = profile.epsilon()
-    line("delta = 0", f"from epsilon {tight.show()} on" if not tight.infinite else "at no epsilon")
-    line("epsilon = 0", f"delta {show(profile.total_variation)}, the total variation distance")
     corners = ", ".join(f"({log(c).decimal()}, {show(d)})" for c, d in profile.corners[:6])
     more = ", ..." if len(profile.corners) > 6 else ""
-    line("corners", f"(epsilon, delta): {corners}{more}")
-    for point in profile.points(points, up_to=up_to):
-        epsilon, delta = point.row
-        line(f"epsilon {epsilon}", f"delta {delta}")
     worst = profile.worst(0)
-    if worst is not None:
-        line("told apart", str(worst))
+    return [
+        Fact("delta = 0", f"from epsilon {tight.show()} on" if not tight.infinite else "at no epsilon"),
+        Fact("epsilon = 0", f"delta {show(profile.total_variation)}, the total variation distance"),
+        Fact("corners", f"(epsilon, delta): {corners}{more}"),
+        *(Fact(f"epsilon {point.row[0]}", f"delta {point.row[1]}") for point in profile.points(points, up_to=up_to)),
+        *([] if worst is None else [Fact("told apart", str(worst))]),
+    ]
+
+
+def profile_page(profile: Profile, points: int, *, up_to: Rational | None = None) -> Page:
+    """A profile as a page."""
+    rows = [tuple(map(float, point.row)) for point in profile.points(points, up_to=up_to)]
+    curve = Line("delta", tuple((row[0], row[1]) for row in rows))
+    facts = tuple(_profile_facts(profile, points, up_to))
+    drawn = _drawn_curve([curve])
+    return Page("computed", _profile_sentence(profile), facts, drawn, profile_data(profile, points, up_to=up_to))
+
+
+def _drawn_curve(lines: Sequence[Line]) -> str:
+    chart = line_chart(lines, title="The privacy profile", x_label="epsilon", y_label="delta")
+    return f"<h2>The curve</h2>{drawing(chart)}"
+
+
+def _print(console: Console, sentence: str, facts: Sequence[Fact], width: int) -> None:
+    """A sentence and facts, a line each."""
+    console.print(Text(sentence, style="bold"), soft_wrap=True)
+    for fact in facts:
+        console.print(Text(f"  {fact.label:<{width}}{fact.text}"), soft_wrap=True)
 
 
 def profile_data(profile: Profile, points: int, *, up_to: Rational | None = None) -> dict[str, Any]:
@@ -59,37 +88,61 @@ def profile_data(profile: Profile, points: int, *, up_to: Rational | None = None
 
 def print_delta(console: Console, found: SmallestDelta) -> None:
     """Print the smallest delta at an epsilon."""
+    _print(console, _delta_sentence(found), _delta_facts(found), _NARROW)
 
-    def line(label: str, said: str) -> None:
-        console.print(Text(f"  {label:<15}{said}"), soft_wrap=True)
 
+def _delta_sentence(found: SmallestDelta) -> str:
+    return f"{found.question.name}: the smallest delta at epsilon {found.epsilon.show()}"
+
+
+def _delta_facts(found: SmallestDelta) -> list[Fact]:
     low, high = _ends(found)
-    console.print(
-        Text(f"{found.question.name}: the smallest delta at epsilon {found.epsilon.show()}", style="bold"),
-        soft_wrap=True,
-    )
-    for fact in report_of(found.question).compared(found.question):
-        line(fact.label, fact.text)
-    line("at most", high + (", proved" if found.proof is not None else ": nothing less is proved"))
-    line("at least", low + (", refuted below" if found.refutation is not None else ""))
+    report = report_of(found.question)
+    result = list(report.compared(found.question))
+    result.append(Fact("at most", high + (", proved" if found.proof is not None else ": nothing less is proved")))
+    result.append(Fact("at least", low + (", refuted below" if found.refutation is not None else "")))
     if found.refutation is not None and found.refutation.witness is not None:
         witness = found.refutation.witness
-        line("event", f"the output is {witness.seen}")
-        line("told apart", report_of(found.question).sides(witness, found.question))
-    for note in found.verdict.notes:
-        line("note", note)
+        result.append(Fact("event", f"the output is {witness.seen}"))
+        result.append(Fact("told apart", report.sides(witness, found.question)))
+    return [*result, *(Fact("note", note) for note in found.verdict.notes)]
+
+
+def delta_page(found: SmallestDelta, certificate: str | None) -> Page:
+    """The smallest delta at an epsilon as a page."""
+    status = "unknown" if found.verdict.status == "unknown" else "computed"
+    drawn = "".join(report_of(found.question).drawn(found.verdict, found.question))
+    facts = tuple(_delta_facts(found))
+    return Page(status, _delta_sentence(found), facts, drawn, delta_data(found, certificate))
 
 
 def print_curve(console: Console, found: Sequence[SmallestDelta]) -> None:
     """Print the smallest deltas at some epsilons."""
-    first = found[0]
-    console.print(Text(f"{first.question.name}: the privacy profile, enclosed", style="bold"), soft_wrap=True)
-    for fact in report_of(first.question).compared(first.question):
-        console.print(Text(f"  {fact.label:<17} {fact.text}"), soft_wrap=True)
+    _print(console, _curve_sentence(found), _curve_facts(found), _WIDE)
+
+
+def _curve_sentence(found: Sequence[SmallestDelta]) -> str:
+    return f"{found[0].question.name}: the privacy profile, enclosed"
+
+
+def _curve_facts(found: Sequence[SmallestDelta]) -> list[Fact]:
+    result = list(report_of(found[0].question).compared(found[0].question))
     for each in found:
         low, high = _ends(each)
         said = f"delta {low}" if low == high else f"delta from {low} to {high}"
-        console.print(Text(f"  {'epsilon ' + each.epsilon.decimal():<17} {said}"), soft_wrap=True)
+        result.append(Fact(f"epsilon {each.epsilon.decimal()}", said))
+    return result
+
+
+def curve_page(found: Sequence[SmallestDelta]) -> Page:
+    """The smallest deltas at some epsilons as a page."""
+    ends = [(float(each.epsilon.decimal(digits=12)), *map(float, _ends(each))) for each in found]
+    lower, upper = (tuple((row[0], row[side]) for row in ends) for side in (1, 2))
+    apart = any(low < high for _, low, high in ends)
+    lines = [Line("at most", upper), Line("at least", lower, dashed=True)] if apart else [Line("delta", upper)]
+    decided = all(each.verdict.status != "unknown" for each in found)
+    status = "computed" if decided else "unknown"
+    return Page(status, _curve_sentence(found), tuple(_curve_facts(found)), _drawn_curve(lines), curve_data(found))
 
 
 def curve_data(found: Sequence[SmallestDelta]) -> dict[str, Any]:

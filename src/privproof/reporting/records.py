@@ -16,7 +16,7 @@ from privproof.exact.texts import outward
 from privproof.release.tables import Record
 from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart
 from privproof.reporting.facts import Fact
-from privproof.reporting.html import document_page
+from privproof.reporting.html import Page
 from privproof.reporting.quilt_charts import quilt_chart
 from privproof.reporting.releases import loss_words, release_witness_data, release_words
 from privproof.reporting.text import print_facts
@@ -155,11 +155,11 @@ def _account(record: Record) -> str:
     return f"{said}{decimal(counted)}{more}"
 
 
-def record_page(record: Record) -> str:
+def record_page(record: Record) -> Page:
     """The record as a page: the facts, the released numbers, the methods side by side, the noise of every entry, the active quilt."""
     parts = [f"<p><strong>{escape(w)}</strong></p>" for w in record.source.warnings]
     parts += [f"<div class='drawing'>{drawing}</div>" for drawing in charts(record)]
-    return document_page("proved", headline(record), facts(record), "\n".join(parts), record_data(record))
+    return Page("proved", headline(record), tuple(facts(record)), "\n".join(parts), record_data(record))
 
 
 def charts(record: Record) -> list[str]:
