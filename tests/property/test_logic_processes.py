@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -15,6 +16,7 @@ from privproof import model_check, rational
 from privproof.engines.logic.checking import Checker
 from privproof.engines.logic.paths import progress
 from privproof.engines.monitor import Monitor
+from privproof.evidence.checker import Accepted, Rejected, recheck
 from privproof.exact import fraction
 from privproof.formulas import Private, parse_formula
 from privproof.models import DecisionProcess
@@ -249,3 +251,100 @@ def test_a_formula_that_is_safe_and_co_safe_in_disguise(seed):
     process = with_labels(random_process(seed, states=3))
     found = model_check(process, "D[ln(2), 1/10](!((F (a & b)) & (F<=3 (a & b))))")
     assert not any("checker" in reason for reason in found.reasons)
+
+
+def partial_process(seed: int) -> DecisionProcess:
+    """A process some of whose states lack actions, one of which is called as the letter inside that ends a word."""
+    source = random.Random(seed)
+    whole = random_process(seed, actions=3)
+    names, actions = list(whole.names), ["go", "stop", "halt"]
+    rows = {}
+    for number, name in enumerate(names):
+        kept = source.sample(range(3), source.choice((1, 2, 2, 3)))
+        rows[name] = {actions[a]: {names[t]: p for t, p in row(whole, number, a)} for a in sorted(kept)}
+    labels = {name: [label for label in LABELS if labelled(whole, i, label)] for i, name in enumerate(names)}
+    pairs = [(names[s], names[t]) for s, t in whole.related]
+    return with_labels(
+        DecisionProcess.of(states=names, actions=actions, transitions=rows, labels=labels, neighbours=pairs)
+    )
+
+
+def spelled_out(process: DecisionProcess, missing: str) -> DecisionProcess:
+    """The same process with a row for every action of every state, written by hand."""
+    names = [*process.names, *(["refused"] if missing == "refuse" else [])]
+    rows: dict[str, dict[str, dict[str, Fraction]]] = {name: {} for name in names}
+    for number, name in enumerate(process.names):
+        for choice in range(*process.choices[number : number + 2]):
+            rows[name][process.action(choice)] = {names[t]: fraction(p) for t, p in process.entries(choice)}
+    for name in names:
+        for action in process.actions:
+            rows[name].setdefault(action, {name if missing == "stay" else "refused": Fraction(1)})
+    for name in names:
+        rows[name] = {action: rows[name][action] for action in process.actions}
+    labels = {name: [label for label in LABELS if labelled(process, i, label)] for i, name in enumerate(process.names)}
+    pairs = [(process.names[s], process.names[t]) for s, t in process.related]
+    return with_labels(
+        DecisionProcess.of(states=names, actions=process.actions, transitions=rows, labels=labels, neighbours=pairs)
+    )
+
+
+@pytest.mark.parametrize("missing", ["stay", "refuse"])
+@pytest.mark.parametrize("seed", selected(range(60), 6))
+def test_an_action_that_a_state_does_not_have(seed, missing):
+    process = partial_process(seed)
+    every = spelled_out(process, missing)
+    for formula in BOUNDED[seed % 3 :: 3]:
+        pairs = gaps(every, formula)
+        for bound, delta in (("2", "0"), ("3/2", "1/10")):
+            c, share = Fraction(bound), Fraction(delta)
+            broken = {s for side, both in pairs.items() for s in side if any(p > c * q + share for p, q in both)}
+            found = model_check(process, f"D[ln({bound}), {delta}]({formula})", missing=missing)
+            assert {s for s in found.asked if found.truth[s] == 0} == broken
+            assert found.status == ("refuted" if broken else "proved")
+            assert isinstance(recheck(found.certificate), Accepted)
+            assert any("of a state and an action are missing" in note for note in found.notes) == bool(process.lacking)
+
+
+@pytest.mark.parametrize("seed", selected(range(20), 3))
+def test_probabilities_take_only_actions_that_there_are(seed):
+    process = partial_process(seed)
+    plain, refusing = (model_check(process, "P=? [ F a ]", missing=missing) for missing in ("stay", "refuse"))
+    first, second = (next(iter(found.measured.values())) for found in (plain, refusing))
+    goal = {s for s in range(len(process)) if labelled(process, s, "a")}
+    choices = [range(*process.choices[s : s + 2]) for s in range(len(process))]
+    tried = []
+    for policy in product(*choices):
+        values = [float(s in goal) for s in range(len(process))]
+        for _ in range(600):
+            values = [
+                1.0 if s in goal else sum(float(p) * values[t] for t, p in process.entries(policy[s]))
+                for s in range(len(process))
+            ]
+        tried.append(values)
+    for state in range(len(process)):
+        least, most = (pick(each[state] for each in tried) for pick in (min, max))
+        for likely in (first, second):
+            assert abs(float(likely.least(state).low) - least) < 1e-6
+            assert abs(float(likely.most(state).low) - most) < 1e-6
+
+
+def test_a_certificate_that_leaves_out_what_missing_actions_do_is_rejected():
+    """With the other reading the claim is another one: where s0 offers a query that s1 does not, only refusing shows it."""
+    process = DecisionProcess.of(
+        states=["s0", "s1", "end"],
+        actions=["ask", "wait"],
+        transitions={"s0": {"ask": {"s0": 1}}, "s1": {"wait": {"s1": 1}}, "end": {"ask": {"end": 1}}},
+        labels={"end": "end"},
+        neighbours=[("s0", "s1")],
+    )
+    assert model_check(process, "D[0, 0](F end)").status == "proved"
+    found = model_check(process, "D[ln(2), 0](F refused)", missing="refuse")
+    assert found.status == "refuted"
+    document = json.loads(json.dumps(found.certificate))
+    for changed in ("stay", None, "enabled"):
+        document["question"]["process"]["missing"] = changed
+        assert isinstance(recheck(document), Rejected)
+    left = model_check(process, "D[0, 0](F end)")
+    document = json.loads(json.dumps(left.certificate))
+    del document["question"]["process"]["missing"]
+    assert isinstance(recheck(document), Rejected)

@@ -16,6 +16,7 @@ from privproof.engines.logic.engine import model_check
 from privproof.formulas import read_formula
 from privproof.loading import load_process, settings_of
 from privproof.models import Horizon
+from privproof.models.process import Missing
 from privproof.reporting import Fact, print_satisfaction, satisfaction_data, satisfaction_page
 
 
@@ -44,6 +45,13 @@ def logic(
     self_loops: Annotated[
         bool, typer.Option("--self-loops", help="Let a state without a transition stay where it is.")
     ] = False,
+    missing: Annotated[
+        Missing,
+        typer.Option(
+            "--missing",
+            help="What D takes an action for in a state that does not have it: it changes nothing, or ends the run (label refused).",
+        ),
+    ] = "stay",
     exact: Annotated[bool, typer.Option("--exact", help="Exact numbers however large the model is.")] = False,
     tight: Annotated[
         bool, typer.Option("--tight", help="On a decision process, look for the least epsilon and delta as well.")
@@ -78,6 +86,7 @@ def logic(
             states=states,
             exact=exact,
             tight=tight,
+            missing=missing,
             certify=True if certificate is not None else None,
             monitor=monitor,
         )

@@ -6,11 +6,11 @@ from privproof.errors import QuestionError
 from privproof.formulas import Comparison
 from privproof.models import DecisionProcess
 from privproof.models.distributions import known_name
-from privproof.models.process import Bools
+from privproof.models.process import REFUSED, Bools
 
 
 def satisfying(comparison: Comparison, process: DecisionProcess) -> Bools:
-    """Where a condition on a variable holds."""
+    """Where a condition on a variable holds; nowhere where a run was refused, which has no values."""
     variables = process.variables
     if not variables:
         raise QuestionError(
@@ -29,4 +29,5 @@ def satisfying(comparison: Comparison, process: DecisionProcess) -> Bools:
         ">": values > bound,
         ">=": values >= bound,
     }
-    return answers[comparison.operator]
+    found = answers[comparison.operator]
+    return found & ~process.labels[REFUSED] if process.missing == "refuse" else found

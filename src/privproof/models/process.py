@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TypeAlias, cast, overload
+from typing import Literal, TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,12 @@ class Enclosure:
 Probability: TypeAlias = "Rational | Enclosure"
 ProbabilityLike: TypeAlias = "Number | Enclosure | tuple[Number, Number] | list[Number]"
 Row: TypeAlias = Mapping[str, ProbabilityLike]
+
+Missing: TypeAlias = Literal["stay", "refuse"]
+"""What an action does, for the operator D, in a state that does not have it: nothing, or it ends the run in the state `refused`."""
+
+REFUSED = "refused"
+"""The state (and its label) in which a run ends that is asked for an action it does not have, where such actions are refused."""
 
 _SILENT = "-"
 
@@ -92,6 +98,7 @@ class DecisionProcess:
         initial: the states a run may start in, where the model says so.
         neighbours: pairs of states that must look alike; reflexive and symmetric closure is understood.
         variables: for models that have them, the value of each variable in each state.
+        missing: what the operator D takes an action for in a state that does not have it.
         name: how reports call the process.
         relies: what it relies on outside the text it was made from, as sentences for the notes of verdicts.
     """
@@ -108,6 +115,7 @@ class DecisionProcess:
     initial: tuple[int, ...] = ()
     neighbours: tuple[tuple[int, int], ...] = ()
     variables: Mapping[str, Ints] = field(default_factory=dict)
+    missing: Missing = "stay"
     name: str = ""
     relies: tuple[str, ...] = ()
 
@@ -216,6 +224,81 @@ class DecisionProcess:
     def having_only(self, pairs: Iterable[tuple[str, str]]) -> DecisionProcess:
         """The same process where only these states are neighbours."""
         return self.having(neighbours=[(self.state(s), self.state(t)) for s, t in pairs])
+
+    @cached_property
+    def lacking(self) -> int:
+        """How many pairs of a state and an action there are such that the state does not have the action."""
+        return len(self) * len(self.actions) - len(self.action_of)
+
+    def refusing(self) -> DecisionProcess:
+        """The same process, where D ends a run that is asked for an action it does not have, in a state and label `refused`.
+
+        Nothing else leads there, so that all but D is as it was.
+
+        >>> door = DecisionProcess.of(states=["open", "shut"], actions=["go", "knock"],
+        ...     transitions={"open": {"go": {"open": 1}}, "shut": {"knock": {"shut": 1}}})
+        >>> door.completed.entries(1), list(door.refusing().names), door.refusing().completed.entries(1)
+        ([(0, 1)], ['open', 'shut', 'refused'], [(2, 1)])
+        """
+        if REFUSED in self.labels or REFUSED in self._index:
+            raise ModelError(
+                "refused",
+                f"the model has a state or label {REFUSED!r} of its own",
+                place="labels",
+                hint="rename it, or let missing actions stay",
+            )
+        if not self.lacking:
+            return self
+        here, actions = len(self), len(self.actions)
+        entries = np.arange(1, actions + 1)
+        values, numbers = self._surely
+        extended = {label: np.append(marks, False) for label, marks in self.labels.items()}  # noqa: FBT003 - a mark
+        return replace(
+            self,
+            names=(*self.names, REFUSED),
+            choices=np.append(self.choices, self.choices[-1] + actions),
+            action_of=np.append(self.action_of, np.arange(actions)),
+            rows=np.append(self.rows, self.rows[-1] + entries),
+            targets=np.append(self.targets, np.full(actions, here)),
+            values=np.append(self.values, np.full(actions, values)),
+            numbers=numbers,
+            labels={**extended, REFUSED: marked(here + 1, [here])},
+            variables={name: np.append(values, 0) for name, values in self.variables.items()},
+            missing="refuse",
+        )
+
+    @property
+    def _surely(self) -> tuple[int, tuple[Probability, ...]]:
+        """The place of the probability 1 among the numbers, and the numbers with it."""
+        numbers = self.numbers if rational(1) in self.numbers else (*self.numbers, rational(1))
+        return numbers.index(rational(1)), numbers
+
+    @cached_property
+    def completed(self) -> DecisionProcess:
+        """The process in which every state has every action, as D reads it: what a state does not have it does as `missing` says."""
+        if not self.lacking:
+            return self
+        actions = len(self.actions)
+        owners = np.repeat(np.arange(len(self)), np.diff(self.choices))
+        present = np.zeros((len(self), actions), np.bool_)
+        present[owners, self.action_of] = True
+        states, missing = np.nonzero(~present)
+        order = np.argsort(np.append(owners, states) * actions + np.append(self.action_of, missing))
+        lengths = np.append(np.diff(self.rows), np.ones(len(states), np.int64))[order]
+        rows = np.append(0, np.cumsum(lengths))
+        begins = np.append(self.rows[:-1], self.rows[-1] + np.arange(len(states)))[order]
+        picked = np.repeat(begins - rows[:-1], lengths) + np.arange(rows[-1])
+        value, numbers = self._surely
+        towards = states if self.missing == "stay" else np.full(len(states), self.state(REFUSED))
+        return replace(
+            self,
+            choices=np.arange(len(self) + 1) * actions,
+            action_of=np.append(self.action_of, missing)[order],
+            rows=rows,
+            targets=np.append(self.targets, towards)[picked],
+            values=np.append(self.values, np.full(len(states), value))[picked],
+            numbers=numbers,
+        )
 
     @cached_property
     def related(self) -> tuple[tuple[int, int], ...]:

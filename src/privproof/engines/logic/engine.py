@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from privproof.evidence.gate import admit
 from privproof.formulas import Formula, Next, Private, Unary, Until, WrittenFormula, note_on_reading, read_formula
 from privproof.formulas.sublogics import subformulas
 from privproof.models import DecisionProcess
+from privproof.models.process import REFUSED, Missing
 from privproof.scenarios import FormulaQuestion
 
 _CONFIRMED = 20_000
@@ -37,6 +39,7 @@ def model_check(
     states: Collection[str] | None = None,
     exact: bool = False,
     tight: bool = False,
+    missing: Missing = "stay",
     certify: bool | None = None,
     monitor: Monitor | None = None,
 ) -> Satisfaction:
@@ -50,6 +53,8 @@ def model_check(
             in, or all.
         exact: never be content with enclosures, however long exact numbers take.
         tight: on a decision process, look for the least epsilon and delta of every D as well; on a chain they are always given.
+        missing: what D takes an action for in a state that does not have it: ``"stay"``, it changes nothing; ``"refuse"``, it ends
+            the run in a state and label ``refused``, of which formulas may speak.
         certify: whether to make a certificate and let the independent checker confirm the verdict; without it, where the process
             is small.
         monitor: progress, a time limit, an interrupt.
@@ -62,6 +67,9 @@ def model_check(
     begun = time.perf_counter()
     written = read_formula(formula) if isinstance(formula, str) else formula
     parsed = written.formula if isinstance(written, WrittenFormula) else written
+    if missing not in get_args(Missing):
+        raise QuestionError("missing", f"{missing!r} is nothing that a missing action does", hint="stay, refuse")
+    process = process.refusing() if missing == "refuse" else process
     asked, chosen = _asked(process, parsed, states)
     checker = Checker(process, monitor or Monitor(), always_exact=exact, tight=tight)
     try:
@@ -71,7 +79,8 @@ def model_check(
             raise written.complaint(problem) from None
         raise
     reading = note_on_reading(written) if isinstance(written, WrittenFormula) else None
-    found = replace(found, notes=(*process.relies, *(() if reading is None else (reading,))))
+    read_so = () if reading is None else (reading,)
+    found = replace(found, notes=(*process.relies, *read_so, *_note_on_missing(process, parsed)))
     found = _confirmed(found, certify=certify)
     return replace(found, seconds=time.perf_counter() - begun)
 
@@ -124,6 +133,18 @@ def _asked(process: DecisionProcess, formula: Formula, states: Collection[str] |
     if process.initial:
         return process.initial, "those a run starts in"
     return tuple(range(len(process))), "all"
+
+
+def _note_on_missing(process: DecisionProcess, formula: Formula) -> tuple[str, ...]:
+    """What D takes actions for that some states do not have."""
+    if not process.lacking or not any(isinstance(part, Private) for part in subformulas(formula)):
+        return ()
+    pairs = len(process) * len(process.actions)
+    does = "changes nothing" if process.missing == "stay" else f"ends the run in the state {REFUSED}"
+    return (
+        f"D asks both neighbours for the same actions, and {process.lacking} of {pairs} pairs of a state and an action are missing: "
+        f"there an action {does}",
+    )
 
 
 def _longest(formula: Formula) -> int:

@@ -2,7 +2,8 @@
 
 For a path formula that is safe or co-safe the question is about words of actions.  After a word, the mass that has arrived at the goal of
 the product is linear in the initial vector; so all words of a length, or of every length, are a word problem, with an extra action
-``stop`` after which exactly the mass that counts halts.
+``stop`` after which exactly the mass that counts halts.  A scheduler does not see where it is, and may ask for an action that a state
+does not have: the process is completed first (`DecisionProcess.completed`).
 
 The problem is undecidable in general (Theorem 1), so the steps are ordered by cost and each is sound:
 
@@ -27,15 +28,14 @@ from privproof.engines.logic.exactly import TooLarge
 from privproof.engines.logic.measures import Between, Closeness, Gap, Truths, gap_between, lower, needed_delta, worst_of
 from privproof.engines.logic.paths import Path, horizon
 from privproof.engines.logic.products import Product, product, supported
-from privproof.engines.logic.sequences import STOP, Masses, Sequences, weighed
+from privproof.engines.logic.sequences import Masses, Sequences, stop_letter, weighed
 from privproof.engines.monitor import Monitor, Stopped
 from privproof.engines.words.bounded import FrontierEngine
 from privproof.engines.words.findings import Finding
 from privproof.engines.words.unbounded import UnboundedEngine
-from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Budget, Epsilon, Rational
 from privproof.formulas import Private
-from privproof.models.process import Bools, DecisionProcess
+from privproof.models.process import Bools
 
 if TYPE_CHECKING:
     from privproof.engines.logic.checking import Checker
@@ -145,7 +145,7 @@ class _Search:
         states: list[int],
     ) -> _Search | None:
         """The search, or None with a reason noted."""
-        process = checker.process
+        process = checker.process.completed
         if not process.exact:
             checker.reasons.append("a decision process with enclosures is not supported")
             return None
@@ -155,7 +155,6 @@ class _Search:
             )
             return None
         try:
-            _reactive(process)
             whole = product(process, truths, path, states, checker.monitor)
             return cls(checker, formula, path, whole)
         except TooLarge:
@@ -306,7 +305,8 @@ class _Search:
         s, t = pairs[int(number)]
         names = self.whole.process.actions
         letters = [str(letter.left) for letter in finding.word.letters]
-        kept = letters[: letters.index(STOP)] if STOP in letters else letters
+        stop = stop_letter(names)
+        kept = letters[: letters.index(stop)] if stop in letters else letters
         return ((t, s) if turned else (s, t)), tuple(names.index(action) for action in kept)
 
     def _measured(self, side: tuple[int, int], before: tuple[int, ...], repeated: tuple[int, ...], known: Gap) -> Gap:
@@ -378,22 +378,3 @@ class _Search:
 def min_epsilon(left: Epsilon, right: Epsilon) -> Epsilon:
     """The smaller of two epsilons."""
     return left if left.compare(right) <= 0 else right
-
-
-def _reactive(process: DecisionProcess) -> None:
-    """Complain unless every action can be taken in every state: a query scheduler does not look where it is."""
-    wanted = set(range(len(process.actions)))
-    begins = process.choices.tolist()
-    for number in range(len(process)):
-        missing = wanted.difference(process.action_of[begins[number] : begins[number + 1]].tolist())
-        if missing:
-            state = process.names[number]
-            raise QuestionError(
-                "actions",
-                f"D compares neighbours under one sequence of actions, and the state {state} has no choice for the action "
-                f"{process.actions[min(missing)]}",
-                place="formula",
-                hint="give every state a choice for every action (a loop, or a step to a dead state)",
-            )
-    if STOP in process.actions:
-        raise QuestionError("actions", f"the action {STOP!r} is used inside", place="actions", hint="rename it")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product as product_of
 from typing import TypeAlias
@@ -20,7 +20,7 @@ from privproof.models import Branch, Horizon, Transducer
 from privproof.models.process import marked
 from privproof.scenarios import Pair, Question, Scenario, Words
 
-STOP, STAY, HALTED = "stop", "stay", "halted"
+STAY, HALTED = "stay", "halted"
 _LASSOS = 300
 """Repeating sequences of actions that are tried as counterexamples, the shortest first."""
 
@@ -144,6 +144,7 @@ class Sequences:
         """The word problem of some pairs: actions as letters, and `stop`, after which the mass that counts halts."""
         whole = self.whole
         names = whole.process.actions
+        stop = stop_letter(names)
         counted, other = self.counted, self.other
         reached = list(dict.fromkeys(self.merged(whole.start[s]) for pair in pairs for s in pair))
         at = 0
@@ -162,13 +163,13 @@ class Sequences:
                         reached.append(key)
                 rows[name] = [Branch(number, str(key)) for key, number in entries.items()]
             survives = node == counted or (whole.complemented and node != other)
-            rows[STOP] = [Branch(ONE, HALTED if survives else STAY)]
+            rows[stop] = [Branch(ONE, HALTED if survives else STAY)]
             steps[str(node)] = rows
-        steps[STAY] = {name: [Branch(ONE, STAY)] for name in (*names, STOP)}
+        steps[STAY] = {name: [Branch(ONE, STAY)] for name in (*names, stop)}
         states = [str(node) for node in reached]
         model = Transducer(
             states=[*states, STAY, HALTED],
-            inputs=[*names, STOP],
+            inputs=[*names, stop],
             outputs=["output"],
             initial={states[0]: ONE},
             steps=[steps],
@@ -185,6 +186,18 @@ class Sequences:
             name=name,
         )
         return word_problem(question.under(budget), alike=True), tuple(reached)
+
+
+def stop_letter(actions: Sequence[str]) -> str:
+    """A name for the letter after which the mass that counts halts, that no action has.
+
+    >>> stop_letter(["go"]), stop_letter(["go", "stop"])
+    ('stop', "stop'")
+    """
+    name = "stop"
+    while name in actions:
+        name += "'"
+    return name
 
 
 def weighed(masses: Masses, values: list[Rational]) -> Rational:

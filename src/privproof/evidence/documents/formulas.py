@@ -58,6 +58,7 @@ def _process(process: DecisionProcess) -> dict[str, object]:
         ],
         "labels": {label: [int(s) for s in carried.nonzero()[0]] for label, carried in process.labels.items()},
         "neighbours": [list(pair) for pair in process.related],
+        **({"missing": process.missing} if process.lacking else {}),
     }
 
 

@@ -21,7 +21,9 @@ Found: TypeAlias = list[tuple[int, Row]]
 Step: TypeAlias = Callable[[State, Found], None]
 
 SILENT = "tau"
-"""What a choice is called whose command has no action."""
+"""What a choice is called whose command has no action, where one module has all such commands."""
+_SILENT_OF = "~"
+"""Before the name of a module: what its choices without an action are called, where several modules have such commands."""
 
 _FEWEST_LOOKED_UP = 8
 """If at least so many commands ask for values of one variable, they are found by its value; fewer are tried one after the other."""
@@ -38,9 +40,10 @@ class Stepper:
         self._system, self._index, self._numbers = system, index, numbers
         self._code = Code()
         self._code.names |= {"index": index, "plus": numbers.plus, "outside": self._outside, "together": self._together}
-        self.actions = list(dict.fromkeys(rule.action or SILENT for rule in system.rules))
+        silent = {rule.module for rule in system.rules if not rule.action}
+        self._silent = {module: _SILENT_OF + module if len(silent) > 1 else SILENT for module in silent}
+        self.actions = list(dict.fromkeys(map(self._name, system.rules)))
         self._number = {action: number for number, action in enumerate(self.actions)}
-        self._number[""] = self._number.get(SILENT, -1)
         self._unpack = "    " + ", ".join(f"v{slot}" for slot in range(len(system.slots))) + ", = state\n"
         alone = [rule for rule in system.rules if len(system.partners(rule.action)) < 2]
         self._pivot = _pivot(alone)
@@ -52,7 +55,7 @@ class Stepper:
             if value is None:
                 rest.append(rule)
             elif self._is_plain(rule):
-                self._plain.setdefault(value, []).append((self._number[rule.action], self._fixed(rule), rule))
+                self._plain.setdefault(value, []).append((self._number[self._name(rule)], self._fixed(rule), rule))
             else:
                 self._by_value.setdefault(value, []).append(rule)
         joint = list(dict.fromkeys(rule.action for rule in system.rules if len(system.partners(rule.action)) > 1))
@@ -74,6 +77,10 @@ class Stepper:
         if self._general is not None:
             self._general(state, found)
         return found
+
+    def _name(self, rule: Rule) -> str:
+        """What the choices of a command are called: its action, or its module, so that one name means the same in all states."""
+        return rule.action or self._silent[rule.module]
 
     def _is_plain(self, rule: Rule) -> bool:
         """Whether a command asks for one value only and gives constants only, so that no code is needed for it."""
@@ -118,7 +125,7 @@ class Stepper:
                 new = ", ".join(self._changed(outcome, indent, lines))
                 lines.append(f"{indent}i = index[{new},]\n")
                 lines.append(f"{indent}row[i] = plus[row[i], {given}] if i in row else {given}\n")
-            lines.append(f"        found.append(({self._number[rule.action]}, row))\n")
+            lines.append(f"        found.append(({self._number[self._name(rule)]}, row))\n")
         for action in joint:
             self._joint(action, functions, lines)
         lines.append("    return\n")
@@ -231,6 +238,11 @@ class Stepper:
                 i = index[place(state, values)]
                 row[i] = plus[row[i], p] if i in row else p
             found.append((action, row))
+
+
+def is_silent(action: str) -> bool:
+    """Whether a choice of this name has no action in the language."""
+    return action == SILENT or action.startswith(_SILENT_OF)
 
 
 def _pivot(rules: Sequence[Rule]) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from privproof.errors import FormatError
-from privproof.formats.prism.stepping import SILENT
+from privproof.formats.prism.stepping import is_silent
 from privproof.formats.prism.tokens import WORDS
 from privproof.models.graphs import reachable
 from privproof.models.process import Bools, DecisionProcess, Enclosure, marked
@@ -128,7 +128,7 @@ def _branches(process: DecisionProcess, choice: int, state: int) -> Iterator[str
 def _action(name: str) -> str:
     """What PRISM may call an action: choices of the same name are told apart again when the text is read."""
     plain = _TURN.sub("", name)
-    if plain == SILENT:
+    if is_silent(plain):
         return ""
     return (
         plain

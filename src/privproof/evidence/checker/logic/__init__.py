@@ -51,8 +51,9 @@ def _checked(verdict: str, question: dict[str, object], certificate: dict[str, o
     if not asked:
         refuse("no state is asked about", "question.states")
     comparing = any(True for _ in privates(formula))
-    if comparing and not process.chain and any(len(choices) < len(process.actions) for choices in process.choices):
-        refuse("the operator D needs every action in every state", "question.process.rows")
+    incomplete = any(len(choices) < len(process.actions) for choices in process.choices)
+    if comparing and not process.chain and incomplete and process.missing is None:
+        refuse("the operator D needs every action in every state, or what a missing one does", "question.process.rows")
     if certificate.get("witness") is not None:
         refuse("a formula has no witness beside its evidence", "witness")
     evidence = an_object(certificate.get("evidence"), "evidence")
@@ -97,6 +98,9 @@ def _how(process: Process, truth: Truth) -> str:
     parts = ["the probabilities were computed again" if process.exact else "the probabilities were enclosed again"]
     if truth.compared:
         parts.append(f"{len(truth.compared)} ordered pairs of neighbours were compared")
+        if process.missing is not None:
+            does = "changes nothing" if process.missing == "stay" else "ends the run in the state refused"
+            parts.append(f"an action that a state does not have {does}")
     return ", ".join(parts)
 
 

@@ -7,7 +7,7 @@ which steps are possible is certain.  What is said about a process with enclosur
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from flint import arb
@@ -34,6 +34,8 @@ BITS = 256
 """The precision of balls where the probabilities of a process are intervals; what such balls leave open is not established."""
 _MOST_TRANSITIONS = 2_000_000
 """All rows of a process together may have so many entries; beyond, the process is refused."""
+_REFUSED = "refused"
+"""Where a run ends that is asked for an action it does not have, if such actions are refused: a state and its label."""
 _MOST_ACTIONS = 5_000
 """A process may have so many different actions; beyond, it is refused."""
 
@@ -49,6 +51,7 @@ class Process:
         labels: the labels and where they hold.
         neighbours: for every state the others that are its neighbours.
         exact: whether there is no enclosure.
+        missing: what D takes an action for in a state that does not have it: "stay", "refuse", or None where every state has all.
     """
 
     names: tuple[str, ...]
@@ -57,6 +60,7 @@ class Process:
     labels: dict[str, frozenset[int]]
     neighbours: tuple[frozenset[int], ...]
     exact: bool
+    missing: str | None = None
 
     @property
     def chain(self) -> bool:
@@ -92,6 +96,18 @@ def walk_of(process: Process) -> Walk:
         for choices in process.choices
     )
     return Walk(rows, tuple(range(len(rows))), process.exact)
+
+
+def completed(process: Process) -> Process:
+    """The process as D reads it: in a state that does not have an action, it stays, or ends the run in the state `refused`."""
+    if process.missing is None:
+        return process
+    every = range(len(process.actions))
+    choices: list[dict[int | None, Row]] = []
+    for state, given in enumerate(process.choices):
+        row: Row = ((state if process.missing == "stay" else process.names.index(_REFUSED), ONE),)
+        choices.append({action: given.get(action, row) for action in every})
+    return replace(process, choices=tuple(choices), missing=None)
 
 
 def walk_along(process: Process, before: Sequence[int], repeated: Sequence[int], limit: int, place: str) -> Walk:
@@ -132,7 +148,7 @@ def in_words(value: Value) -> str:
 def read_process(value: object, place: str, limits: Limits) -> Process:
     """A process, checked."""
     given = an_object(value, place)
-    only_members(given, ("states", "actions", "rows", "labels", "neighbours"), place)
+    only_members(given, ("states", "actions", "rows", "labels", "neighbours", "missing"), place)
     states = names(given.get("states"), f"{place}.states", limits.states)
     listed = a_list(given.get("actions"), f"{place}.actions")
     actions = names(listed, f"{place}.actions", _MOST_ACTIONS) if listed else ()
@@ -146,7 +162,30 @@ def read_process(value: object, place: str, limits: Limits) -> Process:
         for name, members in an_object(given.get("labels"), f"{place}.labels").items()
     }
     neighbours = _neighbours(given.get("neighbours"), len(states), f"{place}.neighbours", limits)
-    return Process(states, actions, choices, labels, neighbours, reading.exact)
+    process = Process(
+        states, actions, choices, labels, neighbours, reading.exact, _missing(given.get("missing"), place)
+    )
+    if process.missing == "refuse":
+        _check_refused(process, f"{place}.states")
+    return process
+
+
+def _missing(value: object, place: str) -> str | None:
+    if value is None:
+        return None
+    found = a_text(value, f"{place}.missing")
+    if found not in ("stay", "refuse"):
+        refuse(f"{found[:40]!r} is nothing that a missing action does", f"{place}.missing")
+    return found
+
+
+def _check_refused(process: Process, place: str) -> None:
+    """Refuse unless there is a state `refused` with that label alone, where runs stay."""
+    here = process.names.index(_REFUSED) if _REFUSED in process.names else None
+    if here is None or process.labels.get(_REFUSED) != {here}:
+        refuse("there is no state `refused` that alone has this label", place)
+    if process.choices[here] != {action: ((here, ONE),) for action in range(len(process.actions))}:
+        refuse("the state `refused` is left again", place)
 
 
 class _Rows:

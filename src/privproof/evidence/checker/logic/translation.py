@@ -1,7 +1,7 @@
 """Evidence for the operator D of a decision process that is a certificate about words of actions.
 
-Such a certificate is about a transducer T that reads actions, writes nothing, and is stopped by one more input, `stop`: then it halts
-or never does.  Proved is, for every word w of actions (of every length, or of one length k), that T halts after ``w stop`` with
+Such a certificate is about a transducer T that reads actions, writes nothing, and is stopped by one more input: then it halts
+or never does.  Proved is, for every word w of actions (of every length, or of one length k), that T, stopped after w, halts with
 
     H(left, w)  <=  e^epsilon H(right, w) + delta.
 
@@ -30,8 +30,6 @@ from privproof.evidence.checker.logic.processes import Process
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.exact import ONE, ZERO, Rational
 
-STOP = "stop"
-
 Rows = dict[str, dict[str, dict[str, Rational]]]
 
 
@@ -51,7 +49,8 @@ class Words:
             refuse("a certificate about words must prove its claim", f"{place}.certificate")
         asked = f"{place}.certificate.question"
         question = an_object(certificate.get("question"), asked)
-        self.rows, self.halting, self.staying = _machine(process, formula, question, asked, limits)
+        self.stop = _stop(process, question, asked)
+        self.rows, self.halting, self.staying = _machine(process, formula, question, asked, limits, self.stop)
         self.pairs = _pairs(question, asked)
         horizon = question.get("horizon")
         self.steps = None if horizon in (None, "unbounded") else _steps(horizon, f"{asked}.horizon")
@@ -127,7 +126,7 @@ class Words:
 
     def _undecided(self, state: str) -> None:
         """Refuse unless stopped where nothing is decided the transducer always halts (safe formula) or never does (co-safe formula)."""
-        row = self.rows[state].get(STOP, {})
+        row = self.rows[state].get(self.stop, {})
         into = set(row)
         halts = into <= self.halting
         if not into or not (halts or into <= self.staying):
@@ -154,7 +153,7 @@ class Words:
         self._stopped(state, halts=halts)
 
     def _stopped(self, state: str, *, halts: bool) -> None:
-        row = self.rows[state].get(STOP, {})
+        row = self.rows[state].get(self.stop, {})
         into = self.halting if halts else self.staying
         if len(row) != 1 or next(iter(row)) not in into:
             does = "does not halt" if halts else "may halt"
@@ -175,8 +174,16 @@ def _steps(horizon: object, place: str) -> int:
     return int(text) - 1
 
 
+def _stop(process: Process, question: dict[str, object], place: str) -> str:
+    """The input that stops: the one after the actions, of which it is none."""
+    inputs = [a_text(name, f"{place}.inputs") for name in a_list(question.get("inputs"), f"{place}.inputs")]
+    if inputs[:-1] != list(process.actions) or len(set(inputs)) < len(inputs):
+        refuse("the inputs are not the actions and one more", f"{place}.inputs")
+    return inputs[-1]
+
+
 def _machine(
-    process: Process, formula: Private, question: dict[str, object], place: str, limits: Limits
+    process: Process, formula: Private, question: dict[str, object], place: str, limits: Limits, stop: str
 ) -> tuple[Rows, set[str], set[str]]:
     """The rows of the transducer, its halting states, and those that never halt; refuses one of another shape."""
     if question.get("kind") != "transducer":
@@ -188,8 +195,6 @@ def _machine(
         refuse("the certificate is about events", f"{place}.pointwise")
     if question.get("repeats") is not True or question.get("finish") is not None:
         refuse("the transducer does not repeat its step for ever", f"{place}.repeats")
-    if STOP in process.actions or question.get("inputs") != [*process.actions, STOP]:
-        refuse("the inputs are not the actions and `stop`", f"{place}.inputs")
     scenario = an_object(question.get("scenario"), f"{place}.scenario")
     only_members(scenario, ("pairs", "words"), f"{place}.scenario")
     if scenario.get("words") != {"ending": "complete"}:
@@ -207,7 +212,7 @@ def _machine(
     states = [a_text(name, f"{place}.states") for name in a_list(question.get("states"), f"{place}.states")]
     halting = {state for state in states if state not in rows}
     staying = {
-        state for state, row in rows.items() if all(row.get(x) == {state: ONE} for x in (*process.actions, STOP))
+        state for state, row in rows.items() if all(row.get(x) == {state: ONE} for x in (*process.actions, stop))
     }
     return rows, halting, staying
 

@@ -19,7 +19,7 @@ from privproof.evidence.checker.logic.formulas import (
 )
 from privproof.evidence.checker.logic.measures import Measure
 from privproof.evidence.checker.logic.pairs import Facts, Pairs, allowed, forbidden
-from privproof.evidence.checker.logic.processes import Process, Value, ends, in_words, walk_of
+from privproof.evidence.checker.logic.processes import Process, Value, completed, ends, in_words, walk_of
 from privproof.evidence.checker.outcomes import Limits, refuse
 
 
@@ -130,7 +130,7 @@ class Truth:
 
     def _established(self, formula: Private) -> Facts:
         if formula not in self._facts:
-            pairs = Pairs(self.process, formula, self.holds, self.limits)
+            pairs = Pairs(completed(self.process), formula, self.holds, self.limits)
             for value, certificates, place in self._evidence.get(formula, []):
                 pairs.check(value, certificates, place)
             self._facts[formula] = pairs.facts
