@@ -252,7 +252,7 @@ class DecisionProcess:
         here, actions = len(self), len(self.actions)
         entries = np.arange(1, actions + 1)
         values, numbers = self._surely
-        extended = {label: np.append(marks, False) for label, marks in self.labels.items()}  # noqa: FBT003 - a mark
+        extended = {label: np.append(marks, False) for label, marks in self.labels.items()}
         return replace(
             self,
             names=(*self.names, REFUSED),

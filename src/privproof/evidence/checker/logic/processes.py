@@ -184,7 +184,7 @@ def _check_refused(process: Process, place: str) -> None:
     here = process.names.index(_REFUSED) if _REFUSED in process.names else None
     if here is None or process.labels.get(_REFUSED) != {here}:
         refuse("there is no state `refused` that alone has this label", place)
-    if process.choices[here] != {action: ((here, ONE),) for action in range(len(process.actions))}:
+    if process.choices[here] != dict.fromkeys(range(len(process.actions)), ((here, ONE),)):
         refuse("the state `refused` is left again", place)
 
 
