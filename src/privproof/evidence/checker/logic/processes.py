@@ -182,7 +182,7 @@ def _missing(value: object, place: str) -> str | None:
 def _check_refused(process: Process, place: str) -> None:
     """Refuse unless there is a state `refused` with that label alone, where runs stay."""
     here = process.names.index(_REFUSED) if _REFUSED in process.names else None
-    if here is None or process.labels.get(_REFUSED) != {here}:
+    if here is None or process.labels.get(_REFUSED) != frozenset({here}):
         refuse("there is no state `refused` that alone has this label", place)
     if process.choices[here] != dict.fromkeys(range(len(process.actions)), ((here, ONE),)):
         refuse("the state `refused` is left again", place)
