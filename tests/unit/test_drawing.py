@@ -28,7 +28,7 @@ def test_nothing_is_imported_in_a_circle() -> None:
 def test_redrawing_changes_the_map_alone() -> None:
     page = PAGE.read_text(encoding="utf-8")
     marks = "x o t"
-    spoilt = page.replace("  2 exact", f"  2 {marks}")
+    spoilt = page.replace("  3 exact", f"  3 {marks}")
     assert spoilt != page
     assert redrawn(spoilt) == page
 

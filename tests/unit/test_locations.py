@@ -589,7 +589,7 @@ def test_pictures_are_well_formed():
     drawn = location_picture(mechanism, location=(4, 4), reports=reports, finding=found, title="x < y & z")
     tree = ElementTree.fromstring(drawn)
     kinds = Counter(element.get("class") for element in tree.iter() if element.get("class"))
-    assert kinds == {"site": 100, "radius": 2, "report": 30, "worst": 3}
+    assert kinds == {"privproof": 1, "site": 100, "radius": 2, "report": 30, "worst": 3}
     assert "x &lt; y &amp; z" in drawn
     width, height = float(tree.get("width")), float(tree.get("height"))
     for element in tree.iter():

@@ -15,7 +15,7 @@ import privproof
 ROOT = Path(privproof.__file__).parent
 
 LAYERS = (
-    {"errors"},
+    {"errors", "drawing"},
     {"exact"},
     {"models", "formulas", "language"},
     {"scenarios"},

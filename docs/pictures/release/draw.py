@@ -15,8 +15,8 @@ from privproof.engines.releases.laws import chain_laws, network_laws_of
 from privproof.engines.releases.powers import Powers
 from privproof.library.releases import activity, running_example
 from privproof.release.comparing import errors_by_method
-from privproof.reporting.charts import Line, line_chart, node_chart
-from privproof.reporting.quilt_charts import quilt_chart
+from privproof.drawing.charts import Line, line_chart, node_chart
+from privproof.drawing.quilt_charts import quilt_chart
 
 HERE = Path(__file__).parent
 LENGTH = 100

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from privproof.formats.pictures import Picture, picture, printable
-from privproof.formats.svg_layout import svg
+from privproof.drawing.graphs import Picture, graph_drawing
+from privproof.drawing.palette import PALE_BLUE, PALE_ORANGE, PALE_VIOLET, RED
+from privproof.drawing.strokes import printable
+from privproof.formats.pictures import picture
 from privproof.scenarios import Model, Question, StreamQuestion
 
 __all__ = ["dot", "svg"]
+
+
+def svg(subject: Question | Model | StreamQuestion | Picture) -> str:
+    """The model as an SVG drawing; of more than 60 states the first ones (breadth first), and it says so."""
+    return graph_drawing(picture(subject))
 
 
 def dot(subject: Question | Model | StreamQuestion | Picture) -> str:
@@ -33,7 +40,7 @@ def dot(subject: Question | Model | StreamQuestion | Picture) -> str:
     ]
     for number, box in enumerate(drawn.boxes):
         label = "\\n".join(_escaped(line) for line in (box.name, *box.lines))
-        colour = {(True, False): "#dbe9ff", (False, True): "#ffe3c7", (True, True): "#e7e0f5"}.get(
+        colour = {(True, False): PALE_BLUE, (False, True): PALE_ORANGE, (True, True): PALE_VIOLET}.get(
             (box.left, box.right)
         )
         extras = (", peripheries=2" if box.halts else "") + (f', fillcolor="{colour}"' if colour else "")
@@ -42,7 +49,7 @@ def dot(subject: Question | Model | StreamQuestion | Picture) -> str:
             lines += [f'  start{number} [shape=point, label=""];', f"  start{number} -> n{number};"]
     for arrow in drawn.arrows:
         label = "\\n".join(_escaped(line) for line in arrow.lines)
-        colour = ', color="#b42318", fontcolor="#b42318", penwidth=2' if arrow.marked else ""
+        colour = f', color="{RED}", fontcolor="{RED}", penwidth=2' if arrow.marked else ""
         lines.append(f'  n{arrow.source} -> n{arrow.target} [label="{label}"{colour}];')
     return "\n".join((*lines, "}", ""))
 

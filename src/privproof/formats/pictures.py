@@ -1,10 +1,10 @@
-"""Pictures of models: boxes and arrows with texts, before anything is said about where they stand."""
+"""Pictures of models: which boxes and arrows, with which texts."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
+from privproof.drawing.graphs import Arrow, Box, Picture
 from privproof.exact.texts import short
 from privproof.models import Distribution, HiddenMarkovModel, MarkovChain, Transducer
 from privproof.models.stream_automaton import StreamAutomaton, guard_words
@@ -12,46 +12,6 @@ from privproof.scenarios import Model, Question, StreamQuestion
 
 _MOST_LINES = 6
 """A box or an arrow of a drawing has so many lines of text; the last then says how many more there are."""
-
-
-@dataclass(frozen=True)
-class Box:
-    """A state: its name, what it shows, and its role.
-
-    Attributes:
-        name: the name of the state.
-        lines: what the state emits, is labelled with, or writes at the end.
-        left: whether a left initial distribution gives it mass.
-        right: whether a right one does.
-        initial: whether a transducer starts here.
-        halts: whether a run makes no further step from here.
-    """
-
-    name: str
-    lines: tuple[str, ...] = ()
-    left: bool = False
-    right: bool = False
-    initial: bool = False
-    halts: bool = False
-
-
-@dataclass(frozen=True)
-class Arrow:
-    """A move between two states, by their index, and its texts; marked where it is a part of what a reader should look at."""
-
-    source: int
-    target: int
-    lines: tuple[str, ...]
-    marked: bool = False
-
-
-@dataclass(frozen=True)
-class Picture:
-    """What is drawn of a model: a title, boxes and arrows."""
-
-    title: str
-    boxes: tuple[Box, ...]
-    arrows: tuple[Arrow, ...]
 
 
 def picture(subject: Question | Model | StreamQuestion | Picture) -> Picture:
@@ -170,8 +130,3 @@ def _few(lines: Iterable[str]) -> tuple[str, ...]:
         if len(listed) <= _MOST_LINES
         else (*listed[: _MOST_LINES - 1], f"… {len(listed) - _MOST_LINES + 1} more")
     )
-
-
-def printable(text: str) -> str:
-    """The text without characters that cannot be shown."""
-    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)

@@ -7,6 +7,8 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from privproof.drawing.charts import Bar, Line, bar_chart, line_chart
+from privproof.drawing.strokes import WIDTH, clipped
 from privproof.reporting.audit_data import audit_data
 from privproof.reporting.audits import (
     LISTED,
@@ -23,9 +25,7 @@ from privproof.reporting.audits import (
     probability_words,
     repeat_words,
 )
-from privproof.reporting.charts import Bar, Line, bar_chart, line_chart
 from privproof.reporting.html import Page
-from privproof.reporting.strokes import WIDTH, clipped
 
 if TYPE_CHECKING:
     from privproof.auditing.audits import Audit

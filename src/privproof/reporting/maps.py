@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from xml.sax.saxutils import escape
 
 from flint import arb
 
+from privproof.drawing.palette import BLUE, BOX, DARK_ORANGE, GREY, INK, RED, SILVER
+from privproof.drawing.strokes import svg_element, text_at, text_width
 from privproof.engines.locations.findings import LocationFinding
 from privproof.exact import Number, rational
 from privproof.scenarios.maps import Clamped, Map, Resampled
@@ -20,7 +21,6 @@ _SIZE, _MARGIN, _LINE = 560.0, 36.0, 17.0
 """In pixels: the longer side of the map, the margin around it, and a line of the legend."""
 _MOST_DOTS = 2_500
 """More sites are not drawn as dots: a rectangle is left plain, of another map the first so many are drawn."""
-_BLUE, _RED, _ORANGE, _GREY, _PALE = "#1f5fbf", "#b42318", "#c76a00", "#5b6570", "#d5dae0"
 _SHARES: tuple[tuple[str, str], ...] = (("1/2", "50 %"), ("19/20", "95 %"))
 
 
@@ -78,22 +78,22 @@ def location_picture(
         for label, radius in radii:
             size = radius * frame.scale
             body.append(
-                f'<circle class="radius" cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}" fill="none" stroke="{_BLUE}" stroke-dasharray="5 4"/>'
+                f'<circle class="radius" cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}" fill="none" stroke="{BLUE}" stroke-dasharray="5 4"/>'
             )
-            body.append(_text(x, y - size - 3, f"{label} within {radius:.4g}", _BLUE, anchor="middle"))
+            body.append(_text(x, y - size - 3, f"{label} within {radius:.4g}", BLUE, anchor="middle"))
     for spot in dots:
         x, y = frame.at(spot)
-        body.append(f'<circle class="report" cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{_GREY}" fill-opacity="0.55"/>')
+        body.append(f'<circle class="report" cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{GREY}" fill-opacity="0.55"/>')
     if true is not None:
         x, y = frame.at(true)
-        body.append(f'<path d="M{x - 6:.1f} {y:.1f}h12M{x:.1f} {y - 6:.1f}v12" stroke="{_BLUE}" stroke-width="2.5"/>')
+        body.append(f'<path d="M{x - 6:.1f} {y:.1f}h12M{x:.1f} {y - 6:.1f}v12" stroke="{BLUE}" stroke-width="2.5"/>')
     body += _drawn_marks(marks, frame)
     return _document(body, _legend(true, dots, marks, finding), title, width, height)
 
 
 def _marks(finding: LocationFinding, step: float) -> list[tuple[str, str, Spot]]:
     """The places of a finding: label, colour, spot."""
-    found = [("x", _RED, finding.left), ("x'", _ORANGE, finding.right), ("z", "#222222", finding.output)]
+    found = [("x", RED, finding.left), ("x'", DARK_ORANGE, finding.right), ("z", INK, finding.output)]
     return [(name, colour, _spot(place, step)) for name, colour, place in found if isinstance(place, tuple)]
 
 
@@ -125,14 +125,14 @@ def _drawn_map(where: Map | None, step: float, frame: _Frame) -> list[str]:
     if where.corners is not None:
         result.append(
             f'<rect x="{low[0]:.1f}" y="{high[1]:.1f}" width="{high[0] - low[0]:.1f}" height="{low[1] - high[1]:.1f}" '
-            f'fill="#f6f8fa" stroke="{_PALE}"/>'
+            f'fill="{BOX}" stroke="{SILVER}"/>'
         )
         across, along = (where.corners[1][k] - where.corners[0][k] + 1 for k in (0, 1))
         if across * along > _MOST_DOTS:
             return result
     for site in where.sites[:_MOST_DOTS]:
         x, y = frame.at(_spot(site, step))
-        result.append(f'<circle class="site" cx="{x:.1f}" cy="{y:.1f}" r="1.6" fill="{_PALE}"/>')
+        result.append(f'<circle class="site" cx="{x:.1f}" cy="{y:.1f}" r="1.6" fill="{SILVER}"/>')
     return result
 
 
@@ -140,7 +140,7 @@ def _drawn_marks(marks: Sequence[tuple[str, str, Spot]], frame: _Frame) -> list[
     result = []
     if len(marks) >= 2:
         (a, b), (c, d) = frame.at(marks[0][2]), frame.at(marks[1][2])
-        result.append(f'<path d="M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" stroke="{_RED}" stroke-width="1.5"/>')
+        result.append(f'<path d="M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" stroke="{RED}" stroke-width="1.5"/>')
     taken: dict[Spot, int] = {}
     for name, colour, spot in marks:
         x, y = frame.at(spot)
@@ -159,35 +159,27 @@ def _legend(
 ) -> list[tuple[str, str]]:
     lines = []
     if true is not None:
-        lines.append((_BLUE, "the true place, and radii that hold 50 % and 95 % of the reports"))
+        lines.append((BLUE, "the true place, and radii that hold 50 % and 95 % of the reports"))
     if dots:
-        lines.append((_GREY, f"{len(dots)} reports"))
+        lines.append((GREY, f"{len(dots)} reports"))
     if finding is not None and marks:
-        lines += [(_RED, line.strip()) for line in str(finding).splitlines() if not line.startswith("  of:")]
+        lines += [(RED, line.strip()) for line in str(finding).splitlines() if not line.startswith("  of:")]
     return lines
 
 
 def _document(body: Sequence[str], legend: Sequence[tuple[str, str]], title: str, width: float, height: float) -> str:
     top = _LINE + 8 if title else 0.0
-    wide = max(width, 24 + 6.6 * max((len(words) for _, words in legend), default=0))
+    wide = max(width, 24 + max((text_width(words) for _, words in legend), default=0.0))
     tall = height + top + _LINE * len(legend) + 10
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.0f} {tall:.0f}" width="{wide:.0f}" height="{tall:.0f}" '
-        'font-family="Helvetica, Arial, sans-serif" font-size="12">',
-        f'<rect width="{wide:.0f}" height="{tall:.0f}" fill="white"/>',
-    ]
-    if title:
-        lines += [f"<title>{escape(title)}</title>", _text(12, 20, title, "#222222", size=14)]
-    lines.append(f'<g transform="translate(0 {top:.0f})">')
-    lines += body
-    lines.append("</g>")
-    for number, (colour, words) in enumerate(legend):
-        lines.append(_text(12, height + top + _LINE * number, words, colour))
-    return "\n".join([*lines, "</svg>", ""])
+    said = "; ".join(words for _, words in legend) or "a map"
+    parts = [_text(12, 20, title, INK, size=14)] if title else []
+    parts += [f'<g transform="translate(0 {top:.0f})">', *body, "</g>"]
+    parts += [_text(12, height + top + _LINE * number, words, colour) for number, (colour, words) in enumerate(legend)]
+    return svg_element(title or "a map", said, (0, 0, wide, tall), parts)
 
 
 def _text(x: float, y: float, words: str, colour: str, *, anchor: str = "start", size: int = 12) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" font-size="{size}">{escape(words)}</text>'
+    return text_at(x, y, words, size=size, fill=colour, anchor=anchor)
 
 
 def _spot(place: tuple[Any, Any], step: float) -> Spot:

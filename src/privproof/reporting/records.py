@@ -10,14 +10,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from privproof.drawing.charts import Bar, Line, bar_chart, line_chart, node_chart
+from privproof.drawing.quilt_charts import quilt_chart
 from privproof.evidence.documents.releases import release_document
 from privproof.exact import decimal, rational
 from privproof.exact.texts import outward
 from privproof.release.tables import Record
-from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart
 from privproof.reporting.facts import Fact
 from privproof.reporting.html import Page
-from privproof.reporting.quilt_charts import quilt_chart
 from privproof.reporting.releases import loss_words, release_witness_data, release_words
 from privproof.reporting.text import print_facts
 

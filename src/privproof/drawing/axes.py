@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, log10
 
-from privproof.reporting.strokes import Run, Value, text_width
+from privproof.drawing.strokes import Run, Value, text_width
 
 _FINEST = Fraction(1, 10**9)
 """Values that differ relatively by less count as equal, and a tick this near to an end of the axis counts as its end."""

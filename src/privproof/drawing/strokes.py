@@ -1,4 +1,4 @@
-"""The strokes that charts are made of: texts, lines and dots as SVG, with colours, and widths of texts as far as they can be known."""
+"""The strokes that drawings are made of: texts, lines and dots as SVG, and widths of texts as far as they can be known."""
 
 from __future__ import annotations
 
@@ -7,23 +7,10 @@ from itertools import groupby
 from unicodedata import east_asian_width
 from xml.sax.saxutils import escape
 
-from privproof.formats.pictures import printable
+from privproof.drawing.palette import GREY, INK, colour_style
 
 WIDTH, MARGIN = 720.0, 16.0
 """In pixels: how wide every chart is, and its margin."""
-INK, GREY, GRID, AXIS = "#1c2024", "#60646c", "#eceef0", "#b9bec4"
-BLUE, ORANGE, RED = "#3b5bdb", "#f08c00", "#b42318"
-DARK_ORANGE, PALE_BLUE = "#a35200", "#e3e9fc"
-LINES = (
-    (BLUE, BLUE),
-    (ORANGE, DARK_ORANGE),
-    ("#1a7f37", "#1a7f37"),
-    (RED, RED),
-    ("#862e9c", "#862e9c"),
-    ("#0c8599", "#0b7285"),
-    ("#8d6e4a", "#755a3a"),
-    (GREY, GREY),
-)
 LABEL, LONGEST_NAME = 15.0, 200.0
 """In pixels: how far labels at the ends of lines stay apart, and how wide a name may be before it is cut."""
 
@@ -31,19 +18,26 @@ Value = float | None
 Run = list[tuple[float, float]]
 
 
-def svg_document(title: str, description: str, height: float, parts: Iterable[str]) -> str:
+def svg_document(title: str, description: str, height: float, parts: Iterable[str], width: float = WIDTH) -> str:
+    """A chart with its title above it."""
     lines = _wrapped(title)
     named = [text_at(MARGIN, 26 + 20 * i, line, size=15, fill=INK, bold=True) for i, line in enumerate(lines)]
+    return svg_element(title or "chart", description, (0, 0, width, height), [*named, *parts])
+
+
+def svg_element(title: str, description: str, box: tuple[float, float, float, float], parts: Iterable[str]) -> str:
+    """A drawing as one self-contained element: the box (left, top, width, height) that it shows, and what is in it."""
+    body = [part for part in parts if part]
+    left, top, width, height = box
     return "\n".join(
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{WIDTH:.0f}" height="{height:.0f}" '
-            f'viewBox="0 0 {WIDTH:.0f} {height:.0f}" style="max-width:100%;height:auto" '
-            'font-family="system-ui, sans-serif" font-size="12">',
-            f"<title>{said(title) or 'chart'}</title>",
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="privproof" role="img" width="{width:.0f}" height="{height:.0f}" '
+            f'viewBox="{left:g} {top:g} {width:.0f} {height:.0f}" style="max-width:100%;height:auto" '
+            f'font-family="system-ui, sans-serif" font-size="12">',
+            f"<title>{said(title)}</title>",
             f"<desc>{said(description)}</desc>",
-            f'<rect width="{WIDTH:.0f}" height="{height:.0f}" fill="white"/>',
-            *named,
-            *(part for part in parts if part),
+            colour_style("\n".join(body)),
+            *body,
             "</svg>",
             "",
         )
@@ -64,6 +58,11 @@ def _wrapped(title: str) -> list[str]:
         else:
             lines.append(word)
     return [clipped(line, WIDTH - 2 * MARGIN, 15, bold=True) for line in lines]
+
+
+def printable(text: str) -> str:
+    """The text without characters that cannot be shown."""
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
 
 
 def plain(text: str) -> str:

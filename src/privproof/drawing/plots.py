@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from privproof.reporting.axes import Axis
-from privproof.reporting.strokes import AXIS, GRID, INK, MARGIN, WIDTH, clipped, segment, text_at, text_width
+from privproof.drawing.axes import Axis
+from privproof.drawing.palette import AXIS, GRID, INK
+from privproof.drawing.strokes import MARGIN, WIDTH, clipped, segment, text_at, text_width
 
 
 @dataclass(frozen=True)

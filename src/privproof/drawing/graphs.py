@@ -1,33 +1,76 @@
-"""Drawings of models as self-contained SVG, with a simple layout of our own.
+"""Boxes and arrows as self-contained SVG, with a simple layout of our own: automata, chains and hidden Markov models.
 
 States stand in columns by their distance from the initial states (breadth first); within a column they are ordered
 by the mean of their neighbours in the columns before, which keeps arrows short.  Forward moves leave to the right,
 backward moves run in an arc below or above, a move to the state itself is a loop on top.  A label is put where it hides
-neither a box nor another label, if there is such a place.
+neither a box nor another label; where there is no such place, everything moves further apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isqrt
-from xml.sax.saxutils import escape
 
-from privproof.formats.pictures import Arrow, Box, Picture, picture, printable
-from privproof.scenarios import Model, Question, StreamQuestion
+from privproof.drawing.palette import BOX, DARK_ORANGE, GREY, INK, PALE_BLUE, PALE_ORANGE, PALE_VIOLET, RED
+from privproof.drawing.strokes import clipped, svg_element, text_at, text_width
 
 MOST_STATES = 60
 """So many states are drawn, those nearest to the start; a note below the drawing says how many are left out."""
 _TALLEST_COLUMN = 12
 """A column of more states is broken into several side by side."""
 _MOST_CAREFUL = 400  # beyond so many arrows no choice of places makes the drawing clear
-_LINE, _CHARACTER, _PADDING = 15.0, 6.7, 10.0
-"""In pixels: the height of a line of text, the width of a character at 12 pixels, and the space around the text in a box."""
+_LINE, _LABEL, _PADDING = 15.0, 13.0, 10.0
+"""In pixels: the height of a line of text in a box and on an arrow, and the space around the text in a box."""
+_WIDEST = 270.0
+"""In pixels: a longer line of text is cut."""
+_ROOMIER, _TRIES = 1.3, 5
+"""Where labels cover each other, the gaps grow by this factor, so many times at most."""
 _GAP_X, _GAP_Y, _MARGIN = 110.0, 46.0, 30.0
 """In pixels: between columns, where the arrows and their labels go; between the boxes of a column; around the drawing."""
-_GREY, _RED = "#5b6570", "#b42318"
-_FILL = {(True, False): "#dbe9ff", (False, True): "#ffe3c7", (True, True): "#e7e0f5"}
+_FILL = {(True, False): PALE_BLUE, (False, True): PALE_ORANGE, (True, True): PALE_VIOLET}
 _LEGEND = (((True, False), "left"), ((False, True), "right"), ((True, True), "left and right"))
+
+
+@dataclass(frozen=True)
+class Box:
+    """A state: its name, what it shows, and its role.
+
+    Attributes:
+        name: the name of the state.
+        lines: what the state emits, is labelled with, or writes at the end.
+        left: whether a left initial distribution gives it mass.
+        right: whether a right one does.
+        initial: whether a transducer starts here.
+        halts: whether a run makes no further step from here.
+    """
+
+    name: str
+    lines: tuple[str, ...] = ()
+    left: bool = False
+    right: bool = False
+    initial: bool = False
+    halts: bool = False
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A move between two states, by their index, and its texts; marked where it is a part of what a reader should look at."""
+
+    source: int
+    target: int
+    lines: tuple[str, ...]
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is drawn of a model: a title, boxes and arrows."""
+
+    title: str
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+
 
 Point = tuple[float, float]
 Curve = tuple[Point, Point, Point, Point]
@@ -53,15 +96,13 @@ class _Rectangle:
         )
 
 
-def svg(subject: Question | Model | StreamQuestion | Picture) -> str:
-    """The model as an SVG drawing; of more than 60 states the first ones (breadth first), and it says so.
+def graph_drawing(whole: Picture) -> str:
+    """A picture as an SVG drawing; of more than 60 boxes the first ones (breadth first), and it says so.
 
-    >>> from privproof.models import MarkovChain
-    >>> drawing = svg(MarkovChain(states=["a", "b"], transitions={"a": {"b": 1}}))
-    >>> drawing.startswith("<svg"), drawing.count("<rect"), drawing.count("marker-end")
-    (True, 6, 1)
+    >>> drawing = graph_drawing(Picture("", (Box("a"), Box("b")), (Arrow(0, 1, ("1",)),)))
+    >>> drawing.startswith("<svg"), drawing.count("<rect"), drawing.count("<polygon")
+    (True, 2, 1)
     """
-    whole = picture(subject)
     columns = _columns(whole)
     kept = [state for column in columns for state in column][:MOST_STATES]
     number = {old: new for new, old in enumerate(kept)}
@@ -75,11 +116,17 @@ def svg(subject: Question | Model | StreamQuestion | Picture) -> str:
         ),
     )
     shown = [[number[old] for old in column if old in number] for column in columns]
-    places = _places(drawn, _ordered([column for column in shown if column], drawn.arrows))
+    ordered = _ordered([column for column in shown if column], drawn.arrows)
     note = ""
     if len(kept) < len(whole.boxes):
         note = f"{len(kept)} of {len(whole.boxes)} states are drawn: those nearest to the start"
-    return _rendered(drawn, places, note)
+    best, room = _routed(drawn, _places(drawn, ordered, 1.0)), 1.0
+    for _ in range(_TRIES if len(drawn.arrows) <= _MOST_CAREFUL else 0):
+        if not best.hidden:
+            break
+        room *= _ROOMIER
+        best = min(best, _routed(drawn, _places(drawn, ordered, room)), key=lambda found: found.hidden)
+    return _rendered(drawn, best, note)
 
 
 # ------------------------------------------------------------------------------------------------------------ layout
@@ -146,23 +193,23 @@ def _ordered(columns: list[list[int]], arrows: Iterable[Arrow]) -> list[list[int
     return result
 
 
-def _places(drawn: Picture, columns: list[list[int]]) -> dict[int, _Rectangle]:
+def _places(drawn: Picture, columns: list[list[int]], room: float) -> dict[int, _Rectangle]:
     sizes = {i: _size(box) for i, box in enumerate(drawn.boxes)}
     loops = {arrow.source: len(arrow.lines) for arrow in drawn.arrows if arrow.source == arrow.target}
-    headroom = {i: 26.0 + 13.0 * loops[i] if i in loops else 0.0 for i in sizes}
-    gap_x, gap_y = (_GAP_X, _GAP_Y) if drawn.arrows else (_GAP_X / 4, _GAP_Y / 2)
+    headroom = {i: 30.0 + _LABEL * loops[i] if i in loops else 0.0 for i in sizes}
+    looped = {a.source: _label_width(a) for a in drawn.arrows if a.source == a.target}
+    gap_x, gap_y = (_GAP_X * room, _GAP_Y * room) if drawn.arrows else (_GAP_X / 4, _GAP_Y / 2)
     heights = [sum(sizes[i][1] + headroom[i] + gap_y for i in column) - gap_y for column in columns]
     home = {state: number for number, column in enumerate(columns) for state in column}
     between = [gap_x] * len(columns)
     for arrow in drawn.arrows:
         if arrow.source != arrow.target:
             first = min(home[arrow.source], home[arrow.target])
-            longest = max((len(line) for line in arrow.lines), default=0)
-            between[first] = max(between[first], 60.0 + longest * 6.2)
+            between[first] = max(between[first], 60.0 * room + _label_width(arrow))
     tallest = max(heights)
     x, result = _MARGIN, {}
     for number, (column, height) in enumerate(zip(columns, heights, strict=True)):
-        width = max(sizes[i][0] for i in column)
+        width = max(max(sizes[i][0], looped.get(i, 0.0)) for i in column)
         y = _MARGIN + (tallest - height) / 2
         for i in column:
             y += headroom[i]
@@ -172,14 +219,13 @@ def _places(drawn: Picture, columns: list[list[int]]) -> dict[int, _Rectangle]:
     return result
 
 
-def _clipped(text: str, most: int = 40) -> str:
-    shown = printable(text).replace("\n", " ")
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
-
-
 def _size(box: Box) -> tuple[float, float]:
-    longest = max([len(_clipped(box.name)) * 1.12, *(len(_clipped(line)) for line in box.lines)])
-    return max(54.0, longest * _CHARACTER + 2 * _PADDING), (1 + len(box.lines)) * _LINE + 1.4 * _PADDING
+    longest = max(text_width(clipped(line, _WIDEST), bold=i == 0) for i, line in enumerate((box.name, *box.lines)))
+    return max(54.0, longest + 2 * _PADDING), (1 + len(box.lines)) * _LINE + 1.4 * _PADDING
+
+
+def _label_width(arrow: Arrow) -> float:
+    return max((text_width(clipped(line, _WIDEST, 11), 11) for line in arrow.lines), default=0.0) + 4
 
 
 # ------------------------------------------------------------------------------------------------------------ curves
@@ -234,135 +280,164 @@ def _point(curve: Curve, t: float) -> Point:
     )
 
 
-def _label_place(arrow: Arrow, curve: Curve, taken: list[_Rectangle]) -> _Rectangle:
-    width = max((len(_clipped(line)) for line in arrow.lines), default=0) * 6.0 + 4
-    height = 13.0 * len(arrow.lines)
+def _label_places(arrow: Arrow, curve: Curve) -> Iterator[_Rectangle]:
+    """Where the label of an arrow may stand, the best place first: on its middle, along it, beside it."""
+    width, height = _label_width(arrow), _LABEL * len(arrow.lines)
     if arrow.source == arrow.target:
         x, y = _point(curve, 0.5)
-        return _Rectangle(x - width / 2, y - height - 3, width, height)
-    best: tuple[int, _Rectangle] | None = None
-    for t in (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8):
-        x, y = _point(curve, t)
-        spot = _Rectangle(x - width / 2, y - height / 2, width, height)
-        hidden = sum(spot.meets(other) for other in taken)
-        if best is None or hidden < best[0]:
-            best = (hidden, spot)
-        if hidden == 0:
-            break
-    assert best is not None
-    return best[1]
+        for lift in (0.0, 0.5, 1.0):
+            yield _Rectangle(x - width / 2, y - height - 3 - lift * height, width, height)
+        return
+    for away in (0.0, -1.0, 1.0, -1.8, 1.8):
+        for t in (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8):
+            x, y = _point(curve, t)
+            yield _Rectangle(x - width / 2, y - height / 2 + away * (height / 2 + 8), width, height)
+
+
+# ------------------------------------------------------------------------------------------------------------ routes
+
+
+@dataclass(frozen=True)
+class _Routed:
+    """Where everything stands: the boxes, the curves of the arrows, their labels, and how many things these hide."""
+
+    places: dict[int, _Rectangle]
+    curves: tuple[Curve, ...]
+    spots: tuple[_Rectangle, ...]
+    hidden: int
+
+
+def _routed(drawn: Picture, places: dict[int, _Rectangle]) -> _Routed:
+    directions = {(arrow.source, arrow.target) for arrow in drawn.arrows}
+    careful = len(drawn.arrows) <= _MOST_CAREFUL
+    curves = tuple(
+        _curve(arrow, places, both=(arrow.target, arrow.source) in directions, careful=careful)
+        for arrow in drawn.arrows
+    )
+    taken, spots, covered = list(places.values()), {}, 0
+    loops_first = sorted(range(len(curves)), key=lambda i: drawn.arrows[i].source != drawn.arrows[i].target)
+    for i in loops_first:
+        options = _label_places(drawn.arrows[i], curves[i])
+        if not careful:
+            spots[i] = next(options)
+            continue
+        best = least = None
+        for spot in options:
+            hidden = sum(spot.meets(other) for other in taken)
+            if least is None or hidden < least:
+                best, least = spot, hidden
+            if hidden == 0:
+                break
+        assert best is not None
+        assert least is not None
+        covered += least
+        taken.append(best)
+        spots[i] = best
+    return _Routed(places, curves, tuple(spots[i] for i in range(len(curves))), covered)
 
 
 # --------------------------------------------------------------------------------------------------------- rendering
 
 
-def _rendered(drawn: Picture, places: dict[int, _Rectangle], note: str) -> str:
-    directions = {(arrow.source, arrow.target) for arrow in drawn.arrows}
-    taken = list(places.values())
-    paths, labels = [], []
-    careful = len(drawn.arrows) <= _MOST_CAREFUL
-    corners: list[Point] = [(r.x + r.width, r.y + r.height) for r in taken] + [(r.x, r.y) for r in taken]
-    for arrow in drawn.arrows:
-        curve = _curve(arrow, places, both=(arrow.target, arrow.source) in directions, careful=careful)
-        spot = _label_place(arrow, curve, taken)
-        if careful:
-            taken.append(spot)
-        paths.append(_path(curve, _RED if arrow.marked else _GREY))
-        labels.append(_label(arrow, spot))
-        corners += [_point(curve, t / 10) for t in range(11)]
-        corners += [(spot.x, spot.y), (spot.x + spot.width, spot.y + spot.height)]
+def _rendered(drawn: Picture, found: _Routed, note: str) -> str:
+    places = found.places
+    rectangles = (*places.values(), *found.spots)
+    corners: list[Point] = [(r.x + r.width, r.y + r.height) for r in rectangles] + [(r.x, r.y) for r in rectangles]
+    corners += [_point(curve, t / 10) for curve in found.curves for t in range(11)]
+    paths = [_path(curve, RED if a.marked else GREY) for a, curve in zip(drawn.arrows, found.curves, strict=True)]
+    labels = [_label(arrow, spot) for arrow, spot in zip(drawn.arrows, found.spots, strict=True)]
     for i, box in enumerate(drawn.boxes):
         if box.initial:
             x, y = places[i].x, places[i].middle[1]
-            paths.append(_path(((x - 26, y), (x - 18, y), (x - 10, y), (x, y))))
+            paths.append(_path(((x - 26, y), (x - 18, y), (x - 10, y), (x, y)), GREY))
             corners.append((x - 28, y))
     left, top = min(x for x, _ in corners) - _MARGIN / 2, min(y for _, y in corners) - _MARGIN / 2
     right, bottom = max(x for x, _ in corners) + _MARGIN / 2, max(y for _, y in corners) + _MARGIN / 2
-    header = 28.0 if drawn.title else 0.0
+    title = clipped(drawn.title, 560, 15, bold=True)
+    header = 28.0 if title else 0.0
     legend, footer = _legend(drawn, note, left + 14, bottom + 12)
-    width = max(right - left, 240.0, 7.0 * len(_clipped(drawn.title, 80)), 6.2 * len(note) + 30)
+    width = max(right - left, 240.0, text_width(title, 15, bold=True) + 28, text_width(note, 11) + 30)
     height = bottom - top + header + footer
-    title = escape(_clipped(drawn.title, 80)) or "model"
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="{left:.1f} {top - header:.1f} {width:.1f} {height:.1f}" '
-        'font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#1b1f24">'
-    )
-    parts = [
-        head,
-        f"<title>{title}</title>",
-        '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
-        f'<path d="M0 1 L10 5 L0 9 z" fill="{_GREY}"/></marker>'
-        '<marker id="red" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="5" markerHeight="5" orient="auto">'
-        f'<path d="M0 1 L10 5 L0 9 z" fill="{_RED}"/></marker></defs>',
-        f'<rect x="{left:.1f}" y="{top - header:.1f}" width="{width:.1f}" height="{height:.1f}" fill="white"/>',
-    ]
-    if drawn.title:
-        parts.append(f'<text x="{left + 14:.1f}" y="{top - 8:.1f}" font-size="15" font-weight="bold">{title}</text>')
+    named = [text_at(left + 14, top - 8, title, size=15, fill=INK, bold=True)] if title else []
     boxes = [_box(box, places[i]) for i, box in enumerate(drawn.boxes)]
-    return "\n".join((*parts, *paths, *boxes, *labels, *legend, "</svg>", ""))
+    said = f"{len(drawn.boxes)} states, {len(drawn.arrows)} arrows"
+    frame = (round(left, 1), round(top - header, 1), width, height)
+    return svg_element(title or "model", said, frame, (*named, *paths, *boxes, *labels, *legend))
 
 
-def _path(curve: Curve, colour: str = _GREY) -> str:
+def _path(curve: Curve, colour: str) -> str:
+    """An arrow: its line, and its head as a triangle."""
     (ax, ay), (px, py), (qx, qy), (bx, by) = curve
+    wide, size = (2.0, 9.0) if colour == RED else (1.2, 8.0)
+    length = max(((bx - qx) ** 2 + (by - qy) ** 2) ** 0.5, 1e-9)
+    ux, uy = (bx - qx) / length, (by - qy) / length
+    end_x, end_y = bx - ux * size * 0.8, by - uy * size * 0.8
+    sides = ((bx, by), *((bx - ux * size - s * uy * size * 0.4, by - uy * size + s * ux * size * 0.4) for s in (1, -1)))
+    head = " ".join(f"{x:.1f},{y:.1f}" for x, y in sides)
     return (
-        f'<path d="M{ax:.1f} {ay:.1f} C{px:.1f} {py:.1f} {qx:.1f} {qy:.1f} {bx:.1f} {by:.1f}" '
-        f'fill="none" stroke="{colour}" stroke-width="{2 if colour == _RED else 1.2}" '
-        f'marker-end="url(#{"red" if colour == _RED else "arrow"})"/>'
+        f'<path d="M{ax:.1f} {ay:.1f} C{px:.1f} {py:.1f} {qx:.1f} {qy:.1f} {end_x:.1f} {end_y:.1f}" '
+        f'fill="none" stroke="{colour}" stroke-width="{wide:g}"/><polygon points="{head}" fill="{colour}"/>'
     )
 
 
 def _box(box: Box, place: _Rectangle) -> str:
-    fill = _FILL.get((box.left, box.right), "#f6f8fa")
+    fill = _FILL.get((box.left, box.right), BOX)
     x, y = place.x, place.y
     shape = (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{place.width:.1f}" height="{place.height:.1f}" rx="8" '
-        f'fill="{fill}" stroke="#3d4650" stroke-width="1.2"/>'
+        f'fill="{fill}" stroke="{GREY}" stroke-width="1.2"/>'
     )
     if box.halts:
         wide, high = place.width - 6, place.height - 6
         shape += (
             f'<rect x="{x + 3:.1f}" y="{y + 3:.1f}" width="{wide:.1f}" height="{high:.1f}" rx="5.5" fill="none" '
-            'stroke="#3d4650" stroke-width="0.8"/>'
+            f'stroke="{GREY}" stroke-width="0.8"/>'
         )
     middle = place.middle[0]
     texts = [
-        f'<text x="{middle:.1f}" y="{y + 18 + _LINE * i:.1f}" text-anchor="middle" {style}>'
-        f"{escape(_clipped(line))}</text>"
+        text_at(
+            middle, y + 18 + _LINE * i, clipped(line, _WIDEST), fill=GREY if i else INK, anchor="middle", bold=i == 0
+        )
         for i, line in enumerate((box.name, *box.lines))
-        for style in ('fill="#3d4650"' if i else 'font-weight="bold"',)
     ]
     return shape + "".join(texts)
 
 
 def _label(arrow: Arrow, spot: _Rectangle) -> str:
     middle = spot.middle[0]
-    colours = [f'fill="{_RED}" ' if line.startswith("● ") else "" for line in arrow.lines]
     return "".join(
-        f'<text x="{middle:.1f}" y="{spot.y + 10 + 13 * i:.1f}" text-anchor="middle" font-size="11" {colours[i]}'
-        f'stroke="white" stroke-width="4" stroke-linejoin="round" paint-order="stroke">{escape(_clipped(line))}</text>'
+        text_at(
+            middle,
+            spot.y + 10 + _LABEL * i,
+            clipped(line, _WIDEST, 11),
+            size=11,
+            fill=RED if line.startswith("● ") else INK,
+            anchor="middle",
+            halo=True,
+        )
         for i, line in enumerate(arrow.lines)
     )
 
 
 def _legend(drawn: Picture, note: str, x: float, y: float) -> tuple[list[str], float]:
     """The explanation of colours and borders that occur, and how much height it takes."""
-    rows: list[str] = []
+    parts: list[str] = []
+    height = 0.0
     if note:
-        rows.append(f'<text x="{x:.1f}" y="{{y:.1f}}" font-size="11" fill="#8a3b12">{escape(note)}</text>')
-    keys = [(_FILL[role], 0, name) for role, name in _LEGEND if any((b.left, b.right) == role for b in drawn.boxes)]
-    keys += [("#f6f8fa", 1, "halts")] if any(b.halts for b in drawn.boxes) else []
-    if keys:
-        line, at = "", x
-        for fill, double, name in keys:
-            line += f'<rect x="{at:.1f}" y="{{top:.1f}}" width="14" height="10" rx="3" fill="{fill}" stroke="#3d4650"/>'
-            if double:
-                line += (
-                    f'<rect x="{at + 2.5:.1f}" y="{{inner:.1f}}" width="9" height="5" rx="1.5" fill="none" '
-                    'stroke="#3d4650" stroke-width="0.7"/>'
-                )
-            line += f'<text x="{at + 19:.1f}" y="{{y:.1f}}" font-size="11">{name}</text>'
-            at += 40 + 6.2 * len(name)
-        rows.append(line)
-    placed = [row.format(y=y + 18 * i, top=y + 18 * i - 9, inner=y + 18 * i - 6.5) for i, row in enumerate(rows)]
-    return placed, 18.0 * len(rows) + (6 if rows else 0)
+        parts.append(text_at(x, y, note, size=11, fill=DARK_ORANGE))
+        height += 18.0
+    keys = [(_FILL[role], False, name) for role, name in _LEGEND if any((b.left, b.right) == role for b in drawn.boxes)]
+    keys += [(BOX, True, "halts")] if any(b.halts for b in drawn.boxes) else []
+    at = x
+    for fill, double, name in keys:
+        top = y + height - 9
+        parts.append(f'<rect x="{at:.1f}" y="{top:.1f}" width="14" height="10" rx="3" fill="{fill}" stroke="{GREY}"/>')
+        if double:
+            parts.append(
+                f'<rect x="{at + 2.5:.1f}" y="{top + 2.5:.1f}" width="9" height="5" rx="1.5" fill="none" '
+                f'stroke="{GREY}" stroke-width="0.7"/>'
+            )
+        parts.append(text_at(at + 19, y + height, name, size=11, fill=INK))
+        at += 38 + text_width(name, 11)
+    height += 18.0 if keys else 0.0
+    return parts, height + (6 if height else 0)

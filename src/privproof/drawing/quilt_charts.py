@@ -7,19 +7,11 @@ from fractions import Fraction
 from itertools import pairwise
 from math import inf
 
-from privproof.reporting.axes import counted_entries, entry_name, fixed, percent, short, spanned
-from privproof.reporting.plots import key_strokes
-from privproof.reporting.strokes import (
-    AXIS,
-    BLUE,
-    DARK_ORANGE,
-    GREY,
-    GRID,
-    INK,
+from privproof.drawing.axes import counted_entries, entry_name, fixed, percent, short, spanned
+from privproof.drawing.palette import AXIS, BLUE, DARK_ORANGE, GREY, GRID, INK, ORANGE, PALE_BLUE, RED, SILVER
+from privproof.drawing.plots import key_strokes
+from privproof.drawing.strokes import (
     MARGIN,
-    ORANGE,
-    PALE_BLUE,
-    RED,
     WIDTH,
     clipped,
     dot,
@@ -92,7 +84,7 @@ def quilt_chart(
     ]
     if remote:
         many = sum(high - low + 1 for low, high in remote)
-        keys.append((dot("#d5d8dc", "#d5d8dc"), f"remote set {spanned(remote)} ({counted_entries(many)})"))
+        keys.append((dot(SILVER, SILVER), f"remote set {spanned(remote)} ({counted_entries(many)})"))
     drawn, height = key_strokes(keys, top + 62)
     parts.append(drawn)
     if states:
@@ -156,9 +148,9 @@ def _chain(length: int, node: int, quilt: Sequence[int], first: int, last: int, 
             if i == node
             else ("white", RED, RED, 3.0)
             if i in quilt
-            else ("white", "#91a3ec", GREY, 1.2)
+            else ("white", BLUE, GREY, 1.2)
             if first <= i <= last
-            else ("#d5d8dc", "#d5d8dc", GREY, 1.2)
+            else (SILVER, SILVER, GREY, 1.2)
         )
         parts.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{10 - thick / 2:.1f}" fill="{fill}" stroke="{stroke}" stroke-width="{thick}"/>'

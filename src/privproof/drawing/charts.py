@@ -1,7 +1,8 @@
 """Charts as plain SVG text: curves, the noise of a series entry by entry, the quilt of an entry, and histograms.
 
-Every chart is one self-contained ``<svg>`` element, 720 wide, without scripts, styles or identifiers, so that several can stand in
-one page.  Names stand at the ends of their lines; labels that would cover each other move apart by the least squares of their shifts.
+Every chart is one self-contained ``<svg>`` element, 720 wide, without scripts or identifiers, so that several can stand in one page
+(its style is about colours alone, and the same in all: `palette`).
+Names stand at the ends of their lines; labels that would cover each other move apart by the least squares of their shifts.
 Positions come from exact fractions (or logarithms) and are rounded to a tenth: the same data gives the same text.
 A chart shows numbers that were decided elsewhere: it takes floats, and whatever is not a finite number is a gap.
 """
@@ -13,21 +14,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import floor, isfinite
 
-from privproof.reporting.axes import alike, axis_for, curve_words, entry_name, short
-from privproof.reporting.plots import Plot, flag_labels, kept_apart, key_strokes
-from privproof.reporting.strokes import (
-    AXIS,
-    BLUE,
-    DARK_ORANGE,
-    GREY,
-    INK,
+from privproof.drawing.axes import alike, axis_for, curve_words, entry_name, short
+from privproof.drawing.palette import AXIS, BLUE, DARK_ORANGE, GREY, INK, LINES, ORANGE, PALE_BLUE, RED
+from privproof.drawing.plots import Plot, flag_labels, kept_apart, key_strokes
+from privproof.drawing.strokes import (
     LABEL,
-    LINES,
     LONGEST_NAME,
     MARGIN,
-    ORANGE,
-    PALE_BLUE,
-    RED,
     WIDTH,
     Run,
     Value,
