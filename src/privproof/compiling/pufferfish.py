@@ -252,14 +252,14 @@ def _of_model(question: ParametricQuestion) -> Compared:
         for secret, side in zip(sides, (pair.left, pair.right), strict=True):
             for state, weight in side.items():
                 if state not in seen:
-                    seen[state] = _words_from(model, state, length)
+                    seen[state] = words_from(model, state, length)
                 if not weight.is_zero:
                     rows.append(Row(weight, seen[state], (secret,), state))
     secrets = tuple(name for sides in named for name in sides)
     return Compared(question, tuple(rows), tuple(named), secrets, relative=True, sides=question.pairs)
 
 
-def _words_from(model: HiddenMarkovModel, state: str, length: int) -> dict[str, Rational]:
+def words_from(model: HiddenMarkovModel, state: str, length: int) -> dict[str, Rational]:
     """The distribution of what is seen from a state."""
     level: dict[tuple[str, tuple[str, ...]], Rational] = {(state, ()): ONE}
     result: dict[str, Rational] = {}

@@ -345,6 +345,17 @@ def ran(
     )
 
 
+def trees_on(mechanism: Mechanism, data: Sequence[Data], *, most: int) -> list[tuple[Leaf, ...]]:
+    """All ways through a function on some data sets, at most so many on each.
+
+    Raises:
+        LanguageError: there are more, or noise is used in a way that has no meaning here.
+    """
+    called, owner, names = _roots(mechanism)
+    with recognised(names, owner), watching_errors() if _state_with_imports(called).catches else nullcontext():
+        return [leaves(caller(mechanism, each), most=most) for each in data]
+
+
 def _state_with_imports(called: Any) -> State:
     """What a function can reach, when the modules are there that it imports as it runs."""
     tried: set[str] = set()

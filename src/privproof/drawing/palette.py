@@ -59,6 +59,15 @@ DARK_PAGES = ("[data-jp-theme-light=false]", ".vscode-dark", "[data-theme=dark]"
 _USED = re.compile(r'\b(fill|stroke)="(#[0-9a-f]{6}|white)"')
 
 
+def themed(colour: str) -> str:
+    """A colour as CSS has it for light and dark pages.
+
+    >>> themed(PAPER)
+    'light-dark(white,#1e2129)'
+    """
+    return f"light-dark({colour},{DARK[colour]})"
+
+
 def colour_style(drawn: str) -> str:
     """The style element of a drawing: its colours on a dark page, those only that occur.
 
@@ -66,7 +75,7 @@ def colour_style(drawn: str) -> str:
     1
     """
     rules = "".join(
-        f'svg.privproof [{name}="{colour}"]{{{name}:light-dark({colour},{DARK[colour]})}}'
+        f'svg.privproof [{name}="{colour}"]{{{name}:{themed(colour)}}}'
         for name, colour in sorted(set(_USED.findall(drawn)))
     )
     return (

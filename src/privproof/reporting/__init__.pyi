@@ -6,6 +6,7 @@ from .facts import Fact
 from .html import Page, page
 from .logic import print_satisfaction, satisfaction_data, satisfaction_page
 from .measured import print_renyi, renyi_csv, renyi_data
+from .pictures import distribution_picture, profile_picture
 from .profiles import (
     curve_csv,
     curve_data,
@@ -33,6 +34,7 @@ __all__ = [
     "data",
     "delta_data",
     "delta_page",
+    "distribution_picture",
     "headline",
     "histogram_chart",
     "p_value_chart",
@@ -48,6 +50,7 @@ __all__ = [
     "print_verdict",
     "profile_data",
     "profile_page",
+    "profile_picture",
     "renyi_csv",
     "renyi_data",
     "satisfaction_data",

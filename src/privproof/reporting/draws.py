@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -9,6 +10,7 @@ from privproof.evidence.verdicts import Refuted, Verdict
 from privproof.evidence.witnesses import DrawsWitness
 from privproof.exact import show
 from privproof.exact.texts import bound_words
+from privproof.profiles.laws import Seen, mechanism_rows
 from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import source
@@ -78,6 +80,14 @@ class DrawsReport(Report[DrawsQuestion, DrawsWitness]):
             "right_probability": str(witness.right_probability),
             "ratio": "inf" if witness.ratio is None else str(witness.ratio),
         }
+
+    def situations(self, witness: DrawsWitness, question: DrawsQuestion) -> tuple[str, str]:
+        """Both data sets of a witness, in words."""
+        return _side(witness.left), _side(witness.right)
+
+    def law_rows(self, witness: DrawsWitness, question: DrawsQuestion) -> Sequence[Seen] | None:
+        """All outputs on both data sets."""
+        return mechanism_rows(question.mechanism, witness.left, witness.right)
 
     def drawn(self, verdict: Verdict, question: DrawsQuestion) -> list[str]:
         """The function."""

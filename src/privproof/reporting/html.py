@@ -1,44 +1,49 @@
-"""Verdicts as a page: the sentence, the facts, the two probabilities drawn, the model drawn; as self-contained HTML, or as its parts."""
+"""Verdicts as a page: the sentence, the facts, both distributions drawn, the model drawn; as self-contained HTML, or as its parts."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from fractions import Fraction
 from html import escape
-from math import exp
 from pathlib import Path
 from typing import Any
 
+from privproof.drawing.palette import BOX, GREY, GRID, INK, PAPER, STATUS, themed
 from privproof.evidence.verdicts import Verdict
-from privproof.evidence.witnesses import AnyWitness
-from privproof.exact import decimal
-from privproof.exact.probabilities import enclosed, is_zero
-from privproof.exact.texts import rounded
 from privproof.reporting.commands import Command
+from privproof.reporting.drawings import drawing
 from privproof.reporting.facts import Fact
+from privproof.reporting.pictures import distribution_picture
 from privproof.reporting.reports import report_of
 from privproof.reporting.wording import SYMBOLS, data, facts, headline
 
-COLOURS = {"computed": "#1a7f37", "proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
-
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2024; background: #fff; }
-h1 { font-size: 1.4rem; line-height: 1.3; margin-bottom: 1rem; }
-.status { color: #fff; border-radius: .4rem; padding: .1rem .6rem; margin-right: .6rem; white-space: nowrap; }
-table { border-collapse: collapse; width: 100%; }
-th { text-align: left; font-weight: 500; color: #60646c; vertical-align: top; padding: .3rem 1.2rem .3rem 0; white-space: nowrap; }
-td { padding: .3rem 0; overflow-wrap: anywhere; white-space: pre-wrap; font-variant-numeric: tabular-nums; }
-.facts td { width: 100%; max-width: 0; }
-tr { border-bottom: 1px solid #eceef0; }
-td.columns { font-family: ui-monospace, monospace; font-size: .85rem; white-space: pre; overflow-x: auto; }
-.candidates td { vertical-align: top; padding-right: 1.2rem; }
-.candidates td.whole { white-space: nowrap; }
-h2 { font-size: 1.05rem; margin: 2rem 0 .6rem; }
-.bar { height: 1.3rem; border-radius: .25rem; min-width: 2px; }
-.drawing { overflow-x: auto; border: 1px solid #eceef0; border-radius: .4rem; padding: .5rem; }
-pre { background: #f6f8fa; padding: 1rem; border-radius: .4rem; overflow-x: auto; font-size: .85rem; }
-footer { color: #60646c; margin-top: 2rem; font-size: .9rem; }
+_STYLE = f"""
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
+body {{ color: {themed(INK)}; background: {themed(PAPER)}; }}
+h1 {{ font-size: 1.4rem; line-height: 1.3; margin-bottom: 1rem; }}
+.status {{ color: #fff; border-radius: .4rem; padding: .1rem .6rem; margin-right: .6rem; white-space: nowrap; }}
+table {{ border-collapse: collapse; width: 100%; }}
+th {{ text-align: left; font-weight: 500; color: {themed(GREY)}; vertical-align: top; padding: .3rem 1.2rem .3rem 0; white-space: nowrap; }}
+td {{ padding: .3rem 0; overflow-wrap: anywhere; white-space: pre-wrap; font-variant-numeric: tabular-nums; }}
+.facts td {{ width: 100%; max-width: 0; }}
+tr {{ border-bottom: 1px solid {themed(GRID)}; }}
+td.columns {{ font-family: ui-monospace, monospace; font-size: .85rem; white-space: pre; overflow-x: auto; }}
+.candidates td {{ vertical-align: top; padding-right: 1.2rem; }}
+.candidates td.whole {{ white-space: nowrap; }}
+h2 {{ font-size: 1.05rem; margin: 2rem 0 .6rem; }}
+.drawing {{ overflow-x: auto; border: 1px solid {themed(GRID)}; border-radius: .4rem; padding: .5rem; }}
+pre {{ background: {themed(BOX)}; padding: 1rem; border-radius: .4rem; overflow-x: auto; font-size: .85rem; }}
+footer {{ color: {themed(GREY)}; margin-top: 2rem; font-size: .9rem; }}
+@media (max-width: 40rem) {{
+  .facts tr {{ display: block; padding: .3rem 0; }} .facts th, .facts td {{ display: block; max-width: none; padding: 0; }}
+}}
+@media print {{
+  :root {{ color-scheme: light; }} body {{ max-width: none; margin: 0; font-size: 11pt; }}
+  .status {{ print-color-adjust: exact; -webkit-print-color-adjust: exact; }}
+  .drawing, tr {{ break-inside: avoid; }} h2 {{ break-after: avoid; }}
+  pre, td.columns {{ white-space: pre-wrap; overflow: visible; }} details {{ display: none; }}
+}}
 """
 
 
@@ -90,7 +95,8 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
     """The page of a verdict."""
     sentence = headline(verdict, asked_tight=asked_tight)
     listed = facts(verdict, command=command, asked_tight=asked_tight)
-    bars = "" if verdict.witness is None else _bars(verdict.witness)
+    laws = distribution_picture(verdict)
+    bars = "" if laws is None else f"<h2>Both distributions</h2>{drawing(laws)}"
     parts = report_of(verdict.question).drawn(verdict, verdict.question)
     drawn = f"<h2>The mechanism</h2>{''.join(parts)}" if parts else ""
     more = f"{bars}\n{drawn}"
@@ -104,9 +110,7 @@ def _document(page: Page) -> str:
     rows = "\n".join(
         f"<tr><th>{escape(fact.label)}</th><td{_aligned(fact)}>{escape(fact.text)}</td></tr>" for fact in page.facts
     )
-    badge = (
-        f'<span class="status" style="background:{COLOURS[page.status]}">{SYMBOLS[page.status]} {page.status}</span>'
-    )
+    badge = f'<span class="status" style="background:{STATUS[page.status]}">{SYMBOLS[page.status]} {page.status}</span>'
     said = escape(json.dumps(page.raw, indent=2, ensure_ascii=False))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -123,18 +127,3 @@ def _document(page: Page) -> str:
 def _aligned(fact: Fact) -> str:
     """Tables and code keep their columns."""
     return ' class="columns"' if "\n" in fact.text else ""
-
-
-def _bars(witness: AnyWitness) -> str:
-    shares = [1.0, 0.0 if witness.infinite else exp(-float(witness.loss().mid()))]
-    sides = witness.left_probability, witness.right_probability
-    shown = [decimal(p) if isinstance(p, Fraction) else "0" if is_zero(p) else rounded(enclosed(p, 192)) for p in sides]
-    most = max(shares)
-    shares = [share / most for share in shares]
-    rows = "".join(
-        f'<tr><th>{name}</th><td style="width:100%"><div class="bar" style="width:{share * 100:.2f}%;'
-        f'background:{colour}"></div></td><td style="padding-left:1rem;white-space:nowrap">{text}</td></tr>'
-        for name, colour, share, text in zip(("left", "right"), ("#3b5bdb", "#f08c00"), shares, shown, strict=True)
-    )
-    output = escape(witness.seen)
-    return f"<h2>The probability of <em>{output}</em></h2><table>{rows}</table>"

@@ -8,8 +8,9 @@ from typing import Any
 
 from rich.console import Console
 
+from privproof.drawing.palette import STATUS
 from privproof.evidence.verdicts import Verdict
-from privproof.reporting.html import COLOURS, page
+from privproof.reporting.html import page
 from privproof.reporting.text import print_verdict
 from privproof.reporting.wording import SYMBOLS, data, facts, headline
 
@@ -35,7 +36,7 @@ class VerdictPresenter:
             f'<td style="text-align:left;white-space:pre-wrap">{escape(fact.text)}</td></tr>'
             for fact in facts(verdict, command=None, asked_tight=verdict.asked_tight)
         )
-        colour = COLOURS[verdict.status]
+        colour = STATUS[verdict.status]
         badge = f'<strong style="color:{colour}">{SYMBOLS[verdict.status]} {verdict.status}</strong>'
         return f"<div><p>{badge} {escape(sentence)}</p><table>{rows}</table></div>"
 

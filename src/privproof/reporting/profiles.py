@@ -13,10 +13,10 @@ from privproof.exact import Rational, log, rational, show
 from privproof.exact.balls import precision
 from privproof.exact.texts import enclosing
 from privproof.profiles import Profile, SmallestDelta
-from privproof.reporting.charts import Line, line_chart
 from privproof.reporting.drawings import drawing
 from privproof.reporting.facts import Fact
 from privproof.reporting.html import Page
+from privproof.reporting.pictures import profile_picture
 from privproof.reporting.reports import report_of
 from privproof.reporting.wording import data
 
@@ -51,16 +51,18 @@ def _profile_facts(profile: Profile, points: int, up_to: Rational | None) -> lis
 
 def profile_page(profile: Profile, points: int, *, up_to: Rational | None = None) -> Page:
     """A profile as a page."""
-    rows = [tuple(map(float, point.row)) for point in profile.points(points, up_to=up_to)]
-    curve = Line("delta", tuple((row[0], row[1]) for row in rows))
     facts = tuple(_profile_facts(profile, points, up_to))
-    drawn = _drawn_curve([curve])
-    return Page("computed", _profile_sentence(profile), facts, drawn, profile_data(profile, points, up_to=up_to))
+    return Page(
+        "computed",
+        _profile_sentence(profile),
+        facts,
+        _drawn_curve(profile, up_to),
+        profile_data(profile, points, up_to=up_to),
+    )
 
 
-def _drawn_curve(lines: Sequence[Line]) -> str:
-    chart = line_chart(lines, title="The privacy profile", x_label="epsilon", y_label="delta")
-    return f"<h2>The curve</h2>{drawing(chart)}"
+def _drawn_curve(found: Profile | Sequence[SmallestDelta], up_to: Rational | None = None) -> str:
+    return f"<h2>The curve</h2>{drawing(profile_picture(found, up_to=up_to))}"
 
 
 def _print(console: Console, sentence: str, facts: Sequence[Fact], width: int) -> None:
@@ -136,13 +138,9 @@ def _curve_facts(found: Sequence[SmallestDelta]) -> list[Fact]:
 
 def curve_page(found: Sequence[SmallestDelta]) -> Page:
     """The smallest deltas at some epsilons as a page."""
-    ends = [(float(each.epsilon.decimal(digits=12)), *map(float, _ends(each))) for each in found]
-    lower, upper = (tuple((row[0], row[side]) for row in ends) for side in (1, 2))
-    apart = any(low < high for _, low, high in ends)
-    lines = [Line("at most", upper), Line("at least", lower, dashed=True)] if apart else [Line("delta", upper)]
     decided = all(each.verdict.status != "unknown" for each in found)
     status = "computed" if decided else "unknown"
-    return Page(status, _curve_sentence(found), tuple(_curve_facts(found)), _drawn_curve(lines), curve_data(found))
+    return Page(status, _curve_sentence(found), tuple(_curve_facts(found)), _drawn_curve(found), curve_data(found))
 
 
 def curve_data(found: Sequence[SmallestDelta]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,7 @@ from privproof.exact.texts import bound_words, outward, rounded
 from privproof.language import Mechanism
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.patterns import Between, are_rows
+from privproof.profiles.laws import Seen, program_rows
 from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import source
@@ -95,6 +97,14 @@ class ProgramReport(Report[ProgramQuestion, LossWitness]):
     def more_data(self, verdict: Verdict, question: ProgramQuestion) -> dict[str, Any]:
         """The formula, the alignment and repairs."""
         return program_data(verdict)
+
+    def situations(self, witness: LossWitness, question: ProgramQuestion) -> tuple[str, str]:
+        """Both data sets of a witness, in words."""
+        return arguments_words(witness.left), arguments_words(witness.right)
+
+    def law_rows(self, witness: LossWitness, question: ProgramQuestion) -> Sequence[Seen] | None:
+        """All outputs on both data sets, or the cells of a noisy number."""
+        return program_rows(question.mechanism, witness.left, witness.right)
 
     def drawn(self, verdict: Verdict, question: ProgramQuestion) -> list[str]:
         """The function."""

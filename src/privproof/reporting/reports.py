@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact.texts import outward
+from privproof.profiles.laws import Laws, Seen, laws_of
 from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact, tight_fact
 from privproof.scenarios import AnyQuestion, Family
@@ -94,6 +96,22 @@ class Report(ABC, Generic[Q, W]):
     def more_data(self, verdict: Verdict, question: Q) -> dict[str, Any]:
         """What the verdict says beyond what every verdict says, as plain data."""
         return {}
+
+    def laws(self, verdict: Verdict, question: Q) -> Laws | None:
+        """Both distributions of what is seen in the two situations of the witness; None where there is none."""
+        witness: Any = verdict.witness
+        if witness is None:
+            return None
+        left, right = self.situations(witness, question)
+        return laws_of(witness, self.law_rows(witness, question), left, right)
+
+    def situations(self, witness: W, question: Q) -> tuple[str, str]:
+        """Both situations of a witness, in words."""
+        return str(witness.left), str(witness.right)
+
+    def law_rows(self, witness: W, question: Q) -> Sequence[Seen] | None:
+        """What may be seen in the two situations, with its probabilities; None where that cannot be told."""
+        return None
 
     def drawn(self, verdict: Verdict, question: Q) -> list[str]:
         """The mechanism, as parts of a page: sources and drawings."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 from privproof.evidence.verdicts import Refuted, Verdict
 from privproof.evidence.witnesses import RunWitness
+from privproof.profiles.laws import Seen, run_rows
 from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact, plain_data
 from privproof.reporting.programs import (
@@ -65,6 +67,14 @@ class RunsReport(Report[RunsQuestion, RunWitness]):
     def witness_data(self, witness: RunWitness, question: RunsQuestion) -> dict[str, Any]:
         """A witness as plain data."""
         return event_data(witness)
+
+    def situations(self, witness: RunWitness, question: RunsQuestion) -> tuple[str, str]:
+        """Both data sets of a witness, in words."""
+        return arguments_words(witness.left), arguments_words(witness.right)
+
+    def law_rows(self, witness: RunWitness, question: RunsQuestion) -> Sequence[Seen] | None:
+        """All outputs on both data sets, or the cells of a noisy number."""
+        return run_rows(question.mechanism, witness.left, witness.right)
 
     def drawn(self, verdict: Verdict, question: RunsQuestion) -> list[str]:
         """The function."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
@@ -11,6 +12,7 @@ from privproof.evidence.witnesses import SecretWitness
 from privproof.exact import show
 from privproof.exact.texts import bound_words
 from privproof.formats import svg
+from privproof.profiles.laws import Seen, secret_rows
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import DRAWN, drawing, source
 from privproof.reporting.facts import Fact
@@ -60,6 +62,14 @@ class SecretsReport(Report[UnderPriors, SecretWitness]):
             "prior_odds": exact(observed.prior_odds),
             "posterior_odds": exact(observed.posterior_odds),
         }
+
+    def situations(self, witness: SecretWitness, question: UnderPriors) -> tuple[str, str]:
+        """Both secrets of a witness, in words."""
+        return f"given {witness.left}", f"given {witness.right}"
+
+    def law_rows(self, witness: SecretWitness, question: UnderPriors) -> Sequence[Seen] | None:
+        """All outputs given each of the two secrets."""
+        return secret_rows(question, witness)
 
     def drawn(self, verdict: Verdict, question: UnderPriors) -> list[str]:
         """The mechanism and the prior, or the model."""

@@ -80,6 +80,10 @@ class StreamReport(Report[StreamQuestion, StreamWitness]):
         """The structure that leaks, and the table of shifts."""
         return stream_data(verdict, question)
 
+    def situations(self, witness: StreamWitness, question: StreamQuestion) -> tuple[str, str]:
+        """Both streams of a witness, in words."""
+        return f"[{counted(list(map(str, witness.left)))}]", f"[{counted(list(map(str, witness.right)))}]"
+
     def drawn(self, verdict: Verdict, question: StreamQuestion) -> list[str]:
         """The function where there is one, and the automaton, with what leaks in red."""
         parts = [] if question.mechanism is None else [source(question.mechanism)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,7 @@ from privproof.formats import svg
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
+from privproof.profiles.laws import Seen, hidden_rows, mechanism_rows
 from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import DRAWN, drawing, source
@@ -100,6 +102,20 @@ class WordReport(Report[Question, WordWitness]):
         if verdict.event:
             result["event"] = [witness_data(witness, question) for witness in verdict.event]
         return result
+
+    def situations(self, witness: WordWitness, question: Question) -> tuple[str, str]:
+        """Both situations of a witness, in words."""
+        return side_words(question, witness, 0), side_words(question, witness, 1)
+
+    def law_rows(self, witness: WordWitness, question: Question) -> Sequence[Seen] | None:
+        """All outputs of the mechanism on both data sets; of a hidden Markov model, all words as long as that of the witness."""
+        called = witness.observed.called(question, witness.left, witness.right)
+        if question.origin is not None and called is not None:
+            return None if witness.observed.marked else mechanism_rows(question.origin.mechanism, *called)
+        model = question.model.hidden() if isinstance(question.model, MarkovChain) else question.model
+        if not isinstance(model, HiddenMarkovModel):
+            return None
+        return hidden_rows(model, witness.left, witness.right, len(witness.observed.letters))
 
     def drawn(self, verdict: Verdict, question: Question) -> list[str]:
         """The function, where there is one, and the drawing of a model that is not too large to be looked at."""
