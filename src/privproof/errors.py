@@ -20,6 +20,8 @@ that can be pasted.  ``str(error)`` is the whole message.
 
 from __future__ import annotations
 
+import re
+
 
 class PrivproofError(Exception):
     """The base of every exception raised on purpose; see the module's docstring for the tree.
@@ -45,6 +47,18 @@ class PrivproofError(Exception):
         place = f"{self.place}: " if self.place else ""
         hint = f"\n  hint: {self.hint}" if self.hint else ""
         return f"{place}{self.message} [{self.code}]{hint}"
+
+    @property
+    def position(self) -> tuple[int, int] | None:
+        """The line and the column in a file, both counted from 1, where the place names them; without a column the line's first.
+
+        >>> FormatError("syntax", "a bracket is open", place="model.yaml:5:26: emissions").position
+        (5, 26)
+        >>> FormatError("file", "there is no such file", place="model.yaml").position is None
+        True
+        """
+        found = re.search(r":([0-9]+)(?::([0-9]+))?(?=:|$)", self.place)
+        return None if found is None else (int(found[1]), int(found[2] or 1))
 
     def at(self, place: str) -> PrivproofError:
         """Put a wider place (a file, a section) in front of the place known so far."""

@@ -38,6 +38,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Why a mechanism is private: what every line pays; or what breaks it, and which changes would repair it.",
     ),
     "logic": ("logic", "In which states does a formula hold, and what are the probabilities behind it?"),
+    "outline": (
+        "outlining",
+        "What a file holds: its functions, and what is wrong or refused in it, with line and column.",
+    ),
     "release": (
         "releasing",
         "Release a query of correlated data with noise that keeps every entry secret within the budget.",
