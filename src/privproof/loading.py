@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -12,13 +13,17 @@ from typing import Any
 from privproof.compiling import mechanism_process
 from privproof.compiling.posing import bare, mechanism_with, pose_question
 from privproof.engines.sampling.runnable import Runnable
-from privproof.errors import QuestionError
+from privproof.errors import PrivproofError, QuestionError
 from privproof.exact import fraction
 from privproof.formats import read_document, read_question
 from privproof.formats.documents import Scalar
 from privproof.formats.prior_files import read_prior
-from privproof.formats.processes import OURS, PRISM, has_enclosures, read_process, related
+from privproof.formats.prism.properties import Aggregate, Property, read_property
+from privproof.formats.prism.property_files import SUFFIXES as PROPERTIES
+from privproof.formats.prism.property_files import read_properties
+from privproof.formats.processes import OURS, PRISM, has_enclosures, read_prism_model, read_process, related
 from privproof.formats.python_files import SUFFIXES, module_path, read_input, run_file, running
+from privproof.formulas import WrittenFormula, read_formula
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
@@ -165,6 +170,92 @@ def load_process(
             hint="a @mechanism, a DecisionProcess, or a function that returns one",
         )
     return process if neighbours is None else related(process, neighbours)
+
+
+@dataclass(frozen=True)
+class AskedFormula:
+    """A formula, and what it is asked of.
+
+    Attributes:
+        process: the process.
+        written: the formula with its text; of a property that cannot be asked, the complaint about it.
+        states: the states that it is about, where it says so itself.
+        aggregate: what a filter makes of the values there.
+        name: what a file of properties calls it: its name, or its line.
+    """
+
+    process: DecisionProcess
+    written: WrittenFormula | PrivproofError
+    states: tuple[str, ...] | None = None
+    aggregate: Aggregate | None = None
+    name: str = ""
+
+
+def load_formulas(
+    target: str,
+    asked: str,
+    *,
+    only: str | None = None,
+    neighbours: str | None = None,
+    size: int | None = None,
+    horizon: Horizon | None = None,
+    settings: Mapping[str, str] | None = None,
+    self_loops: bool = False,
+) -> list[AskedFormula]:
+    """The formulas that a text is, or a file of properties holds, and the process they are asked of.
+
+    Of a PRISM model a formula may ask in the model's own words.
+
+    Args:
+        target: the model, as for `load_process`.
+        asked: a formula, or the name of a file of properties.
+        only: of a file, the property of this name, or on this line.
+        neighbours: the neighbour relation, instead of the model's.
+        size: of a mechanism, the length of its lists.
+        horizon: of a mechanism, how many values of a stream are read.
+        settings: values for constants of the model or the file, or for parameters.
+        self_loops: let a state without a transition stay where it is.
+    """
+    path, name = _split(target)
+    file = read_properties(asked) if Path(asked).suffix.lower() in PROPERTIES and Path(asked).is_file() else None
+    if only is not None and file is None:
+        raise QuestionError("property", "only a file of properties has several", place="--property", hint="model.props")
+    if path.suffix.lower() not in PRISM or name is not None:
+        if file is not None:
+            raise QuestionError("property", f"{target} is no PRISM model", place=asked, hint="give a formula")
+        written = read_formula(asked)  # a wrong formula is told before a large model is read
+        process = load_process(
+            target, neighbours=neighbours, size=size, horizon=horizon, settings=settings, self_loops=self_loops
+        )
+        return [AskedFormula(process, written)]
+    own = {} if file is None else {name: value for name, value in (settings or {}).items() if name in file.constants}
+    rest = {name: value for name, value in (settings or {}).items() if name not in own}
+    if size is not None or horizon is not None:
+        raise QuestionError("size", "a model file has the size it has", place=target, hint="drop --size, --horizon")
+    model = read_prism_model(path, neighbours=neighbours, constants=rest, self_loops=self_loops)
+    if file is None:
+        return [_asked_of(read_property(model, asked))]
+    model = file.on(model, own)
+    chosen = [one for one in file.properties if only in (None, one.name, str(one.line))]
+    if not chosen:
+        names = ", ".join(one.name or str(one.line) for one in file.properties)
+        raise QuestionError(
+            "property", f"no property is called {only!r}", place=asked, hint=names or "the file has none"
+        )
+    result = []
+    for one in chosen:
+        called = one.name or f"line {one.line}"
+        try:
+            result.append(replace(_asked_of(read_property(model, one.text)), name=called))
+        except PrivproofError as problem:
+            result.append(AskedFormula(model.process, problem, name=called))
+    return result
+
+
+def _asked_of(found: Property) -> AskedFormula:
+    process = found.model.process
+    states = None if found.states is None else tuple(process.names[s] for s in found.states)
+    return AskedFormula(process, found.written, states, found.aggregate)
 
 
 def is_process(target: str, out: Path) -> bool:

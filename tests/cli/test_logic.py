@@ -213,3 +213,47 @@ def test_check_points_to_formulas(command, tmp_path):
     result = command("check", "survey.pm", "--epsilon", "1")
     assert result.returncode == 2
     assert "privproof logic survey.pm" in result.stderr
+
+
+COINS = """
+dtmc
+const int N = 3;
+module coins
+  n : [0..N];
+  heads : [0..N];
+  [] n<N -> 1/2:(n'=n+1) & (heads'=heads+1) + 1/2:(n'=n+1);
+  [] n=N -> true;
+endmodule
+"""
+PROPERTIES = """
+const int k;  // so many heads
+label "wanted" = n=N & heads=k;
+P=? [ F "wanted" ];
+"likely": P>=3/8 [ F
+   "wanted" ]
+R=? [ F n=N ]
+"surely": P>=1 [ F heads+1=k & n=N ]
+"""
+
+
+def test_a_file_of_properties(command, tmp_path):
+    (tmp_path / "coins.pm").write_text(COINS)
+    (tmp_path / "coins.props").write_text(PROPERTIES)
+    asked = ("logic", "coins.pm", "coins.props", "--set", "k=2")
+    every = command(*asked, "--json")
+    assert every.returncode == 1
+    listed = json.loads(every.stdout)
+    assert [one["verdict"] for one in listed["properties"]] == ["proved", "proved", "unknown", "refuted"]
+    assert [one["property"] for one in listed["properties"]] == ["line 4", "likely", "line 7", "surely"]
+    assert listed["properties"][0]["operators"][0]["states"][0]["probability"] == "3/8"
+    assert "rewards cannot be asked" in listed["properties"][2]["reason"]
+    assert "- not asked  line 7" in command(*asked).stdout
+    one = command(*asked, "--property", "likely")
+    assert (one.returncode, one.stderr) == (0, "")
+    assert "property       likely" in one.stdout
+    assert "known whether" not in command(*asked, "--property", "4").stdout
+    assert "line 4" not in command(*asked, "--property", "unlikely").stdout
+    assert "hint: 4, likely, 7, surely" in command(*asked, "--property", "unlikely").stderr
+    assert command(*asked, "--certificate", "c.json").returncode == 2
+    assert "the constant 'k' has no value" in command("logic", "coins.pm", "coins.props").stderr
+    assert "is 3/8" in command("logic", "coins.pm", "P=? [ F heads=N-1 & n=N ]").stdout

@@ -301,7 +301,7 @@ NONSENSE = [
     ("P in [3/4, 1/4] [ F a ]", 3, "no probability lies in"),
     ("P in (1/2, 1/2] [ F a ]", 3, "no probability lies in"),
     ("P in [1/4 3/4] [ F a ]", 7, "not an exact number"),
-    ("Pmax=? [ F a ]", 1, "one side only"),
+    ("Pmin in [0, 1] [ F a ]", 6, "after Pmin and found 'in'"),
     ("a & P=? [ F a ]", 6, "can only be the whole formula"),
     ("P>=1/2 [ X P=? [ X a ] ]", 13, "can only be the whole formula"),
     ("D(X a)", 2, "expected '['"),

@@ -256,7 +256,7 @@ def test_nothing_of_the_text_is_run():
 # --- what is refused ------------------------------------------------------------------------------
 
 REFUSED = [
-    ("", "text:1:1: the model does not say what it is [kind]"),
+    ("", "text:1:1: expected a module, found the end of the text [syntax]"),
     (
         "hello",
         "text:1:1: expected a declaration (dtmc, mdp, const, formula, label, global, module, init or rewards), found 'hello' [syntax]",

@@ -8,16 +8,17 @@ from typing import Annotated
 
 import typer
 
-from privproof.cli.answers import console, end, say_json, write
+from privproof.cli.answers import console, end, say, say_json, write
 from privproof.cli.common import STATUS, begin, one_size, writable
 from privproof.cli.options import AsJson, CertificateOut, HorizonText, ReportOut, Settings, Size, TimeLimit
 from privproof.cli.working import command, doing, monitored
 from privproof.engines.logic.engine import model_check
-from privproof.formulas import read_formula
-from privproof.loading import load_process, settings_of
+from privproof.engines.logic.filters import filtered
+from privproof.errors import PrivproofError, QuestionError
+from privproof.loading import load_formulas, settings_of
 from privproof.models import Horizon
 from privproof.models.process import Missing
-from privproof.reporting import Fact, print_satisfaction, satisfaction_data, satisfaction_page
+from privproof.reporting import Fact, filtered_status, print_satisfaction, satisfaction_data, satisfaction_page
 
 
 @command("logic")
@@ -30,7 +31,11 @@ def logic(
         ),
     ],
     formula: Annotated[
-        str, typer.Argument(metavar="FORMULA", help="A state formula: D[ln(3), 0](X out1), P=? [ F done ].")
+        str,
+        typer.Argument(
+            metavar="FORMULA",
+            help="A state formula: D[ln(3), 0](X out1), P=? [ F done ]; or a file of PRISM properties (.props, .pctl).",
+        ),
     ],
     states: Annotated[
         list[str] | None, typer.Option("--state", help="Ask about this state; may be repeated. Default: see below.")
@@ -38,6 +43,10 @@ def logic(
     neighbours: Annotated[
         str | None,
         typer.Option("--neighbours", metavar="'A ~ B; ...'", help="The neighbour relation, instead of the model's."),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--property", metavar="NAME", help="Of a file, the property of this name or on this line."),
     ] = None,
     settings: Settings = None,
     size: Size = None,
@@ -69,41 +78,66 @@ def logic(
     """
     begin(target, time_limit, as_json=as_json)
     writable(certificate, report)
-    asked = read_formula(formula)  # a wrong formula is told before a large model is read
-    process = load_process(
+    listed = load_formulas(
         target,
+        formula,
+        only=only,
         neighbours=neighbours,
         size=one_size(size),
         horizon=None if horizon is None else Horizon.of(horizon),
         settings=settings_of(settings),
         self_loops=self_loops,
     )
-    doing("model checking")
-    with monitored() as monitor:
-        found = model_check(
-            process,
-            asked,
-            states=states,
-            exact=exact,
-            tight=tight,
-            missing=missing,
-            certify=True if certificate is not None else None,
-            monitor=monitor,
+    if len(listed) > 1 and (certificate or report):
+        raise QuestionError(
+            "property",
+            f"{len(listed)} properties are asked, and a certificate or a report is about one",
+            hint="--property NAME",
         )
-    written = None
-    if certificate is not None and found.certificate is not None:
-        write(certificate, json.dumps(found.certificate, ensure_ascii=False, indent=1) + "\n")
-        written = str(certificate)
-    if report is not None:
-        write(report, satisfaction_page(found, certificate=written).written(report))
-    if as_json:
-        say_json(satisfaction_data(found, certificate=written, every=every))
-    else:
+    doing("model checking")
+    shown: list[dict[str, object]] = []
+    statuses: list[int] = []
+    for asked in listed:
+        if isinstance(asked.written, PrivproofError):
+            if len(listed) == 1:
+                raise asked.written
+            statuses.append(STATUS["unknown"])
+            shown.append({"property": asked.name, "verdict": "unknown", "reason": str(asked.written)})
+            if not as_json:
+                say(f"- not asked  {asked.name}: {asked.written}")
+            continue
+        with monitored() as monitor:
+            found = model_check(
+                asked.process,
+                asked.written,
+                states=states or asked.states,
+                exact=exact,
+                tight=tight,
+                missing=missing,
+                certify=True if certificate is not None else None,
+                monitor=monitor,
+            )
+        made = None if asked.aggregate is None else filtered(found, asked.aggregate)
+        written = None
+        if certificate is not None and found.certificate is not None:
+            write(certificate, json.dumps(found.certificate, ensure_ascii=False, indent=1) + "\n")
+            written = str(certificate)
+        if report is not None:
+            write(report, satisfaction_page(found, certificate=written).written(report))
+        statuses.append(STATUS[found.status] if made is None else filtered_status(found, made))
+        if as_json:
+            plain = satisfaction_data(found, certificate=written, every=every, made=made)
+            shown.append({"property": asked.name, **plain} if asked.name else plain)
+            continue
         more: list[Fact] = []
         if certificate is not None:
             none = "none: P=? claims nothing" if found.is_query else "none: only a decided formula has one"
             more.append(Fact("certificate", written or none))
         if report is not None:
             more.append(Fact("report", str(Path(report))))
-        print_satisfaction(console(), found, every=every, more=tuple(more))
-    end(STATUS[found.status])
+        print_satisfaction(console(), found, every=every, more=tuple(more), made=made, name=asked.name)
+    worst = 1 if 1 in statuses else 3 if 3 in statuses else 0
+    if as_json:
+        verdict = {0: "proved", 1: "refuted", 3: "unknown"}[worst]
+        say_json(shown[0] if len(shown) == 1 else {"verdict": verdict, "properties": shown})
+    end(worst)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from privproof.formats import fields
 from privproof.formats.documents import Exact, Node, Scalar, Series, Table, file_text, located, read_document
 from privproof.formats.drn import read_drn, write_drn
 from privproof.formats.model_files import read_labels, read_neighbours
-from privproof.formats.prism import explore, neighbours_from, write_prism
+from privproof.formats.prism import PrismModel, explore, neighbours_from, write_prism
 from privproof.formats.whole_files import write_whole
 from privproof.formats.writing import to_yaml
 from privproof.models import DecisionProcess, Enclosure
@@ -50,10 +51,7 @@ def read_process(
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix in PRISM:
-        model = explore(file_text(path), constants=constants or {}, self_loops=self_loops, name=str(path))
-        if neighbours is None:
-            return model.process
-        return model.process.having(neighbours=neighbours_from(model, neighbours))
+        return read_prism_model(path, neighbours=neighbours, constants=constants, self_loops=self_loops).process
     if constants:
         name = next(iter(constants))
         raise FormatError("constant", f"only a PRISM model has constants, and {path} is none", place=f"--set {name}")
@@ -64,6 +62,20 @@ def read_process(
         with located(document, path):
             process = _process(document, path.stem, self_loops=self_loops)
     return process if neighbours is None else related(process, neighbours)
+
+
+def read_prism_model(
+    path: str | Path,
+    *,
+    neighbours: str | None = None,
+    constants: Mapping[str, str] | None = None,
+    self_loops: bool = False,
+) -> PrismModel:
+    """The model in a PRISM file, of which properties may ask in its own words; the arguments are those of `read_process`."""
+    model = explore(file_text(path), constants=constants or {}, self_loops=self_loops, name=str(path))
+    if neighbours is None:
+        return model
+    return replace(model, process=model.process.having(neighbours=neighbours_from(model, neighbours)))
 
 
 def related(process: DecisionProcess, text: str) -> DecisionProcess:

@@ -100,6 +100,16 @@ def read_formula(text: str) -> WrittenFormula:
     return WrittenFormula(text, parse_formula(text))
 
 
+def _outside(within: Range) -> Range | None:
+    """The probabilities outside of a range that begins at 0 or ends at 1, if any: some scheduler is in the one if not every one is in
+    the other."""
+    if within.low == 0 and within.low_included and within.high == 1 and within.high_included:
+        return None
+    if within.high == 1 and within.high_included:
+        return Range(ZERO, within.low, high_included=not within.low_included)
+    return Range(within.high, ONE, low_included=not within.high_included)
+
+
 class Reader(Tokens):
     """Reads one text."""
 
@@ -253,13 +263,14 @@ class Reader(Tokens):
 
     def probable(self, token: Token) -> Formula:
         within: Range | None = None
+        side, turned = cast(Literal["", "min", "max"], token.text[1:]), False
         start = self.token.start
-        if token.text != "P":
-            self.complain(
-                f"{token.text} asks for one side only", token.start, hint="write P=? [...]: it gives both min and max"
-            )
         if self.accept("=?"):
             within = None
+        elif side and self.token.text not in (">=", ">", "<=", "<"):
+            self.expected(
+                f"=?, >=, >, <= or < after {token.text}", hint="P in [1/4, 3/4] [ ... ] is about every scheduler"
+            )
         elif self.accept("in"):
             opening = self.accept("[", "(") or self.expect("[")
             low = self.number()
@@ -275,6 +286,7 @@ class Reader(Tokens):
                     hint="P>=1/2 [ F done ], P in [1/4, 3/4] [ F done ] or P=? [ F done ]",
                 )
             value = self.number()
+            turned = side == ("max" if ">" in operator.text else "min")
             within = {
                 ">=": Range(value, ONE),
                 ">": Range(value, ONE, low_included=False),
@@ -291,7 +303,12 @@ class Reader(Tokens):
         self.expect("[")
         path = self.formula()
         self.expect("]")
-        return Probable(within, path)
+        if within is None:
+            return Probable(None, path, side)
+        if not turned:
+            return Probable(within, path)
+        outside = _outside(within)
+        return Truth(True) if outside is None else Not(Probable(outside, path))  # noqa: FBT003 - a formula
 
     def private(self) -> Formula:
         start = self.expect("[").end

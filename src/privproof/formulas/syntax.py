@@ -184,10 +184,15 @@ class Range:
 
 @dataclass(frozen=True)
 class Probable:
-    """``P_J φ``: the probability of φ lies in the range J; a range of None asks for the probability itself (``P=?``)."""
+    """``P_J φ``: the probability of φ lies in the range J; a range of None asks for the probability itself (``P=?``).
+
+    On a decision process it lies in the range under every scheduler.  ``side`` says which extreme over the schedulers is asked for
+    (``Pmin=?``, ``Pmax=?``); without it both are.
+    """
 
     within: Range | None
     path: Formula
+    side: Literal["", "min", "max"] = ""
 
 
 @dataclass(frozen=True)
@@ -304,8 +309,8 @@ def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:
             return f"{operator}{bound} {_after_temporal(inner, scope)}"
         case Until(operator, left, right, bound):
             return f"{_under(left, _TIGHT, scope)} {operator}{bound} {_under(right, _TIGHT, scope)}"
-        case Probable(within, path):
-            return f"P{'=?' if within is None else within} [ {show_formula(path, scope)} ]"
+        case Probable(within, path, side):
+            return f"P{side}{'=?' if within is None else within} [ {show_formula(path, scope)} ]"
         case Private(eps, share, path):
             return f"D[{eps}, {share}]({show_formula(path, scope)})"
         case Family(quantifier, variable, values, body):

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from privproof.engines.logic.filters import PLAIN, Filtered
 from privproof.engines.logic.satisfaction import Between, Closeness, Gap, Likelihood, Satisfaction
 from privproof.exact import Epsilon, decimal, show, text
 from privproof.exact.texts import outward
@@ -24,9 +25,56 @@ _PLAIN = 60
 """With more states than this JSON echoes how they were chosen instead of their names, unless all are asked for."""
 
 
-def print_satisfaction(console: Console, found: Satisfaction, *, every: bool, more: tuple[Fact, ...] = ()) -> None:
-    """Print the answer: one sentence, then what is behind it."""
-    print_facts(console, _status(found), sentence(found), [*facts(found, every=every), *more])
+def print_satisfaction(
+    console: Console,
+    found: Satisfaction,
+    *,
+    every: bool,
+    more: tuple[Fact, ...] = (),
+    made: Filtered | None = None,
+    name: str = "",
+) -> None:
+    """Print the answer: one sentence, then what is behind it, and what a filter makes of it."""
+    status, said = _status(found), sentence(found)
+    if made is not None and made.aggregate not in PLAIN:
+        status = "computed" if made.value is not None else "unknown"
+    listed = facts(found, every=every)
+    if made is not None:
+        listed.insert(0, Fact("filter", _filter_words(made)))
+    if name:
+        listed.insert(0, Fact("property", name))
+    print_facts(console, status, said, [*listed, *more])
+
+
+def filtered_status(found: Satisfaction, made: Filtered) -> int:
+    """The status of a command that asked for what a filter makes: a truth that is computed counts as it is, a number is an answer."""
+    if made.aggregate in (*PLAIN, "forall"):
+        return {"proved": 0, "refuted": 1, "unknown": 3}[found.status]
+    return 3 if made.value is None else 1 if made.value is False else 0
+
+
+def _filter_words(made: Filtered) -> str:
+    over = f"{made.aggregate} over {made.states} state{'s' if made.states > 1 else ''}"
+    match made.value:
+        case None:
+            return f"{over}: not known"
+        case bool():
+            return f"{over}: {str(made.value).lower()}"
+        case int():
+            return f"{over}: {made.value}"
+        case Between():
+            return f"{over}: {between(made.value)}"
+        case (low, high):
+            return f"{over}: from {between(low)} to {between(high)}"
+
+
+def _filter_data(made: Filtered) -> dict[str, Any]:
+    value: Any = made.value
+    if isinstance(value, Between):
+        value = _number(value)
+    elif isinstance(value, tuple):
+        value = [_number(end) for end in value]
+    return {"kind": made.aggregate, "states": made.states, "value": value}
 
 
 def _status(found: Satisfaction) -> str:
@@ -129,8 +177,10 @@ def _likely(found: Satisfaction, likely: Likelihood | Closeness, state: int) -> 
     if likely.how == "not decided":
         return "not known"
     least, most = likely.least(state), likely.most(state)
-    if found.process.is_chain:
+    if found.process.is_chain or likely.formula.side == "min":
         return between(least)
+    if likely.formula.side == "max":
+        return between(most)
     if least == most:
         return f"{between(least)} under every scheduler"
     return f"from {between(least)} to {between(most)} over all schedulers"
@@ -212,7 +262,9 @@ def _deltas(number: Between) -> str:
 # --------------------------------------------------------------------------------------------------------------- data
 
 
-def satisfaction_data(found: Satisfaction, *, certificate: str | None, every: bool = False) -> dict[str, Any]:
+def satisfaction_data(
+    found: Satisfaction, *, certificate: str | None, every: bool = False, made: Filtered | None = None
+) -> dict[str, Any]:
     """The answer as plain data, the object that ``--json`` prints."""
     process, worst = found.process, found.witness
     result: dict[str, Any] = {
@@ -236,6 +288,8 @@ def satisfaction_data(found: Satisfaction, *, certificate: str | None, every: bo
         "seconds": round(found.seconds, 6),
         "notes": list(found.notes),
     }
+    if made is not None:
+        result["filter"] = _filter_data(made)
     if found.reasons:
         result["reason"] = "; ".join(found.reasons)
     return result

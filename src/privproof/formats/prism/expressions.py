@@ -65,6 +65,14 @@ class ExpressionReader(Tokens):
         self._depth -= 1
         return condition
 
+    def comparison(self) -> Node:
+        """Read a comparison, or what binds tighter: Boolean operators stand in parentheses."""
+        return self._binary(_BINDING["="])
+
+    def single(self) -> Node:
+        """Read a literal, a name, a call, or an expression in parentheses."""
+        return self._prefix(_PRODUCT + 1)
+
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth > DEEPEST:

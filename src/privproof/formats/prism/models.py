@@ -63,9 +63,10 @@ class PrismModel:
         [True, False, True]
         """
         source = Source(name, condition)
-        return self._states(source, parse_expression(source))
+        return self.states_of(source, parse_expression(source))
 
-    def _states(self, source: Source, node: Node) -> Bools:
+    def states_of(self, source: Source, node: Node) -> Bools:
+        """The states that satisfy a condition of some text."""
         process = self.process
         slots = len(self.scope.variables)
         labels = {label: slots + number for number, label in enumerate(process.labels)}
@@ -186,7 +187,7 @@ def neighbours_from(
 
 def _starting(model: PrismModel, source: Source, stretch: tuple[int, int]) -> PrismModel:
     """The model whose runs start in the states that a stretch of a text describes."""
-    marks = model._states(source, parse_expression(source, begin=stretch[0], end=stretch[1]))
+    marks = model.states_of(source, parse_expression(source, begin=stretch[0], end=stretch[1]))
     labels = {**model.process.labels, "init": marks}
     return replace(model, process=replace(model.process, labels=labels, initial=tuple(np.flatnonzero(marks).tolist())))
 
@@ -212,7 +213,7 @@ def _pairs(model: PrismModel, source: Source, stretches: Iterable[tuple[int, int
 def _relate(
     model: PrismModel, source: Source, at: int, sides: Iterable[Node], found: dict[tuple[int, int], None]
 ) -> None:
-    left, right = (np.flatnonzero(model._states(source, side)).tolist() for side in sides)
+    left, right = (np.flatnonzero(model.states_of(source, side)).tolist() for side in sides)
     for side, which in ((left, "left"), (right, "right")):
         if not side:
             source.refuse(

@@ -146,10 +146,9 @@ class _Reader(ExpressionReader):
                 )
             else:
                 self.expected("a declaration (dtmc, mdp, const, formula, label, global, module, init or rewards)")
-        if not text.kind:
-            text.source.refuse(0, "kind", "the model does not say what it is", hint="begin with a line dtmc or mdp")
         if not text.modules:
             self.expected("a module", hint="module m ... endmodule")
+        text.kind = text.kind or "mdp"  # as PRISM has it
         return text
 
     def _kind(self, at: int, word: str) -> None:

@@ -10,11 +10,14 @@ from typing import Any, NamedTuple
 from privproof.exact import Rational, rational
 from privproof.formats.prism.expressions import Node, parse_expression
 from privproof.formats.prism.meanings import Meaning, Scope, constant
-from privproof.formats.prism.syntax import Command, Module, Text
+from privproof.formats.prism.syntax import Command, Constant, Module, Text
 from privproof.formats.prism.tokens import Source
 
 _LARGEST_VALUE = 2**62
 """Values of variables are kept as 64-bit integers; a range that ends further from 0 than this is refused."""
+
+
+_NONE: Mapping[str, Any] = {}
 
 
 class Slot(NamedTuple):
@@ -94,7 +97,7 @@ class System:
 
 def system(text: Text, given: Mapping[str, str]) -> System:
     """The system of a model as written, under values for the constants that it leaves open."""
-    values = _constants(text, given)
+    values = constant_values(text.source, text.constants, given)
     scope = Scope(text.source, values, text.formulas, formula_source=text.source)
     slots = tuple(_slots(text, scope))
     if text.start is not None:
@@ -132,25 +135,34 @@ def system(text: Text, given: Mapping[str, str]) -> System:
     )
 
 
-def _constants(text: Text, given: Mapping[str, str]) -> dict[str, Any]:
-    source = text.source
+def constant_values(
+    source: Source, constants: Mapping[str, Constant], given: Mapping[str, str], known: Mapping[str, Any] = _NONE
+) -> dict[str, Any]:
+    """The values of constants that a text declares.
+
+    Args:
+        source: the text.
+        constants: the constants as declared.
+        given: values for those that are left open.
+        known: the values of other constants, of which these may speak.
+    """
     for name in given:
         place = Source(f"--set {name}", "")
-        if name not in text.constants:
-            place.unknown(0, "constant", name, tuple(text.constants))
-        if text.constants[name].value is not None:
+        if name not in constants:
+            place.unknown(0, "constant", name, tuple(constants))
+        if constants[name].value is not None:
             place.refuse(
                 0,
                 "constant",
-                f"the constant {name!r} has a value on line {source.line(text.constants[name].at)} of {source.name}",
-                hint=f"leave it open in the file: const {text.constants[name].kind} {name};",
+                f"the constant {name!r} has a value on line {source.line(constants[name].at)} of {source.name}",
+                hint=f"leave it open in the file: const {constants[name].kind} {name};",
             )
-    values: dict[str, Any] = {}
-    for first in text.constants:
+    values: dict[str, Any] = dict(known)
+    for first in constants:
         waiting = [first]
         while waiting:
             name = waiting[-1]
-            declared = text.constants[name]
+            declared = constants[name]
             if name in values:
                 waiting.pop()
                 continue
@@ -163,7 +175,7 @@ def _constants(text: Text, given: Mapping[str, str]) -> dict[str, Any]:
                     )
                 scope = Scope(Source(f"--set {name}", str(given[name])))
                 node = parse_expression(scope.source)
-            needed = [other for other in names_in(node) if other in text.constants and other not in values]
+            needed = [other for other in names_in(node) if other in constants and other not in values]
             if needed and declared.value is not None:
                 if needed[0] in waiting:
                     circle = " -> ".join([*waiting[waiting.index(needed[0]) :], needed[0]])

@@ -1,0 +1,280 @@
+"""Properties as PRISM writes them, asked of a PRISM model: ``P=? [ F s=N & !b ]``, ``filter(max, P=? [ F "done" ], x>0)``.
+
+A property is a formula of the logic whose atoms are conditions in the model's own words: its variables, constants and formulas, with
+arithmetic.  A condition that is more than one comparison of a variable with a number becomes a label of the process, named by its
+text; so what is asked, and what a certificate holds, is a formula over labels.  Bounds on steps and on probabilities may be constants
+of the model.
+
+What PRISM can ask and this package cannot (rewards, steady states, ``E`` and ``A``, games, several objectives) is refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, cast, get_args
+
+import numpy as np
+
+from privproof.errors import FormatError, FormulaError
+from privproof.exact import Rational, rational
+from privproof.formats.prism.expressions import ExpressionReader, Node
+from privproof.formats.prism.meanings import Meaning
+from privproof.formats.prism.models import PrismModel
+from privproof.formats.prism.system import names_in
+from privproof.formats.prism.tokens import Source
+from privproof.formulas import (
+    And,
+    Atom,
+    Comparison,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Truth,
+    WrittenFormula,
+    parse_formula,
+)
+from privproof.formulas.reading import Reader
+from privproof.formulas.syntax import RESERVED, Count
+from privproof.models.process import Bools
+
+Aggregate: TypeAlias = Literal[
+    "forall", "exists", "state", "min", "max", "avg", "sum", "count", "first", "range", "print", "printall"
+]
+"""What a filter makes of the values in the states that it is about."""
+
+_SIGNS = {"+": "sum", "&": "forall", "|": "exists"}
+_UNSUPPORTED = {
+    "R": "rewards",
+    "Rmin": "rewards",
+    "Rmax": "rewards",
+    "S": "steady-state probabilities",
+    "E": "E, some path,",
+    "A": "A, every path,",
+    "multi": "several objectives at once",
+}
+_INSTEAD = {"E": "P>0 [ F a ] asks the same about reaching a goal", "A": "P>=1 [ ... ] asks for probability one"}
+_FOREIGN = re.compile(r"[\^{}\\]")
+"""Characters of formulas that the language of models does not have: a condition ends before the first of them."""
+_OLD_FILTER = re.compile(r"\{([^{}]*)\}\s*(?:\{\s*(min|max)\s*\}\s*)?\]\s*$")
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property of a model.
+
+    Attributes:
+        written: the formula and its text.
+        model: the model, with the labels that the formula speaks of.
+        states: the states that a filter is about; None without one.
+        aggregate: what the filter makes of the values there.
+    """
+
+    written: WrittenFormula
+    model: PrismModel
+    states: tuple[int, ...] | None = None
+    aggregate: Aggregate | None = None
+
+
+def read_property(model: PrismModel, text: str) -> Property:
+    """The property of a model that a text denotes.
+
+    Raises:
+        FormulaError: the text is no property that can be read.
+
+    >>> from privproof.formats.prism.models import explore
+    >>> model = explore('''dtmc const int N = 2; module m x : [0..N]; b : bool;
+    ...     [] x<N -> 1/2:(x'=x+1) + 1/2:true; [] x=N -> true; endmodule''')
+    >>> found = read_property(model, 'P>=1/2 [ F<=(2*N) x+1=N & !b ]')
+    >>> print(found.written.formula)
+    P>=1/2 [ F<=4 ("x+1=N" & !b) ]
+    >>> found.model.process.labels["x+1=N"].tolist()
+    [False, True, False]
+    """
+    old = _OLD_FILTER.search(text)
+    if old is None:
+        return _PropertyReader(text, model).whole_property()
+    kept = text[: old.start()] + " " * (len(old[0]) - 1) + "]"
+    found = _PropertyReader(kept, model).whole_property()
+    states = _PropertyReader(old[1], found.model).whole_condition()
+    return Property(found.written, found.model, states, cast(Aggregate, old[2] or "state"))
+
+
+def _as_written(text: str, formula: Formula) -> WrittenFormula:
+    """A formula with its text, if that is a formula without the model's words; otherwise with its canonical text."""
+    try:
+        same = parse_formula(text) == formula
+    except FormulaError:
+        same = False
+    return WrittenFormula(text if same else str(formula), formula)
+
+
+class _PropertyReader(Reader):
+    """Reads one property; conditions become labels."""
+
+    def __init__(self, text: str, model: PrismModel) -> None:
+        super().__init__(text)
+        self._model = model
+        self._source = Source("formula", text)
+        process = model.process
+        self._labels: dict[str, Bools] = dict(process.labels)
+        self._labels.setdefault("deadlock", np.zeros(len(process), np.bool_))
+        self._names = replace(model.scope, source=self._source, labels={}, _known={}, _open=[])
+
+    # ------------------------------------------------------------------------------------------------------- wholes
+
+    def whole_property(self) -> Property:
+        """The property that the text is."""
+        if not (self.token.text == "filter" and self.sees("(", ahead=1)):
+            return Property(_as_written(self.text, self.whole()), self._labelled())
+        self.take()
+        self.expect("(")
+        aggregate = _SIGNS.get(self.token.text, self.token.text)
+        if aggregate not in get_args(Aggregate):
+            self.expected("what the filter makes of the values", hint=", ".join(get_args(Aggregate)))
+        self.take()
+        self.expect(",")
+        begin = self.token.start
+        formula = self.formula()
+        self.state(formula, begin)
+        states = self._states(self.formula()) if self.accept(",") else tuple(range(len(self._model.process)))
+        self.expect(")")
+        if not self.at_end:
+            self.expected("the end", hint="a filter is the whole property")
+        return Property(_as_written(self.text, formula), self._labelled(), states, cast(Aggregate, aggregate))
+
+    def whole_condition(self) -> tuple[int, ...]:
+        """The states that the text, a condition, is about."""
+        found = self._states(self.formula())
+        if not self.at_end:
+            self.expected("an operator or the end")
+        return found
+
+    def _states(self, condition: Formula) -> tuple[int, ...]:
+        found = tuple(np.flatnonzero(self._holding(condition)).tolist())
+        if not found:
+            self.complain("no reachable state satisfies the condition of the filter", 0)
+        return found
+
+    def _holding(self, condition: Formula) -> Bools:
+        """The states in which a condition holds."""
+        match condition:
+            case Truth(value):
+                return np.full(len(self._model.process), value)
+            case Atom(name) if name in self._labels:
+                return self._labels[name]
+            case Comparison():
+                return self._model.satisfying(str(condition))
+            case Not(inner):
+                return ~self._holding(inner)
+            case And(parts):
+                return np.asarray(np.logical_and.reduce([self._holding(part) for part in parts]))
+            case Or(parts):
+                return np.asarray(np.logical_or.reduce([self._holding(part) for part in parts]))
+            case Implies(left, right):
+                return ~self._holding(left) | self._holding(right)
+            case Iff(left, right):
+                return np.asarray(self._holding(left) == self._holding(right))
+            case _:
+                self.complain("the states of a filter are told by a condition", 0, hint='for instance x>0 | "init"')
+
+    def _labelled(self) -> PrismModel:
+        """The model with the labels that were made."""
+        return replace(self._model, process=replace(self._model.process, labels=self._labels))
+
+    # -------------------------------------------------------------------------------------------------------- parts
+
+    def primary(self) -> Formula:
+        """A condition in the model's words, or whatever else the logic has."""
+        token = self.token
+        word, braced, _ = token.text.partition("{")
+        asked = braced or any(self.sees(sign, ahead=1) for sign in ("=?", "[", "(", "<=", ">=", "<", ">"))
+        if token.kind == "name" and word in _UNSUPPORTED and asked and word not in self._names.variables:
+            what = f"{_UNSUPPORTED[word]} cannot be asked"
+            self.complain(what, token.start, hint=_INSTEAD.get(word, "P and D can be asked"))
+        if token.text in ("<", "[") and self.sees(token.text, ahead=1):
+            self.complain(
+                "games and coalitions cannot be asked", token.start, hint="write Pmax=? or Pmin=? without them"
+            )
+        if token.kind == "quoted" and token.text[1:-1] not in self._labels:
+            known = ", ".join(f'"{label}"' for label in list(self._labels)[:8])
+            self.complain(f"the model has no label {token.text}", token.start, hint=f"known: {known}")
+        return self._condition() or super().primary()
+
+    def _condition(self) -> Formula | None:
+        begin = self.token.start
+        found = self._expression(single=False)
+        if found is None or found[1].kind != "bool":
+            return None
+        node, meaning, end = found
+        self._pass(end)
+        if node.op == "bool":
+            return Truth(bool(node.value))
+        simple = self._comparison(meaning)
+        if simple is not None:
+            return simple
+        text = " ".join(self.text[begin:end].split())
+        marks = self._model.satisfying(text, name="formula")
+        name = text
+        while name in self._labels and not np.array_equal(self._labels[name], marks):
+            name = f"({name})"
+        self._labels[name] = marks
+        return Atom(name)
+
+    def _comparison(self, meaning: Meaning) -> Formula | None:
+        """The comparison of a variable with a whole number, which the logic has itself."""
+        if meaning.op not in ("=", "!=", "<", "<=", ">", ">="):
+            return None
+        left, right = meaning.args
+        if left.op != "var" or left.kind != "int" or right.op != "const" or right.kind != "int":
+            return None
+        name = next(name for name, (slot, _) in self._names.variables.items() if slot == left.value)
+        return Comparison(name, cast(Literal["="], meaning.op), Count(int(right.value)))
+
+    def count(self) -> Count:
+        """A number of steps, which may be computed from constants of the model."""
+        start = self.token.start
+        value = self._constant()
+        if value is None:
+            return super().count()
+        if value.q != 1 or value < 0:
+            self.complain(f"{value} is no number of steps", start)
+        return Count(int(value.p))
+
+    def number(self) -> Rational:
+        """An exact number, which may be a constant of the model."""
+        if self.token.kind == "number":
+            return super().number()
+        value = self._constant()
+        return super().number() if value is None else value
+
+    def _constant(self) -> Rational | None:
+        """The value of a constant of the model, or of what is computed from such in parentheses, if one comes."""
+        if self.token.kind == "number":
+            return None
+        found = self._expression(single=True)
+        if found is None or found[1].op != "const" or found[1].kind == "bool":
+            return None
+        self._pass(found[2])
+        return rational(found[1].value)
+
+    def _expression(self, *, single: bool) -> tuple[Node, Meaning, int] | None:
+        """What the language of models reads from here on, and where it ends; None where that is nothing, or no condition on states."""
+        if self.token.kind not in ("name", "number", "mark"):
+            return None
+        begin = self.token.start
+        foreign = _FOREIGN.search(self.text, begin)
+        try:
+            reader = ExpressionReader(self._source, begin=begin, end=None if foreign is None else foreign.start())
+            node = reader.single() if single else reader.comparison()
+            if any(name in self.scope or name in RESERVED for name in names_in(node)):
+                return None
+            return node, self._names.meaning(node), reader.token.start if reader.token.text else reader.token.end
+        except FormatError:
+            return None
+
+    def _pass(self, end: int) -> None:
+        while not self.at_end and self.token.start < end:
+            self.take()
