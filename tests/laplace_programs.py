@@ -202,6 +202,47 @@ class Author:
 
     # -------------------------------------------------------------------------------------------------------- selections
 
+    def branching(self) -> None:
+        """Tests on data that decide about noise: drawn in one branch, in both, or in another number in each."""
+        self.inputs += [f"{name}: {self.pick('real(0, 3)', 'real()', 'integer()')}" for name in self.pick("x", "xy")]
+        self.end = self.pick("return out", "return out", "return a > 1", "return a, b > 2", "return b")
+        self.put("out, a, b = [], 0, 1")
+        for _ in range(self.pick(1, 2)):
+            self.levels(2)
+        self.put(self.end)
+
+    def levels(self, left: int) -> None:
+        """One test on data, with what is done in its branches."""
+        names = [each.partition(":")[0] for each in self.inputs]
+        self.put(f"if {self.pick(*names)} {self.pick('>', '>=', '<')} {self.pick(0, 1, 2)}:")
+        for _ in range(self.pick(1, 2)):
+            self.depth += 1
+            for _ in range(self.pick(1, 2, 3)):
+                self.in_level(names, left)
+            self.depth -= 1
+            self.put("else:")
+        self.lines.pop()
+
+    def in_level(self, names: list[str], left: int) -> None:
+        """A statement of a branch."""
+        kind = self.pick("draw", "draw", "draw", "show", "test", "assign", "branch", "end")
+        if kind == "draw":
+            centre, noise = self.pick(*names, *names, "0", "1", "a"), self.pick(*["laplace"] * 9, "exponential")
+            scale = self.pick(1, 1, 1, 2)
+            self.sites.append(Fraction(1, scale))
+            self.put(f"{self.pick('a', 'a', 'b')} = {noise}({centre}, scale={scale})")
+        elif kind == "show" and self.end == "return out":
+            self.put(f"out.append({self.pick('a', 'b', '1')})")
+        elif kind == "test":
+            self.put(f"if a > {self.pick(0, 3)}:")
+            self.put(f"    {self.pick('b = 2', 'b = a', 'a = b', 'out.append(a)' if 'out' in self.end else 'a = 1')}")
+        elif kind == "branch" and left:
+            self.levels(left - 1)
+        elif kind == "end" and self.chance(0.3):
+            self.put(self.end)
+        else:
+            self.put(f"b = {self.pick('a', '2', 'b + 1', names[0])}")
+
     def selecting(self) -> None:
         """What the first of many noisy values are: by a loop or by lists, and what is shown of them."""
         self.answers()

@@ -156,6 +156,11 @@ def test_a_verdict_on_a_selection_is_confirmed(folder, seed):
     confirmed(seed, folder, "selecting")
 
 
+@pytest.mark.parametrize("seed", selected(range(6000, 6200), 4))
+def test_a_verdict_on_draws_that_one_run_makes_alone_is_confirmed(folder, seed):
+    confirmed(seed, folder, "branching")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", MORE)
 def test_many_verdicts_are_confirmed(folder, seed):
@@ -165,8 +170,8 @@ def test_many_verdicts_are_confirmed(folder, seed):
 # ------------------------------------------------------------------------------------------------ programs and functions
 
 
-def agrees(seed, folder):
-    mechanism = load(folder, Author(seed).text)
+def agrees(seed, folder, kind=None):
+    mechanism = load(folder, Author(seed, kind).text)
     for convert in (True, False):
         for ahead in (True, False):
             try:
@@ -182,6 +187,11 @@ def agrees(seed, folder):
 @pytest.mark.parametrize("seed", selected(range(100, 180), 8))
 def test_the_program_that_is_proved_does_what_the_function_does(folder, seed):
     agrees(seed, folder)
+
+
+@pytest.mark.parametrize("seed", selected(range(7000, 7400), 12))
+def test_draws_in_any_case_are_looked_at_where_the_function_draws(folder, seed):
+    agrees(seed, folder, "branching")
 
 
 @pytest.mark.slow

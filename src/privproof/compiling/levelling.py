@@ -1,7 +1,6 @@
 """Rewriting of what the two runs do alike although it is written differently.
 
-Noise of one law that both branches of a test on data draw is drawn once, around a centre that depends on the test: the runs may take
-different branches, and what they draw is matched in order.  A counter that begins at a public expression, such as ``2 * N``, counts from 0,
+A counter that begins at a public expression, such as ``2 * N``, counts from 0,
 and the expression is added where it is read: what is spent is then a multiple of the counter, and no invariant has to speak of where it
 began.  A variable that is called like something that proofs speak of, such as ``cost``, gets another name.
 
@@ -12,63 +11,30 @@ its arguments alone, so that neither notices the order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from privproof.compiling.sorts import CONTINUOUS
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Assign,
     Block,
-    Conditional,
     Constant,
     Expression,
     If,
     Operation,
-    Place,
     Sample,
     Statement,
     Variable,
     While,
 )
 from privproof.language.walking import (
-    carried,
-    parts,
     reads,
-    reads_any,
     statements,
     variables,
     with_blocks,
     with_names,
-    with_parts,
     with_reads,
     writes,
 )
-
-_NOWHERE = Place("", 0, 0)
-
-
-def common_draws(body: Block) -> Block:
-    """Noise of the same laws in both branches of a test that no noise has a part in, drawn outside of the branches."""
-    noisy = noisy_variables(body)
-    counter = iter(range(10**6))
-
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            if isinstance(statement, If) and not noisy.intersection(variables(statement.test)):
-                then, otherwise = change(statement.then), change(statement.otherwise)
-                draws = [[s for s in side if isinstance(s, Sample)] for side in (then, otherwise)]
-                straight = all(isinstance(s, Assign | Sample) for s in (*then, *otherwise))
-                if straight and draws[0] and list(map(_law, draws[0])) == list(map(_law, draws[1])):
-                    result += _joined(statement, then, otherwise, next(counter))
-                    continue
-                result.append(replace(statement, then=then, otherwise=otherwise))
-            else:
-                result.append(with_blocks(statement, change))
-        return tuple(result)
-
-    return change(body)
 
 
 def data_before_noise(body: Block) -> Block:
@@ -102,47 +68,6 @@ def data_before_noise(body: Block) -> Block:
     return tuple(result)
 
 
-def _joined(statement: If, then: Block, otherwise: Block, number: int) -> Iterator[Statement]:
-    """The branches cut at their draws, which are drawn between them."""
-    here = statement.place
-    test = Variable(f"#branch{number}", here)
-    yield Assign(test.name, statement.test, here)
-    sides = (list(_segments(then)), list(_segments(otherwise)))
-    before: tuple[Block, Block] = ((), ())
-    for k, ((one, first), (other, second)) in enumerate(zip(*sides, strict=True)):
-        yield If(test, (*before[0], *one), (*before[1], *other), here)
-        if first is None or second is None:
-            return
-        drawn = Variable(f"#drawn{number} {k}", here)
-        center = Variable(f"#center of {number} {k}", here)
-        yield Assign(center.name, Conditional(test, first.arguments[0], second.arguments[0], here), here)
-        yield replace(first, name=drawn.name, arguments=(center, *first.arguments[1:]))
-        before = ((Assign(first.name, drawn, here),), (Assign(second.name, drawn, here),))
-
-
-def _segments(block: Block) -> Iterator[tuple[Block, Sample | None]]:
-    """The statements before every draw, with the draw; at last those after all of them."""
-    waiting: list[Statement] = []
-    for statement in block:
-        if isinstance(statement, Sample):
-            yield tuple(waiting), statement
-            waiting = []
-        else:
-            waiting.append(statement)
-    yield tuple(waiting), None
-
-
-def _law(sample: Sample) -> tuple[str, tuple[Expression, ...]]:
-    """The noise and its scale, wherever it stands; discrete noise has none, and matches nothing."""
-    if sample.noise not in CONTINUOUS:
-        return f"{sample.noise} {sample.site}", ()
-    return sample.noise, tuple(map(_placeless, sample.arguments[1:]))
-
-
-def _placeless(expression: Expression) -> Expression:
-    return replace(with_parts(expression, tuple(map(_placeless, parts(expression)))), place=_NOWHERE)
-
-
 RESERVED = ("cost", "ok", "size", "up", "by", "changed", "which", "added")
 """What proofs call the costs, the length of lists and how neighbours differ."""
 
@@ -156,11 +81,6 @@ def renamed(body: Block, mechanism: Mechanism) -> Block:
             names[name] += "_"
 
     return with_names(body, names)
-
-
-def noisy_variables(body: Block) -> set[str]:
-    """The variables that noise flows into."""
-    return carried(body, (s.name for s in statements(body) if isinstance(s, Sample)), reads_any)
 
 
 def counted_from_zero(body: Block, mechanism: Mechanism) -> Block:

@@ -19,11 +19,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from privproof.compiling.branches import levelled_branches
 from privproof.compiling.differing import differing_by_assignment, differing_variables
 from privproof.compiling.keys import written_out
 from privproof.compiling.kinds import whole_already
 from privproof.compiling.largest import largest_kept
-from privproof.compiling.levelling import common_draws, counted_from_zero, data_before_noise, renamed
+from privproof.compiling.levelling import counted_from_zero, data_before_noise, renamed
 from privproof.compiling.optionals import optional, outputs_apart
 from privproof.compiling.outside import refuse_input, refuse_instruction, refuse_outside
 from privproof.compiling.postprocessing import computed_last, postprocessed
@@ -210,7 +211,7 @@ def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool,
     body, offset = unshifted(released_list(unclamped(body)))
     body, flags = optional(centred(data_before_noise(hoisted(body, mechanism))))
     if convert:
-        body = common_draws(body)
+        body = levelled_branches(body, differing_by_assignment(body, mechanism))
         body = converted(body, differing_by_assignment(body, mechanism))
     lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list"]
     made = flow(body, lists, given=(*mechanism.inputs, *mechanism.parameters))

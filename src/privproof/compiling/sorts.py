@@ -276,7 +276,8 @@ class _Settling:
                     raise Unsupported(f"{name} has no value, {place}")
                 return replace(step, value=settled)
             case Sample():
-                return replace(step, arguments=tuple(self.value(argument) for argument in step.arguments))
+                where = None if step.where is None else self.truth(step.where)
+                return replace(step, arguments=tuple(self.value(each) for each in step.arguments), where=where)
             case Test(test):
                 return replace(step, test=self.truth(test))
             case Emit(Operation("processed", (shown, *given)) as value) | Return(

@@ -61,6 +61,10 @@ from privproof.models.graphs import reachable
 
 _FARTHEST = 12
 """Geometric noise of a trial is at most so far from its center: as far as data are, so that comparisons go both ways."""
+_PARTS = (7, 7, 2)
+"""Noise of a trial is 40 times one over one of these from its centre at most, so that thresholds far from the data are passed."""
+_SPREAD = 5
+"""Noise that the function does not draw is one number after the other of a sequence that jumps by this factor."""
 _LONGEST = 5
 """The longest list of a trial: as long as every order of its values is soon met."""
 _MOST_STEPS = 20_000
@@ -110,7 +114,7 @@ def _by_choice(
     def noise(law: Law) -> Any:
         match law:
             case Continuous(kind, center, scale):
-                moved = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), 7)
+                moved = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), choices.choice(_PARTS))
                 return Ratio(exactly(center) + moved * Fraction(scale))
             case Geometric(center) | DiscreteGaussian(center):
                 return exactly(center) + choices.randint(-_FARTHEST, _FARTHEST)
@@ -390,6 +394,7 @@ class _Follower:
         self.values: dict[str, Any] = {}
         self.written: list[Any] = []
         self.position = 0
+        self.idle = 0
         self.read = 0
         self.record: Any = None
         self.ranked: list[tuple[Any, int]] = []
@@ -510,7 +515,13 @@ class _Follower:
         return True
 
     def noise(self, step: Sample, *, apart: bool = False) -> Any:
-        """The noise that the function drew; `apart`: it may have drawn it around another number, and added the rest."""
+        """The noise that the function drew; `apart`: it may have drawn it around another number, and added the rest.
+
+        Noise that the function does not draw is any number: nothing may depend on it.
+        """
+        if step.where is not None and not self.value(step.where):
+            self.idle = (self.idle * _SPREAD + 1) % _FARTHEST
+            return self.value(step.arguments[0]) + (self.idle - _FARTHEST // 2)
         if self.drawn is None:
             assert self.chance is not None
             if step.noise in CONTINUOUS:

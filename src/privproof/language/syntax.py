@@ -137,6 +137,7 @@ class Sample:
         noise: the name of the noise function.
         arguments: its arguments in the order of its signature, defaults filled in.
         site: the number of this place among all places that sample.
+        where: in prepared programs: when the function draws it too; elsewhere it is drawn, and nothing looks at it.
     """
 
     name: str
@@ -144,6 +145,7 @@ class Sample:
     arguments: tuple[Expression, ...]
     site: int
     place: Place
+    where: Expression | None = None
 
 
 @dataclass(frozen=True)

@@ -137,8 +137,8 @@ def reads(statement: Statement) -> tuple[Expression, ...]:
             return (value,)
         case Replace(_, index, value):
             return (index, value)
-        case Sample(_, _, arguments):
-            return arguments
+        case Sample(_, _, arguments, where=where):
+            return arguments if where is None else (*arguments, where)
         case If(test) | While(test):
             return (test,)
         case Each() | Break() | Continue() | Inline():
@@ -154,8 +154,10 @@ def with_reads(statement: Statement, change: Change) -> Statement:
             return replace(statement, value=rewritten(statement.value, change))
         case Replace(_, index, value):
             return replace(statement, index=rewritten(index, change), value=rewritten(value, change))
-        case Sample(_, _, arguments):
-            return replace(statement, arguments=tuple(rewritten(argument, change) for argument in arguments))
+        case Sample(_, _, arguments, where=where):
+            asked = None if where is None else rewritten(where, change)
+            made = tuple(rewritten(argument, change) for argument in arguments)
+            return replace(statement, arguments=made, where=asked)
         case If() | While():
             return replace(statement, test=rewritten(statement.test, change))
         case Each() | Break() | Continue() | Inline():

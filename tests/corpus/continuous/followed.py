@@ -288,3 +288,41 @@ def m(q: real_queries()):
             case _:
                 yield 0
         k = 1 - k
+
+# %% noise in one branch alone | established
+@mechanism
+def m(x: real()):
+    y = 0
+    if x > 1:
+        y = laplace(0, scale=1)
+    return laplace(x, scale=1)
+
+# %% noise of one law in both branches, and more in one | established
+@mechanism
+def m(x: real()):
+    if x > 1:
+        y = laplace(x, scale=1)
+        z = laplace(y, scale=2)
+    else:
+        y = laplace(1, scale=1)
+        z = 0
+    return y
+
+# %% branches that return | established
+@mechanism
+def m(x: real()):
+    if x > 5:
+        return laplace(5, scale=1)
+    if x < 0:
+        return laplace(0, scale=1)
+    return laplace(x, scale=1)
+
+# %% a noisy number of one branch, with a test on it | established
+@mechanism
+def m(x: integer()):
+    out = []
+    if x > 0:
+        noisy = geometric(x, alpha="1/2")
+        if noisy > 10:
+            out.append(noisy)
+    return out

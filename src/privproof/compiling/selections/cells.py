@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from privproof.compiling.levelling import noisy_variables
+from privproof.compiling.branches import noisy_variables
 from privproof.compiling.needs import read_counts
 from privproof.compiling.selections.ranks import nowhere
 from privproof.compiling.sorts import PURE

@@ -292,7 +292,7 @@ class Printer:
             yield f"{pad}{name} = {sample.noise}(...)"
             return
         yield f"{pad}{name} = {self.writer.noise(sample)}"
-        instruction = self.places[sample.site]
+        instruction = self.places.get(sample.site)  # none where it is never reached
         shifts: dict[str, list[list[str]]] = {}
         drawn = None
         for path in self.proof.blocks.paths:

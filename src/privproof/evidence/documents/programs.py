@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from privproof.compiling.coins import Tossed, TossedProgram
@@ -139,6 +140,8 @@ def _instruction(step: Instruction, program: Program) -> list[object]:
             if isinstance(value, Constant) and value.value is MISSING:
                 return ["forget", name]
             return ["assign", name, expression(value)]
+        case Sample(where=where) if where is not None:
+            return [*_instruction(replace(step, where=None), program), expression(where)]
         case Sample(name, noise, arguments):
             if noise == "geometric":
                 return ["sample", name, noise, expression(arguments[0]), {"alpha": str(program.scale(step).alpha)}]

@@ -9,7 +9,7 @@ Gaussian noise has its standard deviation, a number, discrete Gaussian noise its
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from flint import fmpz
@@ -68,6 +68,9 @@ class Sample:
     The scale is the factor times the product of the group; that of geometric noise the factor over the logarithm, because to shift
     it by s costs ``|s| ln(1/alpha)``; that of Gaussian noise, its standard deviation, is the factor; of discrete Gaussian noise the
     factor is the variance.
+
+    Where there is a `where`, the text draws it only where that holds.  The instructions draw it in any case, so for an alignment it is
+    without meaning.
     """
 
     name: str
@@ -75,6 +78,7 @@ class Sample:
     center: Expression
     factor: Rational
     group: Group
+    where: Expression | None = None
 
     @property
     def whole(self) -> bool:
@@ -334,6 +338,11 @@ def _sample(
     wanted = {"bernoulli": "bool", "uniform": "int", **dict.fromkeys(WHOLE, "int")}.get(kind, "real")
     if kind not in counts:
         refuse(f"{kind[:40]!r} is none of {', '.join(counts)}", f"{place}[2]")
+    shifted = kind not in ("bernoulli", "uniform")
+    if len(given) == counts[kind] + 1 and shifted:
+        drawn = _sample(given[:-1], place, reader, variables, declared)
+        assert isinstance(drawn, Sample)
+        return replace(drawn, where=reader.of_sort(given[-1], "bool", f"{place}[{len(given) - 1}]"))
     if len(given) != counts[kind]:
         refuse(f"a sample of {kind} has {counts[kind] - 1} operands", place)
     if sort != wanted:

@@ -30,7 +30,7 @@ from privproof.evidence.checker.programs.instructions import (
 from privproof.evidence.checker.source.facts import Asked, Path
 from privproof.evidence.checker.source.following import OPEN, Answers, entry_of
 from privproof.evidence.checker.source.running import Work
-from privproof.evidence.checker.source.symbols import Parts, Term, constant_of, number_of, parts_of, plus, times
+from privproof.evidence.checker.source.symbols import Atom, Parts, Term, constant_of, number_of, parts_of, plus, times
 from privproof.evidence.checker.source.values import Beyond
 from privproof.exact import fraction
 
@@ -87,7 +87,7 @@ class Instructed:
             step = self.program.code[side.at]
             if not side.leaving and side.at in self.heads:
                 return None
-            if isinstance(step, _OBSERVED):
+            if isinstance(step, _OBSERVED) and not self.idle(step, side):
                 return step
             self.work.spend(OPEN)
             match step:
@@ -97,11 +97,17 @@ class Instructed:
                     side.variables[name] = ANYTHING
                 case Test(condition, then, otherwise):
                     side.at = then if self.truth(condition, side) else otherwise
+                case Sample(name):
+                    side.variables[name] = self.path.term(self.path.atoms.new(Atom(whole=step.whole)))
                 case Jump(target):
                     side.at = target
             if not isinstance(step, Test | Jump):
                 side.at += 1
             side.leaving = False
+
+    def idle(self, step: Instruction, side: Executing) -> bool:
+        """Whether an instruction draws noise that the text does not draw: then what follows must be right for every value of it."""
+        return isinstance(step, Sample) and step.where is not None and not self.truth(step.where, side)
 
     def trimmed(self, side: Executing) -> dict[str, Held]:
         """The variables that are needed from here on, by name; those without a value too."""
@@ -239,7 +245,9 @@ def _live(program: Program, work: Work) -> list[frozenset[str]]:
 def _read(step: Instruction) -> frozenset[str]:
     """The variables that an instruction reads."""
     match step:
-        case Assign(_, value) | Sample(_, _, value):
+        case Sample(_, _, value, where=where):
+            return _names(value) if where is None else _names(value, where)
+        case Assign(_, value):
             return _names(value)
         case Whole(_, low, high):
             return _names(low, high)
