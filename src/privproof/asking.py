@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _JUST_BELOW = Fraction(10**12 - 1, 10**12)
 """What is refuted lies below an exact delta by a trillionth of it."""
+_NEXT_TO_NOTHING = Fraction(1, 10**30)
+"""What is proved where delta is 0, but only in balls: the checker's are of other sizes than the engine's."""
 _PATIENCE = 600.0
 """Seconds after which a question is given up, unless more are asked for: nobody wants to wait for ever without having said so."""
 
@@ -327,9 +329,13 @@ def delta_of(
 
     if question.family == "words":
         low, high = map(fraction, privacy_profile(question.words(place="delta")).bounds(bound))
+        low = low if low == high else low * _JUST_BELOW
     else:
         asked = asked_with(Fraction(1))
-        if asked.delta_bounds is None:
+        bounds = asked.delta_bounds
+        if bounds is None and isinstance(asked, Proved) and isinstance(asked_with(Fraction(0)), Proved):
+            bounds = Fraction(0), Fraction(0)  # epsilon is enough
+        if bounds is None:
             said = (
                 asked.reason if isinstance(asked, Unknown) else f"the engine {asked.engine} decides no delta by itself"
             )
@@ -339,8 +345,11 @@ def delta_of(
                 place="delta",
                 hint="data with finitely many values, such as records(0, 1), at a small --size; fresh noise for what is shown",
             )
-        (low, high), question = asked.delta_bounds, asked.question
+        (low, high), question = bounds, asked.question
     proof = asked_with(high) if high < 1 else None
+    if high == 0 and not isinstance(proof, Proved):
+        high = _NEXT_TO_NOTHING
+        proof = asked_with(high)
     of = question.under(None)
     few = question.rewritten(lambda part: run_instead(part, "")) if 0 == low < high else None
     if few is not None:  # from below, at the sizes that there is time for

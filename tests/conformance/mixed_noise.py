@@ -1,8 +1,8 @@
 """Random mechanisms with noise of all kinds mixed, and their deltas by plain numerical integration.
 
 A mechanism is made of one or two blocks (a noisy threshold, the largest of noisy answers, a count of passes, a noisy test, a noisy
-number that is shown, ...), as text and as a law: what is shown with which probability, and the densities of noisy numbers in it.  The laws are
-computed here from the definitions, on grids, in floats; they share nothing with the package.
+number that is shown, ...), as text and as a law: what is shown with which probability, and the densities of noisy numbers in it.
+The laws are computed here from the definitions, on grids, in floats; they share nothing with the package.
 """
 
 from __future__ import annotations
@@ -167,7 +167,9 @@ def extreme(rnd: Random) -> Block:
         rest = below if sign == ">" else [1 - f for f in below]
         found = {}
         for i, a in enumerate(q):
-            found[i,] = noise.density(grid, a) * np.prod([f for j, f in enumerate(rest) if j != i] or [1 + 0 * grid], axis=0)
+            found[i,] = noise.density(grid, a) * np.prod(
+                [f for j, f in enumerate(rest) if j != i] or [1 + 0 * grid], axis=0
+            )
         if value:
             return Outcomes(densities=found)
         return Outcomes({label: float(np.sum(each * HUB_WEIGHTS)) for label, each in found.items()})
@@ -178,7 +180,14 @@ def extreme(rnd: Random) -> Block:
 def passes(rnd: Random) -> Block:
     """How many answers pass a noisy threshold."""
     hub, noise = _continuous(rnd), _continuous(rnd)
-    lines = [f"t = {hub.text('0')}", "c = 0", "for a in q:", f"    if {noise.text('a')} > t:", "        c += 1", "return c"]
+    lines = [
+        f"t = {hub.text('0')}",
+        "c = 0",
+        "for a in q:",
+        f"    if {noise.text('a')} > t:",
+        "        c += 1",
+        "return c",
+    ]
 
     def law(q: Sequence[int]) -> Outcomes:
         found = {0: HUB_WEIGHTS * hub.density(HUB, 0)}
@@ -192,7 +201,7 @@ def passes(rnd: Random) -> Block:
     return Block(tuple(lines), law, "passes")
 
 
-def test_of(rnd: Random) -> Block:
+def noisy_test(rnd: Random) -> Block:
     """Whether a noisy number passes a constant."""
     noise = rnd.choice([_continuous, _whole])(rnd)
     text, value = rnd.choice(list(STATISTICS.items()))
@@ -227,9 +236,7 @@ def number(rnd: Random) -> Block:
     """A number with continuous noise."""
     noise = _continuous(rnd)
     text, value = rnd.choice(list(STATISTICS.items()))
-    return Block(
-        (f"return {noise.text(text)}",), lambda q: Outcomes({(): 1.0}, (Shown(noise, value(q)),)), "number"
-    )
+    return Block((f"return {noise.text(text)}",), lambda q: Outcomes({(): 1.0}, (Shown(noise, value(q)),)), "number")
 
 
 def histogram(rnd: Random) -> Block:
@@ -286,13 +293,13 @@ def shown_beyond(rnd: Random) -> Block:
 
     def law(q: Sequence[int]) -> Outcomes:
         below = float(noise.below(np.array([float(end)]), value(q))[0])
-        inside = np.where(SHOWN > end + STEP / 2, 1.0, np.where(SHOWN > end - STEP / 2, 0.5, 0.0))
+        inside = np.where(end + STEP / 2 < SHOWN, 1.0, np.where(end - STEP / 2 < SHOWN, 0.5, 0.0))
         return Outcomes({("none",): below}, densities={("beyond",): noise.density(SHOWN, value(q)) * inside})
 
     return Block(tuple(lines), law, "number beyond a constant")
 
 
-DISCRETE = [threshold, threshold, extreme, extreme, passes, test_of, response, whole_number, whole_comparison]
+DISCRETE = [threshold, threshold, extreme, extreme, passes, noisy_test, response, whole_number, whole_comparison]
 ANY = [*DISCRETE, number, number, histogram, shown_beyond]
 
 

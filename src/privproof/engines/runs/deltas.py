@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 
 from flint import arb
 
@@ -20,6 +21,7 @@ from privproof.evidence.witnesses import ObservedRun, RunWitness, Witness
 from privproof.exact import Epsilon, Rational, epsilon, fraction
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.probabilities import Ball
+from privproof.language.laws import WHOLE
 
 _BITS = 96
 """The precision of balls around e^epsilon and excesses."""
@@ -29,6 +31,8 @@ _LARGEST_EPSILON = 1_000
 """Where a larger epsilon would be needed at a delta, the search for the smallest ends."""
 _DIGITS = 12
 """Digits behind the first one that a delta is written down with."""
+_SUMMED = 96
+"""Where integers are compared a delta is larger by 2 to the minus this: the checker's sums lack a little, so that it finds no 0."""
 _HALVINGS = 40
 """How often the interval of the smallest epsilon at a delta is halved: to a trillionth."""
 _LEAST = 8_192
@@ -69,7 +73,18 @@ class DeltaDeciding(Deciding):
             if found is None or upper > found[0]:
                 found = upper, (i, j, excess)
         assert found is not None
-        return found
+        return (found[0] + arb(2) ** -_SUMMED).upper() if self._compares_integers else found[0], found[1]
+
+    @cached_property
+    def _compares_integers(self) -> bool:
+        return any(
+            leaf.noises[atom].kind in WHOLE
+            for tree in self.runs.trees
+            for leaf in tree
+            for test in leaf.tests
+            for atom in test.form.terms
+            if isinstance(atom, int)
+        )
 
     def within_delta(self) -> Iterator[Answer]:
         """Whether the claim holds."""

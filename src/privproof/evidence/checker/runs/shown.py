@@ -103,7 +103,8 @@ def probability_of(leaf: Leaf, also: tuple[Linear, ...], place: str) -> arb:
     whole = [form for form in tests if any(leaf.noises[j][0] in WHOLE for j, _ in form.factors)]
     rest = [form for form in tests if form not in whole]
     result = arb(leaf.weight)
-    if any(leaf.noises[j][0] == "discrete_gaussian" for form in whole for j, _ in form.factors):
+    compared = any(len(form.factors) > 1 for form in whole)
+    if compared or any(leaf.noises[j][0] == "discrete_gaussian" for form in whole for j, _ in form.factors):
         if any(leaf.noises[j][0] not in WHOLE for form in whole for j, _ in form.factors):
             refuse("noise of two kinds is compared", place)
         result *= whole_probability(tuple(law[:2] for law in leaf.noises), tuple(whole), BITS)
