@@ -21,6 +21,8 @@ that can be pasted.  ``str(error)`` is the whole message.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class PrivproofError(Exception):
@@ -125,3 +127,13 @@ class CertificateRefused(UserWarning):
     The verdict is then unknown, so nothing wrong is said; but either the engine or the checker is wrong, and the tests take
     the warning for a failure.
     """
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint that names what was probably meant; empty where nothing that is known comes near.
+
+    >>> nearest("epsilom", ("epsilon", "delta"))
+    "did you mean 'epsilon'?"
+    """
+    found = get_close_matches(word, list(known), n=1)
+    return f"did you mean {found[0]!r}?" if found else ""

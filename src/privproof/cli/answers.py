@@ -17,7 +17,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from privproof.errors import FormatError
+from privproof.errors import FormatError, PrivproofError
 from privproof.formats.whole_files import Together
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Answer:
         files: what is written where.
         unwritten: the text for standard output where a file cannot be written.
         withdrawn: whether the files must not stay where nothing of `out` could be shown: a release is recorded and shown, or neither.
+        error: where the request was wrong: its ``code``, ``message``, ``place`` and ``hint``.
     """
 
     status: int
@@ -51,6 +52,7 @@ class Answer:
     files: Mapping[str, str] | None = None
     unwritten: str = ""
     withdrawn: bool = False
+    error: Mapping[str, str] | None = None
 
     def document(self) -> dict[str, Any]:
         """The answer as plain data."""
@@ -79,6 +81,12 @@ class Gathering:
         """What was gathered."""
         out, err = self.out.getvalue(), self.err.getvalue()
         return Answer(self.status, out, err, self.files, self.unwritten, self.withdrawn)
+
+    def anew(self) -> Gathering:
+        """A new answer for the same streams."""
+        made = gather()
+        made.encoding, made._stream, made._looks = self.encoding, self._stream, self.looks()
+        return made
 
     def looks(self) -> dict[str, Any]:
         """How what is printed looks: on a terminal or not, how wide, in which colours.  Kept from the first call on."""
@@ -147,6 +155,17 @@ def json_line(value: object, encoding: str) -> str:
 def say_json(value: object) -> None:
     """The one object that ``--json`` prints."""
     gathered().out.write(json_line(value, gathered().encoding))
+
+
+def complaint(error: PrivproofError) -> Answer:
+    """The answer to a wrong request: one message on standard error; where JSON is wanted, the same as an object."""
+    told = {"code": error.code, "message": error.message, "place": error.place, "hint": error.hint}
+    out = json_line({"verdict": None, "error": told}, _encoding()) if "--json" in sys.argv else ""
+    return Answer(WRONG, out, f"privproof: {error}\n", error=told)
+
+
+def _encoding() -> str:
+    return _gathering.encoding if _gathering is not None else "utf-8"
 
 
 def write(path: Path, text: str) -> None:

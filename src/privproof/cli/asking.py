@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +19,8 @@ from privproof.cli.common import (
     budgeted,
     command_of,
     finish,
+    finish_part,
+    finish_part_table,
     finish_table,
     loaded,
     named_sizes,
@@ -34,27 +38,35 @@ from privproof.cli.options import (
     MuText,
     NeighboursText,
     Pointwise,
+    Quiet,
     RenyiTexts,
     ReportOut,
     RhoText,
     Settings,
     Size,
-    Target,
+    Targets,
     TimeLimit,
+    Verbose,
 )
+from privproof.cli.options import (
+    Target as OneTarget,
+)
+from privproof.cli.projects import PATIENCE, Wanted, check_project, processors
 from privproof.cli.working import command, monitored
 from privproof.engines.engine import Request
-from privproof.errors import QuestionError
+from privproof.errors import QuestionError, nearest
 from privproof.evidence import Verdict
 from privproof.exact.measures import measured_budgets
 from privproof.models import Letter, Transducer
 from privproof.profiles.sizes import over_sizes
+from privproof.projects.configuration import FAIL_ON, Configuration, configuration
+from privproof.projects.discovery import Target, find_targets, marked_targets
 from privproof.scenarios import AnyQuestion, Question
 
 
 @command("check")
 def check(
-    target: Target,
+    targets: Targets = None,
     epsilon_: Annotated[
         str | None, typer.Option("--epsilon", help="The budget: ln(8/3), 1/2, 1.3, ln(2)+1/2, inf.")
     ] = None,
@@ -77,15 +89,87 @@ def check(
     certificate: CertificateOut = None,
     report: ReportOut = None,
     time_limit: TimeLimit = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Of several, how many at once; default: one per processor."),
+    ] = None,
+    fail_on: Annotated[
+        str | None, typer.Option("--fail-on", help="The mildest verdict that fails: unknown (default) or refuted.")
+    ] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML here.")] = None,
+    sarif: Annotated[Path | None, typer.Option("--sarif", help="Write SARIF 2.1.0 here.")] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option("--exclude", metavar="PATTERN", help="Leave this out of folders; may be repeated."),
+    ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    part: Annotated[bool, typer.Option("--part", hidden=True)] = False,
 ) -> None:
-    """Is the mechanism private within the budget?"""
-    begin(target, time_limit, as_json=as_json)
+    """Is the mechanism private within the budget?
+
+    Several files, folders and packages may be given: every mechanism in them is checked.
+    Exit status: 1 if one is refuted, otherwise 2 if one could not be asked about, 3 if one is unknown, 0 if all are proved.
+    """
+    configured = configuration(Path.cwd())
+    named = [_plain_name(target) for target in targets or configured_paths(configured)]
+    if not named:
+        raise QuestionError(
+            "target",
+            "nothing is named to check",
+            place="check",
+            hint='privproof check FILE, or in pyproject.toml: [tool.privproof] paths = ["src"]',
+        )
+    chosen = fail_on or configured.fail_on or "unknown"
+    if chosen not in FAIL_ON:
+        hint = nearest(chosen, FAIL_ON) or f"--fail-on {FAIL_ON[0]}"
+        raise QuestionError("fail-on", f"{chosen!r} is no verdict to fail on", place="--fail-on", hint=hint)
+    found = None if part else several(named, [*configured.exclude, *(exclude or ())], configured.folder)
+    if found is None and (junit is not None or sarif is not None):
+        found = find_targets(named)
+    if found is not None:
+        begin(", ".join(named), None, as_json=as_json)
+        one_at_a_time(("--pair", pair), ("--word", word), ("--certificate", certificate))
+        writable(report, junit, sarif)
+        limit = next((each for each in (time_limit, configured.time_limit) if each is not None), PATIENCE)
+        options = command_of(
+            "",
+            None,
+            horizon,
+            epsilon_,
+            delta_,
+            settings,
+            inputs,
+            neighbours,
+            _measures(rho, mu, renyi),
+            pointwise=pointwise,
+        ).options
+        more = [("--size", size), ("--engine", engine), ("--time-limit", f"{limit:g}")]
+        options += tuple(text for option, value in more if value is not None for text in (option, value))
+        wanted = Wanted(
+            options,
+            jobs or configured.jobs or processors(),
+            chosen,
+            as_json=as_json,
+            verbosity=int(verbose) - int(quiet),
+            junit=junit,
+            sarif=sarif,
+            report=report,
+        )
+        check_project(found, wanted)
+    target = named[0]
+    begin(target, time_limit if time_limit is not None else configured.time_limit, as_json=as_json or part)
     writable(certificate, report)
     budgets = measured_budgets(rho, mu, renyi_orders(renyi))
+    by_default = configured.epsilon if epsilon_ is None and delta_ is None and not budgets and not pointwise else None
 
-    def question_at(number: int | None) -> AnyQuestion:
-        question = loaded(target, number, horizon, pair, settings, inputs, neighbours, run=engine == "runs")
+    def question_at(number: int | None, *, given: bool) -> AnyQuestion:
+        question = loaded(
+            target, number, horizon, pair, settings, inputs, neighbours, run=engine == "runs", sized=given
+        )
         question = budgeted(question, epsilon_, delta_, budgets, pointwise=pointwise)
+        if not question.claims and by_default is not None:
+            question = budgeted(question, by_default, configured.delta, (), pointwise=False)
         if word is None and not question.claims:
             raise QuestionError(
                 "budget",
@@ -95,29 +179,104 @@ def check(
             )
         return question
 
-    sizes = named_sizes(size)
+    sizes = named_sizes(size if size is not None else configured.size)
     one_size_only(sizes, certificate, report)
     if len(sizes) > 1:
         with monitored() as monitor:
             table = over_sizes(
-                lambda n: ask(question_at(n), engine=engine, monitor=monitor),
+                lambda n: ask(question_at(n, given=size is not None), engine=engine, monitor=monitor),
                 [n for n in sizes if n],
                 monitor=monitor,
-                so_far=lambda table: asking_sizes(table, asked_tight=False, as_json=as_json),
+                so_far=lambda table: asking_sizes(table, asked_tight=False, as_json=as_json or part),
             )
+        if part:
+            finish_part_table(table)
         finish_table(table, asked_tight=False, as_json=as_json)
-    question = question_at(sizes[0])
-    measures: list[tuple[str, object]] = [("--rho", rho), ("--mu", mu), *(("--renyi", each) for each in renyi or ())]
+    question = question_at(sizes[0], given=size is not None)
     asked = command_of(
-        target, sizes[0], horizon, epsilon_, delta_, settings, inputs, neighbours, measures, pointwise=pointwise
+        target,
+        sizes[0] if size is not None else None,
+        horizon,
+        epsilon_,
+        delta_,
+        settings,
+        inputs,
+        neighbours,
+        _measures(rho, mu, renyi),
+        pointwise=pointwise,
     )
-    asking(question, command=asked, asked_tight=False, as_json=as_json)
+    asking(question, command=asked, asked_tight=False, as_json=as_json or part)
     if word is not None:
         verdict = _one_word(question.words(place="--word"), word)
         finish(verdict, command=asked, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
     with monitored() as monitor:
         verdict = ask(question, engine=engine, monitor=monitor)
-    finish(verdict, command=asked, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
+    if part:
+        finish_part(verdict, command=asked)
+    finish(
+        verdict,
+        command=asked,
+        asked_tight=False,
+        as_json=as_json,
+        certificate=certificate,
+        report=report,
+        brief=quiet,
+        mild=chosen == "refuted",
+    )
+
+
+def _plain_name(target: str) -> str:
+    """``FILE::NAME``, as pytest writes it, is ``FILE:NAME``."""
+    head, colons, name = target.rpartition("::")
+    return f"{head}:{name}" if colons and not Path(target).exists() else target
+
+
+def _measures(rho: str | None, mu: str | None, renyi: list[str] | None) -> list[tuple[str, object]]:
+    return [("--rho", rho), ("--mu", mu), *(("--renyi", each) for each in renyi or ())]
+
+
+def configured_paths(configured: Configuration) -> list[str]:
+    """The paths of the configuration, as they are called in the working directory."""
+    here = Path.cwd()
+    return [path if configured.folder == here else _moved(configured.folder, path) for path in configured.paths]
+
+
+def _moved(folder: Path, path: str) -> str:
+    file = path.partition(":")[0]
+    return os.path.relpath(folder / path) if (folder / file).exists() else path
+
+
+def several(named: list[str], exclude: list[str], base: Path) -> tuple[Target, ...] | None:
+    """What is to be checked, where that is more than one thing, or a folder; None for a single mechanism or model."""
+    if len(named) == 1 and not Path(named[0]).is_dir():
+        single = Path(named[0])
+        head = named[0].rpartition(":")[0]
+        if head and not single.exists():
+            return None
+        if single.exists() and (single.suffix != ".py" or len(marked_targets(single)) < _SEVERAL):
+            return None
+        found = find_targets(named, exclude=exclude, base=base)
+        return found if len(found) >= _SEVERAL else None
+    found = find_targets(named, exclude=exclude, base=base)
+    if not found:
+        raise QuestionError(
+            "target",
+            "no mechanism was found: no @mechanism in a Python file, and no model with a scenario",
+            place=", ".join(named),
+            hint="privproof check FILE:NAME names a function that is not marked",
+        )
+    return found
+
+
+_SEVERAL = 2
+"""One is asked about as it always was; from two on there is a table."""
+
+
+def one_at_a_time(*options: tuple[str, object]) -> None:
+    """Complain about an option that is about one mechanism."""
+    for name, value in options:
+        if value is not None:
+            raise QuestionError("option", f"{name} is about one mechanism", place=name, hint=f"FILE:NAME {name} ...")
 
 
 def _one_word(question: Question, text: str) -> Verdict:
@@ -160,7 +319,7 @@ def _letter(text: str, question: Question) -> Letter:
 
 @command("epsilon")
 def epsilon_command(
-    target: Target,
+    target: OneTarget,
     delta_: DeltaText = None,
     pointwise: Pointwise = False,
     size: Size = None,

@@ -9,8 +9,10 @@ import errno
 import json
 import os
 import re
+from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from privproof.asking import claiming
 from privproof.cli.answers import (
@@ -37,7 +39,10 @@ from privproof.reporting import (
     Command,
     Fact,
     data,
+    headline,
     page,
+    plain_console,
+    print_headline,
     print_table,
     print_verdict,
 )
@@ -47,6 +52,9 @@ from privproof.scenarios import (
     composed_question,
     sampling,
 )
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
 AGAINST = 4
@@ -109,17 +117,28 @@ def loaded(
     neighbours: str | None = None,
     *,
     run: bool = False,
+    sized: bool = True,
 ) -> AnyQuestion:
+    """The question that a command asks; a size that the command does not name itself counts where there is one to choose."""
     lengths = None if horizon is None else Horizon.of(horizon)
-    question = load(
-        target,
-        size=size,
-        horizon=lengths,
-        parameters=parameters_of(settings),
-        inputs=inputs_of(inputs),
-        neighbours=neighbours,
-        run=run,
-    )
+
+    def question_of(number: int | None) -> AnyQuestion:
+        return load(
+            target,
+            size=number,
+            horizon=lengths,
+            parameters=parameters_of(settings),
+            inputs=inputs_of(inputs),
+            neighbours=neighbours,
+            run=run,
+        )
+
+    try:
+        question = question_of(size)
+    except QuestionError as error:
+        if sized or size is None or error.code != "size":
+            raise
+        question = question_of(None)
     if pair is None:
         return question
     return question.words(place="--pair").only(pair)
@@ -193,8 +212,10 @@ def finish(
     as_json: bool,
     certificate: Path | None,
     report: Path | None,
+    brief: bool = False,
+    mild: bool = False,
 ) -> NoReturn:
-    """The answer is this verdict, with its certificate and its report."""
+    """The answer is this verdict, with its certificate and its report; in brief its first line; mild if unknown is no failure."""
     written = None
     if certificate is not None and verdict.certificate is not None:
         write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
@@ -213,13 +234,43 @@ def finish(
         if report is not None and files:
             more.append(Fact("report", str(report)))
         facts = tuple(more)
+        if brief:
+            return rendered(lambda console: print_headline(console, verdict, asked_tight=asked_tight))
         return rendered(
             lambda console: print_verdict(console, verdict, command=command, asked_tight=asked_tight, more=facts)
         )
 
     say(shown(files=True), end="")
     gathered().unwritten = shown(files=False)
-    end(STATUS[verdict.status])
+    end(0 if mild and verdict.status == "unknown" else STATUS[verdict.status])
+
+
+def finish_part(verdict: Verdict, *, command: Command) -> NoReturn:
+    """The answer is this verdict, for a process that gathers several."""
+    observed = None if verdict.witness is None else verdict.witness.observed
+    _finish_part(
+        verdict.status,
+        headline(verdict, asked_tight=False),
+        lambda where: print_verdict(where, verdict, command=command, asked_tight=False),
+        data(verdict, certificate=None),
+        getattr(observed, "number", 0),
+    )
+
+
+def finish_part_table(table: Table) -> NoReturn:
+    """The answer is a table of verdicts at several sizes, for a process that gathers several."""
+    name = table.rows[0][1].question.name.partition(" (")[0]
+    _finish_part(table.status, name, lambda where: print_table(where, table, asked_tight=False), table_data(table), 0)
+
+
+def _finish_part(
+    status: str, sentence: str, show: Callable[[Console], None], said: dict[str, object], line: int
+) -> NoReturn:
+    plain = StringIO()
+    show(plain_console(plain))
+    told = {"sentence": sentence, "text": plain.getvalue(), "shown": rendered(show), "data": said, "line": line}
+    say_json({**told, "kept": False})
+    end(STATUS[status])
 
 
 def one_size_only(sizes: list[int | None], certificate: Path | None, report: Path | None) -> None:

@@ -8,6 +8,19 @@ from typing import Annotated
 import typer
 
 Target = Annotated[str, typer.Argument(metavar="FILE[:NAME]", help="A model file, or a Python file and a name in it.")]
+Targets = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[FILE[:NAME]|FOLDER|MODULE[:NAME]]...",
+        help="Model files, Python files and names in them, folders, packages; default: the paths of [tool.privproof].",
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Say less: the verdict alone; of several, what is not proved.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Say what is being tried; of several, everything about each.")
+]
 DeltaText = Annotated[str | None, typer.Option("--delta", help="The budget's delta, over events; default 0.")]
 Pointwise = Annotated[bool, typer.Option("--pointwise", help="Read delta for each output instead of each event.")]
 RhoText = Annotated[str | None, typer.Option("--rho", help="Instead of an epsilon: rho, of zCDP.")]

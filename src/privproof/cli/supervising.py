@@ -29,7 +29,7 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
-from privproof.cli.answers import WRONG, Answer, Shown, deliver, gather, json_line, open_standard_streams
+from privproof.cli.answers import Answer, Shown, complaint, deliver, gather, gathered, json_line, open_standard_streams
 from privproof.cli.working import MEMORY, WHY, memory_limit, work
 from privproof.errors import FormatError, PrivproofError
 
@@ -59,8 +59,7 @@ def supervised(application: Callable[[], typer.Typer]) -> int:
     open_standard_streams()
     begun = time.monotonic()
     gather().looks()  # now, because a worker has other streams
-    process = _forked(application, begun) if hasattr(os, "fork") else _spawned()
-    answer = _Supervision(process, begun).answer()
+    answer = Supervision(started(application, begun), begun).answer()
     try:
         return answer if isinstance(answer, int) else deliver(answer)
     except KeyboardInterrupt:
@@ -70,8 +69,13 @@ def supervised(application: Callable[[], typer.Typer]) -> int:
 # ---------------------------------------------------------------------------------------------------------- processes
 
 
+def started(application: Callable[[], typer.Typer], begun: float, arguments: list[str] | None = None) -> Process:
+    """A worker for the command that ``sys.argv`` names, or for one with other arguments."""
+    return _forked(application, begun, arguments) if hasattr(os, "fork") else _spawned(arguments)
+
+
 @dataclass
-class _Process:
+class Process:
     """A worker, seen from outside.
 
     Attributes:
@@ -118,7 +122,7 @@ class _Process:
             time.sleep(0.005)
 
 
-def _forked(application: Callable[[], typer.Typer], begun: float) -> _Process:
+def _forked(application: Callable[[], typer.Typer], begun: float, arguments: list[str] | None) -> Process:
     """A worker that is a copy of this process, so that nothing is imported twice."""
     import fcntl
 
@@ -148,6 +152,9 @@ def _forked(application: Callable[[], typer.Typer], begun: float) -> _Process:
             for name in ("SIGTTIN", "SIGTTOU"):
                 signal.signal(getattr(signal, name), signal.SIG_IGN)
             atexit._clear()
+            if arguments is not None:
+                sys.argv[1:] = arguments
+                gathered().anew()
             work(application, private, begun)
             status = 0
             atexit._run_exitfuncs()
@@ -157,7 +164,7 @@ def _forked(application: Callable[[], typer.Typer], begun: float) -> _Process:
         os.close(theirs)
     with suppress(OSError):
         os.setpgid(number, number)
-    return _Process(number, messages, said)
+    return Process(number, messages, said)
 
 
 def _end_with(parent: int) -> None:
@@ -170,11 +177,11 @@ def _end_with(parent: int) -> None:
             os._exit(70)
 
 
-def _spawned() -> _Process:
+def _spawned(arguments: list[str] | None) -> Process:
     """A worker that is a new interpreter, where a process cannot be copied; it sends on what is its standard output at first."""
     code = "from privproof.cli.supervising import _begin; _begin()"
     started = subprocess.Popen(
-        [sys.executable, "-c", code, *sys.argv[1:]],
+        [sys.executable, "-c", code, *(sys.argv[1:] if arguments is None else arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=os.name == "posix",
@@ -182,7 +189,7 @@ def _spawned() -> _Process:
     assert started.stdout is not None
     assert started.stderr is not None
     with started.stdout as messages, started.stderr as said:
-        return _Process(started.pid, os.dup(messages.fileno()), os.dup(said.fileno()), started)
+        return Process(started.pid, os.dup(messages.fileno()), os.dup(said.fileno()), started)
 
 
 def _begin() -> None:
@@ -200,10 +207,10 @@ def _begin() -> None:
 
 
 @dataclass
-class _Supervision:
+class Supervision:
     """One worker, from its start to its answer."""
 
-    process: _Process
+    process: Process
     begun: float
     arrived: queue.Queue[tuple[str, bytes]] = field(default_factory=lambda: queue.Queue(64))
     buffer: bytearray = field(default_factory=bytearray)
@@ -219,40 +226,52 @@ class _Supervision:
     errors: Console | None = None
     status: Status | None = None
 
-    def answer(self) -> Answer | int:
-        """The worker's answer, or what is said in its place; a status alone where nothing is said at all."""
+    def __post_init__(self) -> None:
         for name, number in (("messages", self.process.messages), ("said", self.process.said)):
             threading.Thread(target=_read, args=(number, name, self.arrived), daemon=True).start()
-        with self._signals():
-            try:
-                return self._outcome()
-            finally:
-                if self.status is not None:
-                    self.status.stop()
-                self._part()
 
-    def _outcome(self) -> Answer | int:
-        while self.reply is None:
-            self._take(_TICK)
-            if self.interrupts > 1:
-                self.process.kill()
-                return INTERRUPTED
-            if self.due is not None and time.monotonic() > self.due and self.reply is None:
-                self.process.kill()
-                self._last_words()
-                return self._stopped(self.why) if self.reply is None else self._replied(self.reply)
-            if self.process.ended():
-                self._last_words()
-                return self._gone() if self.reply is None else self._replied(self.reply)
-        return self._replied(self.reply)
+    def answer(self) -> Answer | int:
+        """The worker's answer, or what is said in its place; a status alone where nothing is said at all."""
+        with self._signals():
+            outcome = None
+            try:
+                while outcome is None:
+                    outcome = self.step(_TICK)
+            finally:
+                self.part()
+        return outcome
+
+    def step(self, seconds: float) -> Answer | int | None:
+        """Take what arrives within so many seconds; the outcome, if there is one by then."""
+        self._take(seconds)
+        if self.reply is not None:
+            return self._replied(self.reply)
+        if self.interrupts > 1:
+            self.process.kill()
+            return INTERRUPTED
+        if self.due is not None and time.monotonic() > self.due:
+            self.process.kill()
+            self._last_words()
+            return self._stopped(self.why) if self.reply is None else self._replied(self.reply)
+        if self.process.ended():
+            self._last_words()
+            return self._gone() if self.reply is None else self._replied(self.reply)
+        return None
+
+    def interrupt(self, seconds: float) -> None:
+        """Ask the worker to stop within so many seconds."""
+        self.process.interrupt()
+        self._until(time.monotonic() + seconds, "interrupted")
 
     def _replied(self, reply: Answer | dict[str, Any]) -> Answer:
         if isinstance(reply, Answer):
             return reply
         return self._stopped(f"out of memory: {_memory()}")
 
-    def _part(self) -> None:
+    def part(self) -> None:
         """Let a worker that has answered end, but do not wait for it long."""
+        if self.status is not None:
+            self.status.stop()
         until = time.monotonic() + _GRACE
         while not self.process.ended() and time.monotonic() < until and self.interrupts < 2:
             self._take(0.01)
@@ -294,8 +313,9 @@ class _Supervision:
             try:
                 self._message(json.loads(text))
             except (ValueError, TypeError, AttributeError):
-                error = FormatError("ended", "the file has written into the pipe that the answer comes through")
-                self.reply = Answer(WRONG, err=f"privproof: {error}\n")
+                self.reply = complaint(
+                    FormatError("ended", "the file has written into the pipe that the answer comes through")
+                )
                 self.process.kill()
 
     def _message(self, message: dict[str, Any]) -> None:
@@ -334,7 +354,7 @@ class _Supervision:
         """Show what is being done, on a terminal, unless the answer is for a program."""
         if self.errors is None:
             self.errors = Console(stderr=True)
-        if not self.errors.is_terminal or "object" in (self.draft or {}):
+        if not self.errors.is_terminal or "object" in (self.draft or {}) or "silent" in (self.draft or {}):
             return
         if self.status is None:
             self.status = self.errors.status(text)
@@ -356,9 +376,9 @@ class _Supervision:
             if "seconds" in said:
                 said["seconds"] = round(seconds, 6)
             encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-            return Answer(UNKNOWN, json_line(said, encoding), draft.get("err", ""))
+            return Answer(draft.get("status", UNKNOWN), json_line(said, encoding), draft.get("err", ""))
         out, err = (str(draft.get(name, "")).replace(WHY, why) for name in ("out", "err"))
-        return Answer(UNKNOWN, out.replace(", 0.00 s\n", f", {seconds:.2f} s\n"), err)
+        return Answer(draft.get("status", UNKNOWN), out.replace(", 0.00 s\n", f", {seconds:.2f} s\n"), err)
 
     def _gone(self) -> Answer:
         """The complaint about a worker that has ended by itself."""
@@ -372,8 +392,7 @@ class _Supervision:
             told = f"the program was ended by the signal {named} before there was an answer"
             hint = f"a crash of a library, or the memory ran out ({_memory()})"
         last = f"; last: {self.doing}" if self.doing else ""
-        error = FormatError("ended", f"{told}{last}", hint=hint)
-        return Answer(WRONG, err=f"privproof: {error}\n")
+        return complaint(FormatError("ended", f"{told}{last}", hint=hint))
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -382,8 +401,7 @@ class _Supervision:
         def interrupt(number: int, frame: FrameType | None) -> None:
             self.interrupts += 1
             if self.interrupts == 1:
-                self.process.interrupt()
-                self._until(time.monotonic() + _INTERRUPT, "interrupted")
+                self.interrupt(_INTERRUPT)
 
         def end(number: int, frame: FrameType | None) -> None:
             self.process.kill()

@@ -17,7 +17,9 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import replace
 from functools import wraps
+from io import StringIO
 from math import isnan
 from pathlib import Path
 from types import FrameType
@@ -25,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TextIO
 
 import typer
 
-from privproof.cli.answers import WRONG, Answer, deliver, gather, gathered
+from privproof.cli.answers import WRONG, Answer, complaint, deliver, gather, gathered
 from privproof.errors import FormatError, PrivproofError, QuestionError
 
 if TYPE_CHECKING:
@@ -101,6 +103,11 @@ class Worker:
 
 
 _worker = Worker(None, 0.0)
+
+
+def interrupted() -> bool:
+    """Whether the supervisor has asked this process to stop."""
+    return _worker.interrupted
 
 
 def doing(what: str) -> None:
@@ -191,17 +198,24 @@ def answered(application: Callable[[], typer.Typer]) -> Answer | dict[str, Any]:
         with redirect_stdout(here.out), redirect_stderr(here.err):
             status = typer.main.get_command(application())(standalone_mode=False)
     except PrivproofError as error:
-        return Answer(WRONG, err=f"privproof: {error}\n")
+        return complaint(error)
     except Unforeseen as unforeseen:
         return explain_error(unforeseen.error)
     except BaseException as error:
         if not isinstance(error, _USAGE):
             return explain_error(error)
-        error.show(here.err)  # type: ignore[attr-defined]
-        status = WRONG
+        return _usage(error)
     if here.ended is None:
         here.status = status if isinstance(status, int) else 0
     return here.answer()
+
+
+def _usage(error: BaseException) -> Answer:
+    """The complaint about a command line that is none, in the words of the library that reads it."""
+    file = StringIO()
+    error.show(file)  # type: ignore[attr-defined]
+    said = complaint(QuestionError("usage", error.format_message()))  # type: ignore[attr-defined]
+    return replace(said, err=file.getvalue())
 
 
 def explain_error(error: BaseException) -> Answer | dict[str, Any]:
@@ -221,10 +235,10 @@ def explain_error(error: BaseException) -> Answer | dict[str, Any]:
         told = QuestionError(
             "internal", f"internal error, please report it: {said}{where}", hint=f"{TRACEBACK}=1 shows the traceback"
         )
-    text = f"privproof: {told}\n"
+    answer = complaint(told)
     if os.environ.get(TRACEBACK, "") not in ("", "0"):
-        text = "".join(traceback.format_exception(error)) + text
-    return Answer(WRONG, err=text)
+        answer = replace(answer, err="".join(traceback.format_exception(error)) + answer.err)
+    return answer
 
 
 _OURS = (
@@ -251,7 +265,7 @@ def work(application: Callable[[], typer.Typer], pipe: int, begun: float) -> Non
     try:
         _limit_memory()
     except PrivproofError as error:
-        result: Answer | dict[str, Any] = Answer(WRONG, err=f"privproof: {error}\n")
+        result: Answer | dict[str, Any] = complaint(error)
     else:
         result = answered(application)
     _worker.send({"answer": result.document()} if isinstance(result, Answer) else result)

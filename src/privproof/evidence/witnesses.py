@@ -208,7 +208,8 @@ class ObservedPattern:
 
     Attributes:
         event: the pattern of outputs.
-        line: the line of the mechanism that breaks the claim, if one can be named.
+        line: the line of the mechanism that breaks the claim and why, if one can be named.
+        number: its number; 0 where none is named.
     """
 
     family: ClassVar[Family] = "program"
@@ -217,6 +218,7 @@ class ObservedPattern:
 
     event: Any
     line: str = ""
+    number: int = 0
 
     @property
     def output(self) -> str:

@@ -19,7 +19,7 @@ from .profiles import (
     profile_data,
     profile_page,
 )
-from .text import print_explanation, print_table, print_verdict
+from .text import plain_console, print_explanation, print_headline, print_table, print_verdict
 from .wording import data, headline
 
 __all__ = [
@@ -40,10 +40,12 @@ __all__ = [
     "histogram_chart",
     "p_value_chart",
     "page",
+    "plain_console",
     "print_audit",
     "print_curve",
     "print_delta",
     "print_explanation",
+    "print_headline",
     "print_profile",
     "print_renyi",
     "print_satisfaction",

@@ -17,7 +17,7 @@ from privproof.reporting.pictures import distribution_picture
 from privproof.reporting.reports import report_of
 from privproof.reporting.wording import SYMBOLS, data, facts, headline
 
-_STYLE = f"""
+STYLE = f"""
 :root {{ color-scheme: light dark; }}
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
 body {{ color: {themed(INK)}; background: {themed(PAPER)}; }}
@@ -114,7 +114,7 @@ def _document(page: Page) -> str:
     said = escape(json.dumps(page.raw, indent=2, ensure_ascii=False))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(page.sentence)}</title><style>{_STYLE}</style></head><body>
+<title>{escape(page.sentence)}</title><style>{STYLE}</style></head><body>
 <h1>{badge}{escape(page.sentence)}</h1>
 <table class="facts">{rows}</table>
 {page.more}

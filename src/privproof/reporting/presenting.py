@@ -6,16 +6,11 @@ from html import escape
 from io import StringIO
 from typing import Any
 
-from rich.console import Console
-
 from privproof.drawing.palette import STATUS
 from privproof.evidence.verdicts import Verdict
 from privproof.reporting.html import page
-from privproof.reporting.text import print_verdict
+from privproof.reporting.text import plain_console, print_verdict
 from privproof.reporting.wording import SYMBOLS, data, facts, headline
-
-_WIDTH = 160
-"""Columns of a text whose reader is not known; lines are not broken."""
 
 
 class VerdictPresenter:
@@ -24,8 +19,7 @@ class VerdictPresenter:
     def text(self, verdict: Verdict) -> str:
         """What the command prints."""
         file = StringIO()
-        console = Console(file=file, highlight=False, width=_WIDTH, legacy_windows=False)
-        print_verdict(console, verdict, command=None, asked_tight=verdict.asked_tight)
+        print_verdict(plain_console(file), verdict, command=None, asked_tight=verdict.asked_tight)
         return file.getvalue().rstrip("\n")
 
     def html(self, verdict: Verdict) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TextIO
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -13,9 +15,11 @@ from privproof.reporting.facts import Fact
 from privproof.reporting.reports import report_of
 from privproof.reporting.wording import SYMBOLS, facts, headline
 
-_STYLES = {"computed": "bold green", "proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
+STYLES = {"computed": "bold green", "proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
 _WIDTH = 15
 """The least width of the column of labels, so that the texts of most facts begin below each other."""
+_WIDEST = 160
+"""Columns of a text whose reader is not known; lines are not broken."""
 
 
 def print_verdict(
@@ -26,11 +30,19 @@ def print_verdict(
     print_facts(console, verdict.status, headline(verdict, asked_tight=asked_tight), listed)
 
 
+def print_headline(console: Console, verdict: Verdict, *, asked_tight: bool) -> None:
+    """Print a verdict as one sentence."""
+    _print_title(console, verdict.status, headline(verdict, asked_tight=asked_tight))
+
+
+def plain_console(file: TextIO) -> Console:
+    """A console for a reader that is not known: no colours, and no line is broken."""
+    return Console(file=file, highlight=False, width=_WIDEST, legacy_windows=False, force_terminal=False)
+
+
 def print_facts(console: Console, status: str, sentence: str, listed: list[Fact]) -> None:
     """Print a sentence with its verdict, and the facts behind it."""
-    title = Text(f"{SYMBOLS[status]} {status}  ", style=_STYLES[status])
-    title.append(sentence, style="bold")
-    console.print(title, soft_wrap=True)
+    _print_title(console, status, sentence)
     if not console.is_terminal:
         for fact in listed:
             indented = fact.text.replace("\n", "\n" + " " * (_WIDTH + 2))
@@ -42,6 +54,12 @@ def print_facts(console: Console, status: str, sentence: str, listed: list[Fact]
     for fact in listed:
         table.add_row(f"  {fact.label}", Text(fact.text))
     console.print(table)
+
+
+def _print_title(console: Console, status: str, sentence: str) -> None:
+    title = Text(f"{SYMBOLS[status]} {status}  ", style=STYLES[status])
+    title.append(sentence, style="bold")
+    console.print(title, soft_wrap=True)
 
 
 def print_explanation(console: Console, explanation: Explanation) -> None:
@@ -57,7 +75,7 @@ def print_table(console: Console, table: Sizes, *, asked_tight: bool) -> None:
     """Print verdicts by size: a line each, then what they suggest."""
     first = table.rows[0][1]
     name = first.question.name.partition(" (")[0]
-    console.print(Text(f"{SYMBOLS[table.status]} {table.status}  {name}", style=_STYLES[table.status]), soft_wrap=True)
+    console.print(Text(f"{SYMBOLS[table.status]} {table.status}  {name}", style=STYLES[table.status]), soft_wrap=True)
     for size, verdict in table.rows:
         told = (
             verdict.tight.show()

@@ -393,7 +393,7 @@ def _proportional(question: ProgramQuestion, name: str) -> bool:
     return all(claim == first.times(rational(k)) for k, claim in enumerate(claims, start=1))
 
 
-def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Answer:
+def refuted(question: ProgramQuestion, loss: Loss, line: tuple[int, str] = (0, "")) -> Answer:
     """What a loss above the claim says."""
     notes = ("both probabilities come from running the function itself with its noise left open",)
     budget = question.budget
@@ -409,23 +409,24 @@ def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Answer:
     )
 
 
-def witnessed(loss: Loss, line: str = "") -> LossWitness:
-    """A loss as evidence."""
-    observed = ObservedPattern(loss.event, line)
+def witnessed(loss: Loss, line: tuple[int, str] = (0, "")) -> LossWitness:
+    """A loss as evidence, with the number of the line that breaks the claim, and why."""
+    number, why = line
+    observed = ObservedPattern(loss.event, why, number)
     return Witness(loss.left, loss.right, observed, loss.left_probability, loss.right_probability)
 
 
-def breaking(question: ProgramQuestion, loss: Loss, attempt: NoProof, monitor: Monitor) -> str:
-    """The line that breaks a claim: the one that pays most, or the one that noise cannot help."""
+def breaking(question: ProgramQuestion, loss: Loss, attempt: NoProof, monitor: Monitor) -> tuple[int, str]:
+    """The line that breaks a claim: the one that pays most, or the one that noise cannot help; 0 where none can be named."""
     shares = paid(question.mechanism, loss.left, loss.right, loss.event, monitor)
     if shares:
         line, cost = max(shares.items(), key=lambda item: item[1])
         others = f" of {sum(shares.values())} in all" if len(shares) > 1 else ""
-        return f"line {line} has to pay {cost}{others}: {_source(question.mechanism, line)}"
+        return line, f"line {line} has to pay {cost}{others}: {_source(question.mechanism, line)}"
     if attempt.last is not None and attempt.last.failed is not None:
         failed = attempt.last.failed
-        return f"line {failed.place.line}, where {failed.what}: no noise can arrange it"
-    return ""
+        return failed.place.line, f"line {failed.place.line}, where {failed.what}: no noise can arrange it"
+    return 0, ""
 
 
 def _source(mechanism: Mechanism, line: int) -> str:

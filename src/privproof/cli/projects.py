@@ -1,0 +1,188 @@
+"""Checking a whole project: every mechanism in a worker of its own, some of them at once.
+
+A worker that fails, loops or is killed costs its own mechanism's verdict and no other.  The verdicts that are known when the command is
+interrupted are said; what was not asked about yet is listed as unknown, with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+from privproof.cli.answers import Answer, console, end, gathered, json_line, rendered, say, write
+from privproof.cli.supervising import INTERRUPTED, Supervision, started
+from privproof.cli.working import WHY, doing, interrupted, unfinished
+from privproof.projects.discovery import Target
+from privproof.projects.results import STATUS, Outcome, Result, overall
+from privproof.reporting.junit import junit
+from privproof.reporting.projects import print_results, results_data, results_page
+from privproof.reporting.sarif import sarif
+
+PATIENCE = 60.0
+"""Seconds that each mechanism of a project may take unless told otherwise: a check that others wait for should end."""
+_STEP = 0.02
+"""Seconds of waiting for one worker before the others are looked at."""
+_LAST_WORDS = 0.4
+"""Seconds that workers have to stop in after an interrupt: half of what the supervisor gives to all of the command."""
+_OUTCOMES: Mapping[int, Outcome] = {status: outcome for outcome, status in STATUS.items()}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is wanted of a project.
+
+    Attributes:
+        options: the options of each single check.
+        jobs: how many are made at once.
+        fail_on: the mildest verdict that is a failure.
+        as_json: whether to print one list of objects.
+        verbosity: -1 for less, 1 for more.
+        junit: where to write JUnit XML.
+        sarif: where to write SARIF.
+        report: where to write a page.
+    """
+
+    options: tuple[str, ...]
+    jobs: int
+    fail_on: str
+    as_json: bool = False
+    verbosity: int = 0
+    junit: Path | None = None
+    sarif: Path | None = None
+    report: Path | None = None
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_project(targets: Sequence[Target], wanted: Wanted) -> NoReturn:
+    """Check every target and end with all verdicts."""
+    results: dict[Target, Result] = {}
+    _tell_so_far(targets, results, wanted)
+    _run(targets, wanted, results)
+    answered = _in_order(targets, results, "interrupted")
+    if wanted.junit is not None:
+        write(wanted.junit, junit(answered, fail_on=wanted.fail_on))
+    if wanted.sarif is not None:
+        write(wanted.sarif, sarif(answered))
+    if wanted.report is not None:
+        write(wanted.report, results_page(answered))
+    if wanted.as_json:
+        say(json_line(results_data(answered), gathered().encoding), end="")
+    else:
+        _print(console(), answered, wanted, "")
+    end(overall(answered, wanted.fail_on))
+
+
+def _print(where: Any, results: Sequence[Result], wanted: Wanted, reason: str) -> None:
+    print_results(where, results, more=wanted.verbosity > 0, less=wanted.verbosity < 0, reason=reason)
+
+
+def _in_order(targets: Sequence[Target], results: Mapping[Target, Result], why: str) -> list[Result]:
+    """A result for every target; for those that nothing is known about, why not."""
+    return [results.get(target) or _unasked(target, why) for target in targets]
+
+
+def _unasked(target: Target, why: str) -> Result:
+    data = {"verdict": "unknown", "question": {"mechanism": target.name or target.file}, "reason": f"not asked: {why}"}
+    return Result(target, "unknown", f"not asked: {why}", line=target.line, data=data)
+
+
+def _tell_so_far(targets: Sequence[Target], results: Mapping[Target, Result], wanted: Wanted) -> None:
+    """If the command is stopped now, this is what is established."""
+    so_far = _in_order(targets, results, "stopped before")
+    status = overall(so_far, wanted.fail_on)
+    if wanted.as_json:
+        listed = [{**each, **({"reason": WHY} if each.get("reason") else {})} for each in results_data(so_far)]
+        out = json_line(listed, gathered().encoding)
+    else:
+        out = rendered(lambda where: _print(where, so_far, wanted, WHY))
+    unfinished(lambda _: {"out": out, "status": status or STATUS["unknown"], "silent": True, "err": ""})
+
+
+def _run(targets: Sequence[Target], wanted: Wanted, results: dict[Target, Result]) -> None:
+    """Fill in the results, as they come."""
+    from privproof.cli.application import application
+
+    waiting = [target for target in targets if target.problem is None]
+    for target in targets:
+        if target.problem is not None:
+            results[target] = _wrong(target, vars(target.problem), f"privproof: {target.problem}\n")
+    running: dict[Target, tuple[Supervision, float]] = {}
+    stopping = False
+    while running or (waiting and not stopping):
+        while waiting and not stopping and len(running) < wanted.jobs:
+            target, begun = waiting.pop(0), time.monotonic()
+            arguments = ["check", *wanted.options, "--part", "--", target.text]
+            running[target] = Supervision(started(partial(application, "check"), begun, arguments), begun), begun
+        doing(_progress(len(results), len(targets), list(running)))
+        for target, (supervision, begun) in list(running.items()):
+            answer = supervision.step(_STEP)
+            if answer is not None:
+                supervision.part()
+                del running[target]
+                results[target] = _result(target, answer, time.monotonic() - begun)
+                _tell_so_far(targets, results, wanted)
+        if interrupted() and not stopping:
+            stopping = True
+            for supervision, _ in running.values():
+                supervision.interrupt(_LAST_WORDS)
+
+
+def _progress(done: int, all_: int, running: Sequence[Target]) -> str:
+    return f"{done} of {all_}: {', '.join(target.text for target in running)}"
+
+
+def _result(target: Target, answer: Answer | int, seconds: float) -> Result:
+    """The result that a worker's answer is."""
+    if isinstance(answer, int):
+        return _unasked(target, "interrupted" if answer == INTERRUPTED else "no answer")
+    outcome = _OUTCOMES[answer.status]
+    if outcome == "error":
+        return replace(_wrong(target, answer.error or {}, answer.err), seconds=seconds)
+    said: dict[str, Any] = json.loads(answer.out)
+    if "data" not in said:  # the draft of a worker that was stopped
+        name, reason = target.name or target.file, str(said.get("reason", ""))
+        text = f"? unknown  {name}\n  {'reason':<15}{reason}\n"
+        return Result(target, "unknown", f"{name}: {reason}", text, target.line, seconds, said, shown=text)
+    return Result(
+        target,
+        outcome,
+        said["sentence"],
+        said["text"],
+        said["line"] or target.line,
+        seconds,
+        said["data"],
+        said["kept"],
+        said["shown"],
+    )
+
+
+def _wrong(target: Target, error: Mapping[str, Any], text: str) -> Result:
+    told = {name: str(error.get(name, "")) for name in ("code", "message", "place", "hint")}
+    text = text.removeprefix("privproof: ")
+    sentence = told["message"] or text.strip()
+    return Result(
+        target,
+        "error",
+        sentence,
+        text,
+        _line_in(target.file, told["place"]) or target.line,
+        data={"error": told},
+        shown=f"! error  {target.text}\n  {text.rstrip().replace(chr(10), chr(10) + '  ')}\n",
+    )
+
+
+def _line_in(file: str, place: str) -> int:
+    """The line of a file that a place names; 0 where it names none."""
+    _, found, rest = place.rpartition(f"{file}:")
+    number = rest.split(":")[0] if found else ""
+    return int(number) if number.isdigit() else 0
