@@ -117,7 +117,9 @@ def test_files_that_are_no_models(command, name, content):
 def test_files_that_are_not_there(command):
     complaint(command("check", "missing.yaml", "--epsilon", 1), "missing.yaml", "no such file")
     complaint(command("check", "missing.py:thing", "--epsilon", 1), "missing.py", "no such file", hint=False)
-    complaint(command("check", ".", "--epsilon", 1), "directory")
+    (command.folder / "empty").mkdir()
+    complaint(command("check", "empty", "--epsilon", 1), "empty: no mechanism was found")
+    complaint(command("epsilon", "empty"), "directory")
     complaint(command("check", "", "--epsilon", 1), hint=False)
 
 
@@ -194,7 +196,6 @@ def test_unknown_commands_and_options(command):
     for given in (
         ["frobnicate"],
         ["check", "model.yaml", "--frobnicate"],
-        ["check"],
         ["recheck"],
         ["convert", "model.yaml"],
     ):
@@ -202,6 +203,7 @@ def test_unknown_commands_and_options(command):
         assert result.returncode == 2
         assert result.stdout == ""
         assert "Error" in result.stderr
+    complaint(command("check"), "nothing is named to check")
     result = command("check", "model.yaml", "--size", "many")
     assert result.returncode == 2
     assert "--size" in result.stderr

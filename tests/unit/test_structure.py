@@ -20,6 +20,7 @@ LAYERS = (
     {"models", "formulas", "language"},
     {"scenarios"},
     {"formats"},
+    {"projects"},
     {"compiling"},
     {"checker"},
     {"evidence"},
@@ -41,6 +42,7 @@ FURTHER = {
     "models": {"errors", "exact"},
     "formulas": {"errors", "exact"},
     "language": {"errors", "exact"},
+    "projects": {"errors", "formats"},
     "checker": {"exact"},
     "engines": {"checker", "release"},
 }

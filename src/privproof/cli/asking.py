@@ -113,7 +113,7 @@ def check(
     """
     configured = configuration(Path.cwd())
     named = [_plain_name(target) for target in targets or configured_paths(configured)]
-    if not named:
+    if not all(named) or not named:
         raise QuestionError(
             "target",
             "nothing is named to check",

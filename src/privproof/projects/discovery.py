@@ -35,7 +35,7 @@ class Target:
     """One mechanism, or one model.
 
     Attributes:
-        text: what ``privproof check`` takes: ``FILE``, ``FILE:NAME`` or ``package.module:NAME``.
+        text: what ``privproof check`` takes: ``FILE`` or ``FILE:NAME``.
         file: the file, as it was named or found.
         name: the name in it; empty for a model, or for whatever is the only one of its file.
         line: the line where it is defined, as far as that is known without running the file.
@@ -111,7 +111,7 @@ def _below(path: str, exclude: Sequence[str], base: Path) -> Iterator[Target]:
     if file is None:
         yield Target(path, head if colon else path, problem=_missing(path, head if colon else path))
     elif colon:
-        yield Target(f"{head}:{name}", str(file), name, _line_of(file, name))
+        yield Target(f"{file}:{name}", str(file), name, _line_of(file, name))
     elif file.name == "__init__.py":
         yield from _in_folder(file.parent, exclude, base)
     else:

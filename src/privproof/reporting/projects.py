@@ -56,8 +56,8 @@ _NARROW = 60
 def _told(result: Result) -> str:
     """The end of a result's line: what is claimed, or what is wrong."""
     said = result.sentence.splitlines()[0] if result.sentence else ""
-    if result.outcome != "error":
-        said = said.partition(" is not ")[2] or said.partition(" is ")[2] or said
+    if result.outcome in ("proved", "refuted"):
+        said = said.partition(" is ")[2] or said
     return said if len(said) <= _NARROW else f"{said[: _NARROW - 1]}…"
 
 
