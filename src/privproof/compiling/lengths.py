@@ -139,7 +139,7 @@ def _adapted(
     """The model with as many marks, and as many indices known exactly, as it turns out to need."""
     known, marks = -1, 0
     while True:
-        search = _Search(explorer, names, fed, declared, known, marks)
+        search = TurnSearch(explorer, names, fed, declared, known, marks)
         try:
             search.explore(stores)
             needed = search.marks_needed()
@@ -162,7 +162,7 @@ def _adapted(
 # ------------------------------------------------------------------------------------------------------------- search
 
 
-class _Search:
+class TurnSearch:
     """The states between two elements, and where an element leads from each.
 
     Args:
@@ -199,10 +199,10 @@ class _Search:
         waiting = list(dict.fromkeys(node for begin in self.begins for node in begin))
         found = set(waiting)
         for node in waiting:  # grows while it is read
-            self.ends[node] = list(self._ended(node))
+            self.ends[node] = list(self.ended(node))
             self.moves[node] = {}
             for value, marked in letters:
-                row = self.moves[node][value, marked] = list(self._moved(node, value, marked=marked))
+                row = self.moves[node][value, marked] = list(self.moved(node, value, marked=marked))
                 for _, target, _ in row:
                     if target not in found:
                         found.add(target)
@@ -219,7 +219,7 @@ class _Search:
         state = node[1].state
         return "what is returned grows with the list" if state is None else self.explorer.growing(state)
 
-    def _moved(self, node: Node, value: Any, *, marked: bool) -> Iterator[Outcome]:
+    def moved(self, node: Node, value: Any, *, marked: bool) -> Iterator[Outcome]:
         """Where an element leads, and what is written on the way; what was written before the first element is shown here."""
         seen, rest = node
         mark = seen + 1 if marked and seen < self.marks else 0
@@ -309,7 +309,7 @@ class _Search:
     def _list(self, state: State) -> OpenList:
         return next(i for value in state.values for i in indices(value) if isinstance(i, OpenList))
 
-    def _ended(self, node: Node) -> Iterator[tuple[Any, Rational]]:
+    def ended(self, node: Node) -> Iterator[tuple[Any, Rational]]:
         """What is returned where the list ends, with what is written until then."""
         rest = node[1]
         if rest.state is None:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from privproof.compiling.coins import tossed
 from privproof.compiling.draws import draws_question
+from privproof.compiling.lotteries import lottery_question
 from privproof.compiling.programs import mechanism_question
 from privproof.compiling.registers import registers
 from privproof.compiling.relational import Program, relational
@@ -146,6 +147,9 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
             large = None if horizon is not None else draws_question(subject, size=size)
             if large is not None:
                 return large
+            drawn_by_lot = None if size is not None or horizon is not None else lottery_question(subject)
+            if drawn_by_lot is not None:
+                return drawn_by_lot
             opened = horizon is None and _open_lists(subject) and (size is None or size > _LISTED)
             if opened and _noisy_sums(subject, ("geometric",)):
                 return program_question(subject, size=size)  # there are as many states as there are sums
@@ -271,6 +275,10 @@ def _outside_totals(expression: Expression) -> Iterator[Expression]:
             yield from _outside_totals(part)
 
 
+_TRANSLATED = ("program", "words", "lottery")
+"""Questions about functions that were translated."""
+
+
 def is_ordinary(subject: Mechanism) -> bool:
     """Whether a function draws noise of libraries, so that running it is what is done where its translation has no answer."""
     return subject.proposed is None and subject.translated.ordinary
@@ -278,7 +286,7 @@ def is_ordinary(subject: Mechanism) -> bool:
 
 def ordinary_mechanism(question: AnyQuestion) -> Mechanism | None:
     """The function behind a question that draws noise of libraries and was translated; None for every other question."""
-    found = question.functions[:1] if question.family in ("program", "words") else ()
+    found = question.functions[:1] if question.family in _TRANSLATED else ()
     return next((each for each in found if isinstance(each, Mechanism) and is_ordinary(each)), None)
 
 
@@ -288,7 +296,7 @@ def run_instead(question: AnyQuestion, reason: str) -> RunsQuestion | None:
     A function that became a model is run only if it draws noise of libraries: else its model is what was asked about.
     """
     function = next((each for each in question.functions if isinstance(each, Mechanism)), None)
-    if function is None or question.family not in ("program", "words") or (question.claims and question.budget is None):
+    if function is None or question.family not in _TRANSLATED or (question.claims and question.budget is None):
         return None
     if question.family == "words" and not (is_ordinary(function) and (question.list_size or not _open_lists(function))):
         return None

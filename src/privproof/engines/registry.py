@@ -48,6 +48,7 @@ ENGINES: tuple[Registered, ...] = (
     Registered("laplace", ("program",), "laplace.engine", "AlignmentEngine"),
     Registered("runs", ("runs",), "runs.engine", "RunsEngine"),
     Registered("draws", ("draws",), "draws.engine", "DrawsEngine"),
+    Registered("lottery", ("lottery",), "lotteries.engine", "LotteryEngine"),
     Registered("parametric", ("secrets",), "parametric.engine", "ParametricEngine"),
     Registered("logic", ("formula",), "logic.engine", "LogicEngine"),
     Registered("locations", ("location",), "locations.engine", "LocationEngine"),

@@ -14,6 +14,7 @@ _DOCUMENTS: dict[Family, str] = {
     "stream": "streams",
     "runs": "runs",
     "draws": "draws",
+    "lottery": "lotteries",
     "release": "releases",
     "formula": "formulas",
     "location": "locations",

@@ -4,6 +4,7 @@ from .composed import ComposedQuestion, Sampling, SamplingKind, Use, composed_qu
 from .draws import DrawsQuestion
 from .formulas import FormulaQuestion
 from .locations import LocationQuestion
+from .lotteries import LotteryQuestion
 from .markov import MarkovPrior
 from .measured import MeasuredQuestion
 from .neighbours import Neighbours
@@ -32,6 +33,7 @@ __all__ = [
     "Geometric",
     "Laplace",
     "LocationQuestion",
+    "LotteryQuestion",
     "MarkovPrior",
     "MeasuredQuestion",
     "Model",

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
     from privproof.scenarios.question import Question
 
 Family: TypeAlias = Literal[
-    "words", "secrets", "program", "stream", "runs", "draws", "release", "formula", "location", "measured", "composed"
+    "words",
+    "secrets",
+    "program",
+    "stream",
+    "runs",
+    "draws",
+    "lottery",
+    "release",
+    "formula",
+    "location",
+    "measured",
+    "composed",
 ]
 """The kinds of questions, by what is compared."""
 
@@ -76,7 +87,7 @@ class AnyQuestion(ABC):
         Raises:
             QuestionError: it compares no laws that a measure is about.
         """
-        if self.family not in ("words", "program", "runs", "draws"):
+        if self.family not in ("words", "program", "runs", "draws", "lottery"):
             raise QuestionError(
                 "measure", f"{budgets[0].measure} is asked about functions", place=self.name, hint="ask for an epsilon"
             )

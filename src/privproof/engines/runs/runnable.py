@@ -14,7 +14,7 @@ def as_run(of: AnyQuestion) -> RunsQuestion | None:
     if isinstance(of, RunsQuestion):
         return of
     function = _function(of)
-    if function is None or of.family not in ("words", "program", "draws"):
+    if function is None or of.family not in ("words", "program", "draws", "lottery"):
         return None
     try:
         return runs_question(replace(function, pin=None), size=_size(of, function))

@@ -51,6 +51,7 @@ _METHODS: Mapping[str, Mapping[str, Method]] = {
 _KINDS = {
     "composed": ("composed", "check_composed"),
     "draws": ("draws", "check_draws"),
+    "lottery": ("lotteries", "check_lottery"),
     "location": ("locations.checking", "check_location"),
     "logic": ("logic", "check_logic"),
     "program": ("programs", "check_program"),

@@ -24,7 +24,7 @@ from privproof.exact import INFINITE, Epsilon, Rational, epsilon
 
 _CLAIMED = ("epsilon", "delta", "pointwise", "claim", "rate")
 """The members of a question that say what is claimed."""
-_WHOLE = ("program", "runs", "draws")
+_WHOLE = ("program", "runs", "draws", "lottery")
 """Kinds of questions whose neighbours are compared both ways, over everything that is shown."""
 _RELATIONS = {"poisson": "add-remove", "without-replacement": "one"}
 """The neighbours of ways of sampling."""

@@ -30,7 +30,7 @@ from privproof.exact import INFINITE, Epsilon, Rational, epsilon
 from privproof.exact.balls import precision, rational_bounds
 
 _MEASURES = ("rho", "mu", "renyi")
-_PURE = ("program", "runs", "draws")
+_PURE = ("program", "runs", "draws", "lottery")
 """Kinds of questions whose epsilon bounds all likelihood ratios of whole laws, both ways."""
 _CLAIMED = ("epsilon", "delta", "pointwise", "claim")
 """The members of a question that say what is claimed."""
