@@ -14,7 +14,6 @@ import ast
 import linecache
 import math
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 
 from privproof.language.linear import Linear, Opaque, refuse
@@ -110,11 +109,19 @@ _STANDS = {"int": _Int, "float": _Float}
 def numbers_of(names: Mapping[str, Any]) -> dict[str, Any]:
     """What stands for ``int`` and ``float`` in a module, where they may be replaced there."""
     file = names.get("__file__")
-    lines = linecache.getlines(file) if isinstance(file, str) else []
-    return {name: _STANDS[name] for name in _replaceable("".join(lines))} if lines else {}
+    if not isinstance(file, str) or not (lines := linecache.getlines(file)):
+        return {}
+    known = _READ.get(file)
+    if known is None or known[0] is not lines:
+        known = _READ[file] = lines, _replaceable("".join(lines))
+    return {name: _STANDS[name] for name in known[1]}
 
 
-@cache  # a project may have any number of modules, and all of them are asked about before every run
+_READ: dict[str, tuple[list[str], tuple[str, ...]]] = {}
+"""The lines of a file when it was read last, and what may be replaced there: a project may have any number of modules, and all of them
+are asked about before every run."""
+
+
 def _replaceable(text: str) -> tuple[str, ...]:
     """Which of ``int`` and ``float`` a text does nothing with but what its stand-in does as well."""
     try:

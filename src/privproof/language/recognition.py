@@ -22,6 +22,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
+from operator import is_
 from typing import Any, NoReturn
 
 from privproof.language.conversions import MATH, numbers_of, stands_for_math
@@ -88,12 +89,16 @@ def _modules(globals_: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], bool
     yield globals_, True  # type: ignore[misc]
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None) or ""
-        if not file or name.split(".")[0] in {*sys.stdlib_module_names, "privproof", "numpy"}:
+        if not file or name.partition(".")[0] in _PASSED_OVER:
             continue
         names = vars(module)
         if id(names) not in seen:
             seen.add(id(names))
             yield names, "site-packages" not in file
+
+
+_PASSED_OVER = sys.stdlib_module_names | {"privproof", "numpy"}
+"""Packages whose modules are Python's, this package's, or replaced by name."""
 
 
 @contextmanager
@@ -151,9 +156,10 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
                 refused = unknown("a measurement of OpenDP, which draws outside of Python,", "privproof audit")
                 stack.enter_context(_attributes(kind, dict.fromkeys(("__call__", "invoke"), refused)))
         for known, own in _relevant(globals_):
-            stack.enter_context(_replaced(known, also={"type": _Type, **numbers_of(known)} if own else {}))
+            also = {"type": _Type, **numbers_of(known)} if own else {}
+            stack.enter_context(_replaced(known, _drawing_names(known), also=also))
         if owner is not None and hasattr(owner, "__dict__"):
-            stack.enter_context(_replaced(vars(owner)))
+            stack.enter_context(_replaced(vars(owner), _which_draw(vars(owner))))
         stack.enter_context(_attributes(builtins, {"print": _printing()}))
         for handler in _to_the_screen():
             stack.enter_context(_attributes(handler, {"handle": lambda record: None}))
@@ -164,11 +170,10 @@ def _relevant(globals_: Mapping[str, Any]) -> list[tuple[dict[str, Any], bool]]:
     """The modules that are the user's own or hold something that draws; looked for again when a module was imported since."""
     key = (id(globals_), len(sys.modules))
     if _LOOKED_AT.get("key") != key:
-        found = [
-            (names, own)
-            for names, own in _modules(globals_)
-            if own or any(_draws(value) for value in list(names.values()))
-        ]
+        modules = list(_modules(globals_))
+        for gone in _KNOWN.keys() - {id(names) for names, _ in modules}:
+            del _KNOWN[gone]
+        found = [(names, own) for names, own in modules if own or _drawing_names(names)]
         _LOOKED_AT.update(key=key, found=found)
     relevant: list[tuple[dict[str, Any], bool]] = _LOOKED_AT["found"]
     return relevant
@@ -176,10 +181,6 @@ def _relevant(globals_: Mapping[str, Any]) -> list[tuple[dict[str, Any], bool]]:
 
 _LOOKED_AT: dict[str, Any] = {}
 """The modules that were found last, and what for."""
-
-
-def _draws(value: Any) -> bool:
-    return type(value).__name__ in _CANDIDATES and substitute(value) is not value
 
 
 def _beside() -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -283,16 +284,13 @@ def _attributes(holder: Any, values: Mapping[str, Any]) -> Iterator[None]:
 
 
 @contextmanager
-def _replaced(names: dict[str, Any], also: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Replace what draws among some names; names that are not there are added for the time being."""
-    found = {
-        name: other
-        for name, value in list(names.items())
-        if type(value).__name__ in _CANDIDATES and (other := substitute(value)) is not value
-    }
-    before = {name: names[name] for name in found}
+def _replaced(
+    names: dict[str, Any], drawing: Iterable[str], *, also: Mapping[str, Any] | None = None
+) -> Iterator[None]:
+    """Replace those of some names that draw; names that are not there are added for the time being."""
+    before = {name: names[name] for name in drawing}
     added = {name: value for name, value in (also or {}).items() if name not in names}
-    names.update(found | added)
+    names.update({name: substitute(value) for name, value in before.items()} | added)
     try:
         yield
     finally:
@@ -301,19 +299,30 @@ def _replaced(names: dict[str, Any], also: Mapping[str, Any] | None = None) -> I
             names.pop(name, None)
 
 
-def _stand_ins(module: types.ModuleType) -> Mapping[str, Any]:
-    """What stands for the names of a library's module that draw; looked for again when one of its names is another object."""
-    names = vars(module)
-    before, found = _KNOWN.get(module.__name__, ({}, {}))
-    if len(before) != len(names) or any(before.get(name, _KNOWN) is not value for name, value in names.items()):
-        drawing = ((name, value, substitute(value)) for name, value in names.items())
-        found = {name: other for name, value, other in drawing if other is not value}
-        _KNOWN[module.__name__] = dict(names), found
-    return found
+def _stand_ins(module: types.ModuleType) -> dict[str, Any]:
+    """What stands for the names of a library's module that draw."""
+    return {name: substitute(vars(module)[name]) for name in _drawing_names(vars(module))}
 
 
-_KNOWN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
-"""The names of a library's module when they were looked at last, and what stands for those that draw."""
+def _drawing_names(names: dict[str, Any]) -> tuple[str, ...]:
+    """The names of a module that draw; looked for again when there are others, or one of them is another object."""
+    all_names, values = list(names), list(names.values())
+    looked_at = _KNOWN.get(id(names))
+    if looked_at is not None and looked_at[0] == all_names and all(map(is_, looked_at[1], values)):
+        return looked_at[2]
+    drawing = _which_draw(names)
+    _KNOWN[id(names)] = all_names, values, drawing
+    return drawing
+
+
+_KNOWN: dict[int, tuple[list[str], list[Any], tuple[str, ...]]] = {}
+"""The names of modules when they were looked at last, with their values, and those of them that draw."""
+
+
+def _which_draw(names: Mapping[str, Any]) -> tuple[str, ...]:
+    kinds = ((name, value) for name, value in list(names.items()) if type(value).__name__ in _CANDIDATES)
+    return tuple(name for name, value in kinds if substitute(value) is not value)
+
 
 _CANDIDATES = frozenset(
     ("Generator", "RandomState", "builtin_function_or_method", "method", "cython_function_or_method", "type", "ABCMeta")
