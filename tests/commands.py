@@ -25,6 +25,7 @@ import privproof
 from privproof.cli.answers import Answer, deliver, gather, open_standard_streams
 from privproof.cli.application import COMMANDS, application, wanted_command
 from privproof.cli.working import LOADED, answered
+from privproof.language.recognition import recognised
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = ROOT / "examples" / "models"
@@ -68,6 +69,8 @@ def loaded() -> None:
             import_module(module.name)
     command = next(iter(COMMANDS))
     typer.main.get_command(application(command)).commands[command].make_context(command, ["FILE"])  # type: ignore[attr-defined]
+    with recognised(globals()):
+        pass  # what draws in the modules that are loaded, and what their texts call, is looked for before every run
     gc.collect()
     gc.freeze()
 

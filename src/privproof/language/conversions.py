@@ -13,6 +13,8 @@ from __future__ import annotations
 import ast
 import linecache
 import math
+import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -124,13 +126,19 @@ are asked about before every run."""
 
 def _replaceable(text: str) -> tuple[str, ...]:
     """Which of ``int`` and ``float`` a text does nothing with but what its stand-in does as well."""
+    if not _CALL.search(text if text.isascii() else unicodedata.normalize("NFKC", text)):
+        return ()
     try:
         tree = ast.parse(text)
     except SyntaxError:
         return ()
     fine: set[int] = set()
+    named: list[ast.Name] = []
+    called: set[str] = set()
     for node in ast.walk(tree):
         match node:
+            case ast.Name(id=name) if name in _STANDS:
+                named.append(node)
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
                 fine |= {id(part) for part in ast.walk(kinds)}
             case ast.Call(func=ast.Attribute(attr="astype"), args=[ast.Name() as kind]):
@@ -145,6 +153,11 @@ def _replaceable(text: str) -> tuple[str, ...]:
                 fine |= {id(part) for part in ast.walk(written)}
         if isinstance(node, ast.Call):
             fine.add(id(node.func))
-    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id in _STANDS and id(n) not in fine}
-    called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+            if isinstance(node.func, ast.Name):
+                called.add(node.func.id)
+    used = {name.id for name in named if id(name) not in fine}
     return tuple(name for name in _STANDS if name in called and name not in used)
+
+
+_CALL = re.compile(r"(?<!\w)(?:int|float)\s*[()\\#]")
+"""What a text has in it that calls ``int`` or ``float``, whatever stands between the name and its arguments; most texts do not."""
