@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 from tests.amounts import selected
+from tests.certificates import recheck
 
-from privproof import check, gaussian, mechanism, real_queries, recheck, smallest_delta
+from privproof import check, gaussian, mechanism, real_queries, smallest_delta
 from privproof.compiling.registers import registers
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.registers import corners

@@ -8,8 +8,9 @@ from itertools import product
 import pytest
 from benchmarks.gaussian import k_min_max, m_range, mix_one, mix_two, noisy_max, sparse_laplace, sparse_vector
 from tests.amounts import selected
+from tests.certificates import recheck
 
-from privproof import check, gaussian, mechanism, queries, real_queries, recheck, smallest_delta, tight_epsilon
+from privproof import check, gaussian, mechanism, queries, real_queries, smallest_delta, tight_epsilon
 from privproof.asking import delta_of
 from privproof.compiling.posing import pose_question
 from privproof.compiling.registers import registers

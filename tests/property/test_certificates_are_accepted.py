@@ -12,11 +12,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
+from tests.certificates import recheck
 from tests.strategies import reading_questions, restricted_questions
 
 from privproof import HiddenMarkovModel, Horizon, Pair, Question, Scenario, Words, check, tight_epsilon
 from privproof.engines import Monitor
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 
 SETTINGS = settings(
     max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

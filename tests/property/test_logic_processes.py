@@ -11,12 +11,13 @@ from itertools import product
 import numpy as np
 import pytest
 from tests.amounts import selected
+from tests.certificates import recheck
 
 from privproof import model_check, rational
 from privproof.engines.logic.checking import Checker
 from privproof.engines.logic.paths import progress
 from privproof.engines.monitor import Monitor
-from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof.evidence.checker import Accepted, Rejected
 from privproof.exact import fraction
 from privproof.formulas import Private, parse_formula
 from privproof.models import DecisionProcess

@@ -1,14 +1,16 @@
 """Bounds on the tight epsilon that a certificate shows beside its verdict: a proof of a larger epsilon, a refutation of a smaller one."""
 
 import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import check, read_question, tight_epsilon
 from privproof.evidence import gate
-from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof.evidence.checker import Accepted, Rejected
 from privproof.exact import INFINITE, epsilon
 from privproof.library.laplace.noisy_max import noisy_max, noisy_max_value
 from privproof.library.laplace.sums import laplace_mechanism, noisy_histogram_all_change, partial_sum
@@ -46,9 +48,36 @@ UPPER_LEFT_OPEN = ("a long series",)
 """All its laws take the checker long."""
 
 
-@pytest.fixture(scope="module")
+class Asked(Mapping):
+    """The verdicts on some questions, each asked when it is first looked at, and the answers that passed the gate with them."""
+
+    def __init__(self, questions):
+        self.questions, self.verdicts, self.answers = questions, {}, {}
+
+    def __getitem__(self, name):
+        if name not in self.verdicts:
+            confirmed, confirm = {}, gate.confirm
+
+            def listen(answer, certificate):
+                confirmed[id(certificate)] = answer
+                return confirm(answer, certificate)
+
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(gate, "confirm", listen)
+                self.verdicts[name] = self.questions[name]()
+            self.answers[name] = confirmed[id(self.verdicts[name].certificate)]
+        return self.verdicts[name]
+
+    def __iter__(self):
+        return iter(self.questions)
+
+    def __len__(self):
+        return len(self.questions)
+
+
+@pytest.fixture(scope="session")
 def verdicts():
-    return {"below": {n: ask() for n, ask in BELOW.items()}, "above": {n: ask() for n, ask in ABOVE.items()}}
+    return {"below": Asked(BELOW), "above": Asked(ABOVE)}
 
 
 @pytest.mark.parametrize(("member", "name"), [*(("below", n) for n in BELOW), *(("above", n) for n in ABOVE)])
@@ -162,20 +191,8 @@ def test_a_smaller_epsilon_is_refuted_where_the_claim_is_an_expression(verdicts)
 @pytest.mark.parametrize("name", BELOW)
 def test_an_answer_cannot_say_more_than_its_refutation_shows(name, verdicts):
     """With a lower bound that exceeds what was established, the gate says that it is not certified, or refuses it."""
-    with_listening = {}
-    confirm = gate.confirm
-
-    def listen(answer, certificate):
-        found = confirm(answer, certificate)
-        with_listening[id(certificate)] = answer
-        return found
-
-    gate.confirm = listen
-    try:
-        verdict = BELOW[name]()
-    finally:
-        gate.confirm = confirm
-    answer = with_listening[id(verdict.certificate)]
+    verdict = verdicts["below"][name]
+    answer = verdicts["below"].answers[name]
     certificate = {**verdict.certificate}
     outcome = recheck(certificate)
     more = epsilon("100") if outcome.upper.infinite else outcome.upper

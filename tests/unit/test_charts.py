@@ -170,7 +170,7 @@ def test_marks_without_a_place_are_refused(x, log):
 
 
 def test_many_points_become_few_that_look_the_same():
-    points = tuple((x / 1000, (x % 7) / 7) for x in range(50_000))
+    points = tuple((x / 1000, (x % 7) / 7) for x in range(20_000))
     (curve,) = polylines(drawn(line_chart([Line("a", points)], **NAMES)))
     assert len(curve) < 6000
     heights = [y for _, y in curve]

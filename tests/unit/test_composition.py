@@ -9,6 +9,7 @@ from functools import cache
 
 import pytest
 from flint import arb
+from tests.certificates import recheck
 
 from privproof import (
     bernoulli,
@@ -25,7 +26,7 @@ from privproof import (
     tight_epsilon,
 )
 from privproof.errors import QuestionError
-from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof.evidence.checker import Accepted, Rejected
 from privproof.evidence.checker.runs.divergence import excess
 from privproof.evidence.checker.runs.shown import Apart
 from privproof.exact import Rational

@@ -9,6 +9,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
+from tests.certificates import recheck
 
 from privproof import (
     BudgetError,
@@ -24,7 +25,6 @@ from privproof import (
     mechanism,
     randomized_response,
     real,
-    recheck,
     seeded,
     smallest_delta,
     staircase,

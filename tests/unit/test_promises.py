@@ -7,10 +7,11 @@ from math import exp, log
 from statistics import NormalDist
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import check, gaussian, laplace, mechanism, records, tight_rho
-from privproof.evidence.checker import Accepted, Rejected, recheck
-from privproof.library.gaussian import ENTRIES, permute_and_flip
+from privproof.evidence.checker import Accepted, Rejected
+from privproof.library.gaussian import permute_and_flip
 from privproof.library.gaussian import stable_mode as mode
 from privproof.library.gaussian import thresholded_counts as on_integers
 from privproof.library.gaussian import thresholded_histogram as histogram
@@ -72,7 +73,8 @@ def test_the_delta_is_what_far_noise_takes(function, epsilon, delta, less):
     verdict = check(function, epsilon=epsilon, delta=f"{delta * 1.00001:.12f}")
     assert (verdict.status, verdict.engine) == ("proved", "laplace")
     assert isinstance(recheck(verdict.certificate), Accepted)
-    assert check(function, epsilon=epsilon, delta=f"{delta * 0.9999:.12f}", time_limit=2).status == less
+    limit = 2 if less == "refuted" else 0.5  # a search that finds nothing takes all of it
+    assert check(function, epsilon=epsilon, delta=f"{delta * 0.9999:.12f}", time_limit=limit).status == less
 
 
 def test_a_delta_that_forgets_the_atom_at_the_threshold_is_refuted():
@@ -139,11 +141,6 @@ def test_nothing_is_promised_of_noise_around_noise():
     found = recheck(certificate)
     assert isinstance(found, Rejected)
     assert "noise flows into the centre" in found.reason
-
-
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.mechanism.name)
-def test_the_library_of_deltas_has_its_known_verdicts(entry):
-    assert check(entry.mechanism).status == entry.known.split(";")[0]
 
 
 def test_how_far_permute_and_flip_is_from_bounded_range():

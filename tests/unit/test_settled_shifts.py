@@ -8,6 +8,7 @@ from math import exp, sqrt
 from statistics import NormalDist
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import (
     check,
@@ -24,7 +25,7 @@ from privproof import (
     tight_rho,
 )
 from privproof.errors import BudgetError
-from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof.evidence.checker import Accepted, Rejected
 from privproof.scenarios import program_question
 
 
