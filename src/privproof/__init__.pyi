@@ -1,5 +1,5 @@
 from . import release
-from .asking import check, smallest_delta, tight_epsilon, tight_mu, tight_renyi, tight_rho
+from .asking import check, privacy_profile, smallest_delta, tight_epsilon, tight_mu, tight_renyi, tight_rho
 from .auditing.asking import audit
 from .auditing.audits import Audit
 from .compiling import (
@@ -79,10 +79,10 @@ from .models import (
     WordProblem,
 )
 from .profiles import (
+    EnclosedProfile,
     Profile,
     SmallestDelta,
     privacy_loss_distribution,
-    privacy_profile,
     renyi_divergence,
 )
 from .profiles.probabilities import output_probability, privacy_loss, probability_formula
@@ -107,6 +107,7 @@ __all__ = [
     "Budget",
     "BudgetError",
     "DecisionProcess",
+    "EnclosedProfile",
     "Enclosure",
     "Epsilon",
     "FloatRefused",

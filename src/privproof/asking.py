@@ -35,7 +35,7 @@ from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion
 
 if TYPE_CHECKING:
-    from privproof.profiles import SmallestDelta
+    from privproof.profiles import EnclosedProfile, Profile, SmallestDelta
 
 _JUST_BELOW = Fraction(10**12 - 1, 10**12)
 """What is refuted lies below an exact delta by a trillionth of it."""
@@ -301,6 +301,59 @@ def delta_curve(
     """The smallest deltas of a question at several epsilons; the function is run once for all of them."""
     prepared: dict[str, Any] = {}
     return tuple(delta_of(question, exact_epsilon(each), monitor, prepared) for each in epsilons)
+
+
+def privacy_profile(
+    subject: Subject | str | Path,
+    *,
+    size: int | None = None,
+    horizon: Horizon | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    neighbours: Relation | None = None,
+    **named: Input,
+) -> Profile | EnclosedProfile:
+    """The privacy profile of a mechanism: exact for finite mechanisms, enclosed where noise is continuous; a claim is ignored.
+
+    Args:
+        subject: a mechanism, a function, a question (also one that `composed` makes), or the name of a file: ``FILE`` or ``FILE:NAME``.
+        size: for a mechanism, the length of its lists, where their declaration leaves it open.
+        horizon: for a mechanism on a stream, the lengths compared.
+        inputs: for a function what its parameters may be, where its annotations do not say it.
+        neighbours: for a function which data sets are neighbours.
+        named: the same as `inputs`, by name.
+
+    Outputs of finite mechanisms are those of runs that have ended, or words of the full length of the horizon; that a run has halted
+    counts as seen.  Where inputs are read after outputs were seen, the adversary may choose them accordingly.
+
+    Raises:
+        QuestionError: the horizon is unbounded, or there is too much to go through.
+        ScenarioError: words are restricted, so that outputs are no whole distributions; or there is nothing to compare.
+
+    >>> from privproof import gaussian, integer, laplace, mechanism
+    >>> @mechanism
+    ... def count(n: integer(0, 1)):
+    ...     return gaussian(n, sigma=2)
+    >>> @mechanism
+    ... def other(n: integer(0, 1)):
+    ...     return laplace(n, scale=2)
+    >>> profile = privacy_profile(count)
+    >>> print(profile.delta(1), profile.epsilon("1/100").decimal())
+    0.00682959 0.919458
+    >>> both = profile.composed(privacy_profile(other), times=3)
+    >>> print(f"{both.name}: {both.delta(1)}")
+    3 uses of count and 3 uses of other: between 0.194803367367 and 0.194813
+    """
+    from privproof import profiles
+    from privproof.profiles.enclosed import Asking
+
+    question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
+    if question.family == "words":
+        return profiles.privacy_profile(question.words(place="privacy_profile"))
+    asking = Asking(
+        lambda asked, bound, prepared: delta_of(asked, bound, prepared=prepared),
+        lambda asked, delta: tight_epsilon(asked, delta).upper,
+    )
+    return profiles.EnclosedProfile(question.under(None), asking)
 
 
 def delta_of(

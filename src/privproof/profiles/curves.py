@@ -149,18 +149,26 @@ class Curve:
         """Both sides times a factor."""
         return self if factor == 1 else Curve(tuple((p * factor, q * factor) for p, q in self.likelihoods))
 
-    def composed(self, times: int) -> Curve:
-        """The curve of so many independent uses: every combination of outputs, those with the same ratio merged.
+    def composed(self, other: Curve | int | None = None, *, times: int = 1) -> Curve:
+        """The curve of independent uses: every combination of outputs, those with the same ratio merged.
+
+        Args:
+            other: the curve of another mechanism that is used beside this one; or how often this one is used.
+            times: how often all of it is used.
 
         >>> from privproof.exact import rational as q
         >>> survey = Curve.of([(q("3/4"), q("1/4")), (q("1/4"), q("3/4"))])
         >>> survey.composed(2).likelihoods
         ((9/16, 1/16), (3/8, 3/8), (1/16, 9/16))
+        >>> survey.composed(survey.composed(2)) == survey.composed(3) == survey.composed(times=3)
+        True
         """
+        if isinstance(other, int):
+            return self.composed(times=other * times)
         if times < 1:
             raise QuestionError("composition", f"times={times}: a mechanism is used at least once", hint="times=10")
         result: Curve | None = None
-        square = self
+        square = self if other is None else _product(self, other)
         while True:
             if times % 2:
                 result = square if result is None else _product(result, square)

@@ -74,12 +74,14 @@ class Profile:
         curve: the likelihoods of the dominating pair: its hockey-stick divergence is the profile.
         single: the same for single outputs.
         compared: what was compared.
+        question: what was asked about.
     """
 
     name: str
     curve: Curve
     single: Curve
     compared: Table | Game = field(repr=False, compare=False)
+    question: Question = field(repr=False, compare=False)
 
     def delta(self, epsilon: EpsilonLike) -> Rational | Enclosure:
         """The smallest delta for an epsilon: exact for ``ln(...)``, otherwise enclosed between rationals."""
@@ -139,12 +141,31 @@ class Profile:
         left = sum((outcome.left for outcome in event), ZERO)
         return Worst(comparison.situation, tuple(event), left, sum((outcome.right for outcome in event), ZERO))
 
-    def composed(self, times: int) -> Curve:
-        """The profile of the dominating pair used so many times, exactly: above every adaptive composition of as many uses.
+    def pair_at(self, epsilon: EpsilonLike) -> Curve:
+        """The curve of one pair of situations: one that is worst at every epsilon, if there is one, else the worst at this one."""
+        found = self.compared.attaining()
+        if found is None:
+            low, high = _epsilon(epsilon).enclosure(64)
+            found = self.compared.worst_at((low + high) / 2)
+        return found.curve
 
-        It is exact where `attained_by` names a pair of situations.
+    def composed(self, other: Profile | Curve | int | None = None, *, times: int = 1) -> Curve:
+        """The profile of dominating pairs used together, exactly: above every adaptive composition of as many uses.
+
+        Args:
+            other: the profile of another mechanism that is used beside this one, on the same data; or how often this one is used.
+            times: how often all of it is used.
+
+        It is exact where `attained_by` names a pair of situations, the same for both.
         """
-        return self.curve.composed(times)
+        if not isinstance(other, Profile | Curve | int | None):
+            raise QuestionError(
+                "composition",
+                "an exact profile is composed with exact ones",
+                place=self.name,
+                hint="other.composed(this), which is enclosed",
+            )
+        return self.curve.composed(other.curve if isinstance(other, Profile) else other, times=times)
 
     def points(self, count: int = 101, *, up_to: Number | None = None) -> tuple[Point, ...]:
         """So many points at evenly spaced epsilons, from 0 to `up_to` (by default just beyond the last corner)."""
@@ -213,4 +234,4 @@ def privacy_profile(
         compared = table(question)
     else:
         compared = game(question)
-    return Profile(question.name, compared.envelope, compared.single, compared)
+    return Profile(question.name, compared.envelope, compared.single, compared, question)

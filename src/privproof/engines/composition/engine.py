@@ -1,7 +1,8 @@
 """The engine of composition: the smallest delta of several uses at an epsilon, enclosed, and the smallest epsilon at a delta.
 
 From above: for every use losses on a lattice whose curve lies above that of all neighbours, composed (`lattices`, `losses`).  From
-below: one use, as often as it is made, on one pair of neighbours; what other uses show only adds to it.
+below: one use, as often as it is made, on one pair of neighbours; what other uses show only adds to it.  Where several functions take
+the same data, all of them on one pair of data sets.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 
 from flint import arb
 
@@ -101,6 +103,25 @@ def losses_from_above(question: ComposedQuestion, step: Epsilon, monitor: Monito
         QuestionError: lists of every size are asked about, of which not all can be run.
         TooManyLosses: the step is too small.
     """
+    composing, reaches = _on_lattice(question, step, monitor)
+    return composing.above(step, reaches)
+
+
+def losses_from_below(question: ComposedQuestion, step: Epsilon, at: Epsilon, monitor: Monitor) -> Losses:
+    """The losses of one pair of neighbours, that with the largest delta at an epsilon, from below, without slack.
+
+    Raises:
+        QuestionError: lists of every size are asked about, or nothing is known from below.
+        TooManyLosses: the step is too small.
+    """
+    composing, reaches = _on_lattice(question, step, monitor)
+    found = [losses.without_slack() for _, losses in composing.below(step, reaches)]
+    if not found:
+        raise QuestionError("composition", "nothing is known from below", place=question.name, hint="from above only")
+    return max(found, key=lambda losses: float(losses.delta(at)))
+
+
+def _on_lattice(question: ComposedQuestion, step: Epsilon, monitor: Monitor) -> tuple[_Composing, list[int]]:
     for use in question.uses:
         if is_of_every_size(use.of):
             raise QuestionError("size", "losses are made for lists of given sizes", place=use.of.name, hint="size=3")
@@ -109,11 +130,15 @@ def losses_from_above(question: ComposedQuestion, step: Epsilon, monitor: Monito
     reaches = [max(1, math.ceil(float(reach.ball(64)) / size)) for reach in composing.reaches]
     if max(reaches) > _MOST_REACH:
         raise TooManyLosses(f"a step of {size:g} makes {max(reaches)} losses of one use, more than {_MOST_REACH}")
-    return composing.above(step, reaches)
+    return composing, reaches
 
 
 def _unknown(question: ComposedQuestion, reason: str) -> Answer:
     return Answer(status="unknown", question=question, engine=ENGINE, reason=reason)
+
+
+Together: TypeAlias = tuple[tuple[int, Seen], ...]
+"""Uses by their numbers, with two data sets that are the same for all of them."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +148,7 @@ class _Lattice:
     step: Epsilon
     reaches: tuple[int, ...]
     above: tuple[Losses, ...]
-    below: tuple[tuple[int, Seen, Losses], ...]
+    below: tuple[tuple[Together, Losses], ...]
 
     def upper(self, at: Epsilon) -> arb:
         """No delta is larger."""
@@ -132,9 +157,9 @@ class _Lattice:
             most = most.max(losses.delta(at))
         return most.min(arb(1))
 
-    def lower(self, at: Epsilon) -> tuple[arb, int, Seen] | None:
-        """Delta is at least this; by which use, on which neighbours."""
-        found = [(losses.delta(at), number, seen) for number, seen, losses in self.below]
+    def lower(self, at: Epsilon) -> tuple[arb, Together] | None:
+        """Delta is at least this; by which uses, on which neighbours."""
+        found = [(losses.delta(at), together) for together, losses in self.below]
         best = max(found, key=lambda item: float(item[0]), default=None)
         return best if best is not None and best[0] > 0 else None
 
@@ -204,12 +229,25 @@ class _Composing:
         if max(reaches) > _MOST_REACH:
             return None
         self.monitor.listen(Progress(f"composing with losses in steps of {size:.3g}"))
+        return _Lattice(step, reaches, self.above(step, reaches), self.below(step, reaches))
+
+    def below(self, step: Epsilon, reaches: Sequence[int]) -> tuple[tuple[Together, Losses], ...]:
+        """The composed losses from below, on the neighbours that may be the worst."""
+        chosen: list[Together] = [
+            ((number, seen),) for number, known in enumerate(self.known) for seen in self._worth(number, known)
+        ]
+        chosen += self.request.shared("same data", lambda: _on_the_same_data(self.known))
         below = []
-        for number, (known, use, reach) in enumerate(zip(self.known, self.question.uses, reaches, strict=True)):
-            for seen in self._worth(number, known):
-                below.append((number, seen, losses_below(seen.curve, step, reach, seen.certain).times(use.times)))
+        for together in chosen:
+            total: Losses | None = None
+            for number, seen in together:
+                losses = losses_below(seen.curve, step, reaches[number], seen.certain)
+                losses = losses.times(self.question.uses[number].times)
+                total = losses if total is None else total.joined(losses)
                 self.monitor.pause()
-        return _Lattice(step, reaches, self.above(step, reaches), tuple(below))
+            assert total is not None
+            below.append((together, total))
+        return tuple(below)
 
     def above(self, step: Epsilon, reaches: Sequence[int]) -> tuple[Losses, ...]:
         """The composed losses from above: once where both ways are alike, else for the data with more records first, and last."""
@@ -325,7 +363,7 @@ class _Composing:
     ) -> tuple[dict[str, object], Epsilon] | None:
         """The largest epsilon that is too small at a delta, in thousandths, with what shows it."""
 
-        def beyond(at: Fraction) -> tuple[arb, int, Seen] | None:
+        def beyond(at: Fraction) -> tuple[arb, Together] | None:
             worst = lattice.lower(epsilon(at))
             told = worst is not None and _told(fraction(rational_bounds(worst[0])[0]), up=False) >= delta
             return worst if told else None
@@ -358,16 +396,33 @@ class _Composing:
         )
 
 
-def _refutation(lattice: _Lattice, worst: tuple[arb, int, Seen]) -> dict[str, object]:
-    _, number, seen = worst
-    return {
-        "method": "losses",
-        "step": str(lattice.step),
-        "reach": lattice.reaches[number],
-        "use": number,
-        "left": seen.left,
-        "right": seen.right,
-    }
+def _refutation(lattice: _Lattice, worst: tuple[arb, Together]) -> dict[str, object]:
+    first, *also = (
+        {"reach": lattice.reaches[number], "use": number, "left": seen.left, "right": seen.right}
+        for number, seen in worst[1]
+    )
+    return {"method": "losses", "step": str(lattice.step), **first, **({"also": also} if also else {})}
+
+
+def _on_the_same_data(uses: Sequence[Known]) -> list[Together]:
+    """The most different pairs of data sets that are neighbours in all uses, if there are several uses with the same data."""
+    common = [data for data in uses[0].everywhere if all(data in known.everywhere for known in uses[1:])]
+    if len(uses) == 1:
+        return []
+    different: dict[tuple[int, ...], Together] = {}
+    for data in common:
+        found = [known.everywhere[data] for known in uses]
+        different.setdefault(
+            tuple(curve for curve, _ in found), tuple((number, seen) for number, (_, seen) in enumerate(found))
+        )
+    with precision(BITS):
+        one = arb(1)
+        rated = [(sum(float(seen.curve(one).mid()) for _, seen in each), each) for each in different.values()]
+    return [each for _, each in sorted(rated, key=lambda item: item[0], reverse=True)[:_MOST_DIFFERENT]]
+
+
+_MOST_DIFFERENT = 3
+"""So many pairs of data sets, those with the largest total variation in all uses, are composed from below: each takes a lattice."""
 
 
 def _largest_somewhere(pairs: Sequence[Seen], reach: Epsilon) -> list[Seen]:

@@ -16,7 +16,7 @@ loss, and the product is above the true one by at most ``(1 + s_1)(1 + s_2)... -
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flint import arb, fmpz, fmpz_poly
 
@@ -127,6 +127,23 @@ class Losses:
             if result is not None and not number:
                 return result
             square = square.joined(square)
+
+    def without_slack(self) -> Losses:
+        """Losses from below whose curve is nowhere above the true one: for those who know of no slack.
+
+        An infinite loss of at least s loses s.  Otherwise let ``H(c_k) >= s``, k as large as it may be, and leave out all losses above ``k
+        h``: what is left is 0 from ``c_k`` on, and before it lacks ``sum over j > k of p_j (1 - c/c_j) >= H(c_k) >= s``.
+        """
+        if self.infinite >= self.slack:
+            return replace(self, infinite=self.infinite - self.slack, slack=fmpz(0))
+        masses = list(self.masses.coeffs())
+        with precision(BITS):
+            factor = (-self.step.ball(BITS)).exp()
+            above = below = arb(0)  # of the losses beyond, as seen from c_k: their masses, and masses times c_k/c_j
+            while masses and not self.infinite + above - below >= self.slack:
+                mass = arb(masses.pop())
+                above, below = above + mass, (below + mass) * factor
+        return replace(self, masses=fmpz_poly(masses), infinite=fmpz(0), slack=fmpz(0))
 
     def delta(self, at: Epsilon) -> arb:
         """A bound on the excess at an epsilon: no less than it from above, no more from below."""

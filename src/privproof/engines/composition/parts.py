@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -61,7 +62,8 @@ class Known:
 
     Attributes:
         above: upper bounds of the curve, for the two ways in which all uses go.
-        below: pairs of neighbours with their curves.
+        below: pairs of neighbours with their curves; where two have the same curve, one of them.
+        everywhere: all pairs by their data, whole data alone; each has the number of its curve.
         compiled: the question as plain data, or what it is made from.
         unit: a number of which all losses are multiples; None where that is not known.
         evidence: what the checker needs to bound the curve from above.
@@ -72,6 +74,7 @@ class Known:
     compiled: Mapping[str, Any]
     unit: Rational | None = None
     evidence: dict[str, object] = field(default_factory=lambda: {"method": "laws"})
+    everywhere: Mapping[str, tuple[int, Seen]] = field(default_factory=dict)
 
 
 def _ways(curve: HockeyStick, sampling: Sampling | None) -> tuple[HockeyStick, HockeyStick]:
@@ -113,7 +116,20 @@ class FromRuns:
             trees = self.runs.trees[pair.left], self.runs.trees[pair.right]
             curves.setdefault(alike(pair.above) or (pair.left, pair.right), self._watched(pair_above(pair, trees)))
         above = _ways(largest(list(curves.values())), self.sampling)
-        return Known(above, tuple(self._below()), self.document, self._unit())
+        return Known(above, tuple(self._below()), self.document, self._unit(), everywhere=self._everywhere())
+
+    def _everywhere(self) -> dict[str, tuple[int, Seen]]:
+        """All pairs of neighbours by the text of their data, where the data are not sampled."""
+        found: dict[str, tuple[int, Seen]] = {}
+        numbers: dict[object, int] = {}
+        for pair in self.pairs if self.sampling is None else ():
+            if not pair.below:
+                continue
+            number = numbers.setdefault(alike(pair.below), len(numbers))
+            data = json.dumps([self.document["data"][side] for side in (pair.left, pair.right)], sort_keys=True)
+            curve = self._watched(pair_enclosed(pair))
+            found[data] = number, Seen(pair.left, pair.right, curve, certain_mass(pair))
+        return found
 
     def _unit(self) -> Rational | None:
         """A number of which all losses are multiples."""

@@ -83,15 +83,30 @@ def _proved(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, obj
 
 
 def _refuted(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, object], limits: Limits) -> Accepted:
-    only_members(evidence, ("method", "step", "reach", "use", "left", "right"), "evidence")
+    only_members(evidence, ("method", "step", "reach", "use", "left", "right", "also"), "evidence")
     step = _step(evidence, limits)
-    number = an_integer(evidence.get("use"), "evidence.use")
-    if not 0 <= number < len(uses):
-        refuse("there is no such use", "evidence.use")
-    left, right = (an_integer(evidence.get(side), f"evidence.{side}") for side in ("left", "right"))
-    reach = _reach(evidence)
-    lattice = _below(json.dumps(uses[number], sort_keys=True), step, reach, left, right, limits)
-    found = lattice.excess(claim.epsilon, step)
+    first = {name: evidence.get(name) for name in ("use", "reach", "left", "right")}
+    total: Lattice | None = None
+    seen: set[int] = set()
+    sides: set[str] = set()
+    for part in [
+        first,
+        *(an_object(each, "evidence.also") for each in a_list(evidence.get("also", []), "evidence.also")),
+    ]:
+        only_members(part, ("use", "reach", "left", "right"), "evidence.also")
+        number = an_integer(part.get("use"), "evidence.use")
+        if not 0 <= number < len(uses) or number in seen:
+            refuse("there is no such use, or it is named twice", "evidence.use")
+        seen.add(number)
+        left, right = (an_integer(part.get(side), f"evidence.{side}") for side in ("left", "right"))
+        document = json.dumps(uses[number], sort_keys=True)
+        lattice = _below(document, step, _reach(part), left, right, limits)
+        total = lattice if total is None else total.product(lattice)
+        sides.add(_data_sets(uses[number], left, right))
+    if len(seen) > 1 and (len(sides) > 1 or any("sampling" in uses[number] for number in seen)):
+        refuse("several uses are compared on the same two data sets, all of them whole", "evidence.also")
+    assert total is not None
+    found = total.excess(claim.epsilon, step)
     if not found > claim.delta:
         refuse(f"a delta of {found.str(12, radius=False)} is not above {text(claim.delta)}", "evidence")
     return Accepted(
@@ -100,6 +115,12 @@ def _refuted(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, ob
         {"method": "losses", "delta": found.str(20, radius=False)},
         lower=claim.epsilon,
     )
+
+
+def _data_sets(use: dict[str, object], left: int, right: int) -> str:
+    """Two data sets of a use, as text: that is the same where names, types and values of all inputs are."""
+    listed = a_list(an_object(use.get("of"), "question.uses.of").get("data"), "question.uses.of.data")
+    return json.dumps([listed[left], listed[right]], sort_keys=True)
 
 
 def _step(evidence: dict[str, object], limits: Limits) -> Epsilon:
