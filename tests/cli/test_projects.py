@@ -362,3 +362,31 @@ def test_settings_that_are_none(project, line, said):
     result = project("check", *(["src/bare.py"] if line.startswith("epsilon") else []))
     assert result.returncode == 2
     assert said in result.stderr
+
+
+# ------------------------------------------------------------------------------------------------ verdicts known from before
+
+
+def test_a_second_run_knows_the_first(project, monkeypatch):
+    file = project.folder / "kept" / "verdicts.sqlite"
+    monkeypatch.setenv("PRIVPROOF_CACHE", str(file))
+    first = project("check", "src")
+    again = project("check", "src")
+    assert again.stdout.endswith("4 in 3 files: 2 refuted, 2 proved (4 known from before)\n")
+    timed = re.compile(r"\d+\.\d\d s")
+    assert timed.sub("", again.stdout).replace(" (4 known from before)", "") == timed.sub("", first.stdout)
+    assert "known" not in project("check", "src", "--no-cache").stdout
+    alone = project("check", "src/shop/coins.py:coin")
+    assert timed.sub("", alone.stdout) == timed.sub("", project("check", "src/shop/coins.py:coin", "--no-cache").stdout)
+    assert "4 verdicts" in project("store").stdout
+    assert json.loads(project("store", "gc", "--days", 0, "--json").stdout)["removed"] == 4
+    assert "did you mean 'gc'?" in project("store", "gcc").stderr
+    monkeypatch.setenv("PRIVPROOF_CACHE", "none")
+    assert project("store").returncode == 2
+
+
+def test_a_store_that_cannot_be_written_costs_nothing(project, monkeypatch):
+    project.write("file", "")
+    monkeypatch.setenv("PRIVPROOF_CACHE", str(project.folder / "file" / "verdicts.sqlite"))
+    result = project("check", "src/shop/coins.py:coin")
+    assert (result.returncode, result.stderr) == (0, "")

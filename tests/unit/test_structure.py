@@ -25,6 +25,7 @@ LAYERS = (
     {"checker"},
     {"evidence"},
     {"engines"},
+    {"store"},
     {"profiles"},
     {"loading"},
     {"asking"},

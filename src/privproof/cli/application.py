@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "outlining",
         "What a file holds: its functions, and what is wrong or refused in it, with line and column.",
     ),
+    "store": ("storing", "The verdicts that are kept from one run to the next: how many, where, and giving them up."),
     "release": (
         "releasing",
         "Release a query of correlated data with noise that keeps every entry secret within the budget.",

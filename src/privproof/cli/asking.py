@@ -25,6 +25,7 @@ from privproof.cli.common import (
     loaded,
     named_sizes,
     one_size_only,
+    remembered,
     renyi_orders,
     writable,
 )
@@ -102,6 +103,9 @@ def check(
         list[str] | None,
         typer.Option("--exclude", metavar="PATTERN", help="Leave this out of folders; may be repeated."),
     ] = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Neither read nor keep verdicts from one run to the next.")
+    ] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
     part: Annotated[bool, typer.Option("--part", hidden=True)] = False,
@@ -131,7 +135,7 @@ def check(
         begin(", ".join(named), None, as_json=as_json)
         one_at_a_time(("--pair", pair), ("--word", word), ("--certificate", certificate))
         writable(report, junit, sarif)
-        limit = next((each for each in (time_limit, configured.time_limit) if each is not None), PATIENCE)
+        seconds = next((each for each in (time_limit, configured.time_limit) if each is not None), PATIENCE)
         options = command_of(
             "",
             None,
@@ -144,8 +148,9 @@ def check(
             _measures(rho, mu, renyi),
             pointwise=pointwise,
         ).options
-        more = [("--size", size), ("--engine", engine), ("--time-limit", f"{limit:g}")]
+        more = [("--size", size), ("--engine", engine), ("--time-limit", f"{seconds:g}")]
         options += tuple(text for option, value in more if value is not None for text in (option, value))
+        options += ("--no-cache",) if no_cache else ()
         wanted = Wanted(
             options,
             jobs or configured.jobs or processors(),
@@ -158,7 +163,8 @@ def check(
         )
         check_project(found, wanted)
     target = named[0]
-    begin(target, time_limit if time_limit is not None else configured.time_limit, as_json=as_json or part)
+    limit = time_limit if time_limit is not None else configured.time_limit
+    begin(target, limit, as_json=as_json or part)
     writable(certificate, report)
     budgets = measured_budgets(rho, mu, renyi_orders(renyi))
     by_default = configured.epsilon if epsilon_ is None and delta_ is None and not budgets and not pointwise else None
@@ -210,9 +216,11 @@ def check(
         verdict = _one_word(question.words(place="--word"), word)
         finish(verdict, command=asked, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
     with monitored() as monitor:
-        verdict = ask(question, engine=engine, monitor=monitor)
+        verdict, known = remembered(
+            question, lambda: ask(question, engine=engine, monitor=monitor), engine, limit, monitor, keep=not no_cache
+        )
     if part:
-        finish_part(verdict, command=asked)
+        finish_part(verdict, command=asked, kept=known)
     finish(
         verdict,
         command=asked,

@@ -26,7 +26,7 @@ from privproof.cli.answers import (
     write,
 )
 from privproof.cli.working import WHY, doing, limited, unfinished
-from privproof.engines import Progress
+from privproof.engines import Monitor, Progress
 from privproof.errors import FormatError, QuestionError
 from privproof.evidence import Unknown, Verdict
 from privproof.exact import Budget, delta, epsilon
@@ -52,6 +52,7 @@ from privproof.scenarios import (
     composed_question,
     sampling,
 )
+from privproof.store.verdicts import VerdictStore, default_path
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -245,7 +246,29 @@ def finish(
     end(0 if mild and verdict.status == "unknown" else STATUS[verdict.status])
 
 
-def finish_part(verdict: Verdict, *, command: Command) -> NoReturn:
+def remembered(
+    question: AnyQuestion,
+    ask: Callable[[], Verdict],
+    engine: str | None,
+    limit: float | None,
+    monitor: Monitor,
+    *,
+    keep: bool,
+) -> tuple[Verdict, bool]:
+    """The verdict on a question, and whether it was known from before; the user's store knows and keeps it, if it shall."""
+    path = default_path() if keep else None
+    if path is None:
+        return ask(), False
+    from privproof.store.asking import ask_once  # here, because a command without a store needs none of it
+
+    store = VerdictStore(path)
+    found = ask_once(question, ask, store, engine=engine, limit=limit, monitor=monitor)
+    if store.problem:
+        doing(f"verdicts are not kept: {store.problem}")
+    return found
+
+
+def finish_part(verdict: Verdict, *, command: Command, kept: bool) -> NoReturn:
     """The answer is this verdict, for a process that gathers several."""
     observed = None if verdict.witness is None else verdict.witness.observed
     _finish_part(
@@ -254,6 +277,7 @@ def finish_part(verdict: Verdict, *, command: Command) -> NoReturn:
         lambda where: print_verdict(where, verdict, command=command, asked_tight=False),
         data(verdict, certificate=None),
         getattr(observed, "number", 0),
+        kept=kept,
     )
 
 
@@ -264,12 +288,18 @@ def finish_part_table(table: Table) -> NoReturn:
 
 
 def _finish_part(
-    status: str, sentence: str, show: Callable[[Console], None], said: dict[str, object], line: int
+    status: str,
+    sentence: str,
+    show: Callable[[Console], None],
+    said: dict[str, object],
+    line: int,
+    *,
+    kept: bool = False,
 ) -> NoReturn:
     plain = StringIO()
     show(plain_console(plain))
     told = {"sentence": sentence, "text": plain.getvalue(), "shown": rendered(show), "data": said, "line": line}
-    say_json({**told, "kept": False})
+    say_json({**told, "kept": kept})
     end(STATUS[status])
 
 

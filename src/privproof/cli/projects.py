@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from privproof import __version__
 from privproof.cli.answers import Answer, console, end, gathered, json_line, rendered, say, write
 from privproof.cli.supervising import INTERRUPTED, Supervision, started
 from privproof.cli.working import WHY, doing, interrupted, unfinished
@@ -72,7 +73,7 @@ def check_project(targets: Sequence[Target], wanted: Wanted) -> NoReturn:
     if wanted.junit is not None:
         write(wanted.junit, junit(answered, fail_on=wanted.fail_on))
     if wanted.sarif is not None:
-        write(wanted.sarif, sarif(answered))
+        write(wanted.sarif, sarif(answered, __version__))
     if wanted.report is not None:
         write(wanted.report, results_page(answered))
     if wanted.as_json:

@@ -17,12 +17,13 @@ from typing import Any
 from privproof.errors import CertificateRefused
 from privproof.evidence.answers import Answer
 from privproof.evidence.checker import Accepted, Rejected, recheck
-from privproof.evidence.questions import OtherQuestion
+from privproof.evidence.questions import OtherQuestion, question_document
 from privproof.evidence.sources import take
 from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import Epsilon
 from privproof.exact.patience import Stopped, extended
+from privproof.scenarios import AnyQuestion
 
 
 @dataclass(frozen=True)
@@ -110,11 +111,67 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     other = _other(answer, outcome.verdict, outcome.question) or _beyond(answer, outcome)
     if other:
         return Refusal(f"the certificate establishes something else: {other}")
-    certified = Certified(
+    return _sealed(answer, certificate, _certified(answer, outcome))
+
+
+def readmit(answer: Answer, certificate: dict[str, Any], asked: AnyQuestion) -> Verdict | Refusal:
+    """The verdict of an answer that was kept, by the certificate that was kept with it.
+
+    The checker establishes it anew.  What the question of now says of itself (its claim, its title, the text of its functions with what
+    their names stand for) must stand in the certificate as it is; what was compiled from that is as the certificate has it, and the
+    checker compares it with the text as far as it does that for every certificate.
+
+    Args:
+        answer: what was kept, about the functions of now.
+        certificate: what was kept with it.
+        asked: the question that is asked now.
+    """
+    said = certificate.get("question")
+    if not isinstance(said, Mapping) or certificate.get("verdict") != answer.status:
+        return Refusal("the certificate is about something else")
+    other = _other_now(answer.question, asked, said)
+    if other:
+        return Refusal(f"the certificate is about another question, in {other}")
+    outcome = recheck(certificate)
+    if isinstance(outcome, Rejected):
+        return Refusal(f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})")
+    if outcome.verdict != answer.status or outcome.question != said:
+        return Refusal("the certificate establishes something else")
+    beyond = _beyond(answer, outcome)
+    return (
+        Refusal(f"the certificate establishes something else: {beyond}")
+        if beyond
+        else _sealed(answer, certificate, _certified(answer, outcome))
+    )
+
+
+def _other_now(kept: AnyQuestion, asked: AnyQuestion, said: Mapping[str, Any]) -> str:
+    """In what a question that was kept, or that of its certificate, is another than the one asked now; empty where it is not."""
+    if kept.budget != asked.budget or kept.measured_words != asked.measured_words:
+        return "its claim"
+    budget = kept.budget
+    if budget is not None and said.get("epsilon", str(budget.epsilon)) != str(budget.epsilon):
+        return "its epsilon"
+    if budget is not None and said.get("delta", budget.delta) not in (budget.delta, str(budget.delta)):
+        return "its delta"
+    if said.get("title", kept.name) != kept.name:
+        return "its title"
+    if kept.family == "words" and not asked.functions and question_document(kept) != said:
+        return "its model"
+    source = said.get("source")
+    if isinstance(source, Mapping):
+        programs = [each.program.document() for each in asked.functions]
+        if source.get("program") not in programs:
+            return "its program"
+    return ""
+
+
+def _certified(answer: Answer, outcome: Accepted) -> Certified:
+    """Which bounds the checker has established."""
+    return Certified(
         lower=outcome.lower is not None and answer.lower.compare(outcome.lower) <= 0,
         upper=outcome.upper is not None and answer.upper.compare(outcome.upper) >= 0,
     )
-    return _sealed(answer, certificate, certified)
 
 
 def _other(answer: Answer, verdict: object, question: object) -> str:

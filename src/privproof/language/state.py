@@ -39,12 +39,16 @@ class State:
         catches: whether some of the code catches errors.
         imports: the modules that it imports when it runs.
         reads: the plain values outside of it that it, and the user's functions that it calls, read by name.
+        functions: the user's own functions among what was looked at.
+        whole: whether all of it was looked at.
     """
 
     seen: Mapping[str, str]
     catches: bool = False
     imports: tuple[str, ...] = ()
     reads: Mapping[str, str] = field(default_factory=dict)
+    functions: tuple[types.FunctionType, ...] = ()
+    whole: bool = True
 
     def changed(self, other: State) -> str | None:
         """The first thing that is not the same in another state; None if all is."""
@@ -72,7 +76,9 @@ def state_of(*roots: Any) -> State:
     codes = [code for each in functions for code in _codes(each.__code__)]
     imports = dict.fromkeys(name for code in codes for name in _imports(code))
     reads = dict(read for root in (*functions, *roots) for read in _reads(root))
-    return State(looking.seen, any(code.co_exceptiontable for code in codes), tuple(imports), reads)
+    catches = any(code.co_exceptiontable for code in codes)
+    own = tuple(each for each in functions if _belongs(each))
+    return State(looking.seen, catches, tuple(imports), reads, own, len(looking.known) < _MOST)
 
 
 def _reads(called: Any) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from privproof import __version__
 from privproof.projects.results import Result
 
 VERSION = "2.1.0"
@@ -26,8 +25,8 @@ _RULES: tuple[tuple[str, str, str, str], ...] = (
 )
 
 
-def sarif(results: Sequence[Result]) -> str:
-    """The document."""
+def sarif(results: Sequence[Result], version: str) -> str:
+    """The document; the version is that of privproof."""
     rules = [
         {
             "id": name,
@@ -37,7 +36,7 @@ def sarif(results: Sequence[Result]) -> str:
         }
         for name, level, short, long in _RULES
     ]
-    driver = {"name": "privproof", "version": __version__, "semanticVersion": __version__, "rules": rules}
+    driver = {"name": "privproof", "version": version, "semanticVersion": version, "rules": rules}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
