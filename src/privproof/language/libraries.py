@@ -213,5 +213,5 @@ def load_part(holder: object, attribute: str) -> None:
     whole = _PARTS.get(attribute)
     if whole is not None and sys.modules.get(whole) is holder:
         importlib.import_module(f"{whole}.{attribute}")
-    if holder is sys.modules["privproof"] and attribute in vars(holder)["__all__"]:
+    if holder is sys.modules[__name__.partition(".")[0]] and attribute in vars(holder)["__all__"]:
         getattr(holder, attribute)  # import privproof; privproof.laplace: the façade keeps what it was once asked for
