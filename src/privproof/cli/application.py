@@ -43,6 +43,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "What a file holds: its functions, and what is wrong or refused in it, with line and column.",
     ),
     "store": ("storing", "The verdicts that are kept from one run to the next: how many, where, and giving them up."),
+    "account": (
+        "accounts",
+        "The ledger: what was released about data sets, what it cost, and what is left: create, spend, show, history, verify, export.",
+    ),
     "release": (
         "releasing",
         "Release a query of correlated data with noise that keeps every entry secret within the budget.",

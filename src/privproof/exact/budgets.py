@@ -139,6 +139,24 @@ class Epsilon:
         with precision(bits):
             return rational_bounds(self.ball(bits).exp())
 
+    def plus(self, other: Epsilon) -> Epsilon:
+        """The sum, exactly.
+
+        >>> epsilon("ln(2)").plus(epsilon("ln(4) + 1/2"))
+        Epsilon('ln(8) + 1/2')
+        """
+        if self.infinite or other.infinite:
+            return Epsilon(infinite=True)
+        return _add(self, other)
+
+    def minus(self, other: Epsilon) -> Epsilon:
+        """The difference from a finite epsilon, exactly; it may be below zero.
+
+        >>> epsilon("ln(8) + 1").minus(epsilon("ln(2)"))
+        Epsilon('ln(4) + 1')
+        """
+        return self if self.infinite else _add(self, _times(other, fmpq(-1)))
+
     def compare(self, other: Epsilon) -> int:
         """The sign of ``self - other``, exactly."""
         if self.infinite or other.infinite:

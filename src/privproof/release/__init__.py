@@ -18,6 +18,7 @@ from privproof.release.accounting import Accountant, Spending
 from privproof.release.calibrating import METHODS, Calibrated, calibrate
 from privproof.release.comparing import errors_by_method
 from privproof.release.frameworks import Framework, Protected, protect, protected_value, wasserstein_distance
+from privproof.release.ledger import Entry, Examination, Ledger, Reservation
 from privproof.release.locations import (
     location_certificate,
     resampling_planar_geometric,
@@ -50,10 +51,13 @@ __all__ = [
     "Chain",
     "Channel",
     "Clamped",
+    "Entry",
+    "Examination",
     "Framework",
     "Geometric",
     "GridLaplace",
     "Laplace",
+    "Ledger",
     "LocationFinding",
     "Map",
     "Network",
@@ -67,6 +71,7 @@ __all__ = [
     "ReleaseQuestion",
     "Released",
     "Resampled",
+    "Reservation",
     "Spending",
     "calibrate",
     "clamped",

@@ -15,7 +15,7 @@ from typing import Any
 from privproof.errors import FormatError
 from privproof.exact import Number, epsilon, fraction
 from privproof.formats import fields
-from privproof.formats.documents import Node, located, read_document
+from privproof.formats.documents import Node, Table, from_plain, located, read_document
 from privproof.formats.locks import locked
 from privproof.formats.prior_files import chain_from, prior_document
 from privproof.formats.whole_files import write_whole
@@ -91,8 +91,9 @@ def _continues(account: Accountant, known: Accountant, place: str) -> None:
         )
 
 
-def _write(account: Accountant, path: str | Path) -> None:
-    document: dict[str, Any] = {
+def account_document(account: Accountant) -> dict[str, Any]:
+    """An account as plain data."""
+    return {
         "kind": "account",
         "length": account.length,
         "budget": None if account.budget is None else str(account.budget),
@@ -108,7 +109,10 @@ def _write(account: Accountant, path: str | Path) -> None:
             for spent in account.spendings
         ],
     }
-    write_whole(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+
+
+def _write(account: Accountant, path: str | Path) -> None:
+    write_whole(path, json.dumps(account_document(account), ensure_ascii=False, indent=1) + "\n")
 
 
 def read_account(path: str | Path) -> Accountant:
@@ -117,7 +121,17 @@ def read_account(path: str | Path) -> Accountant:
     Raises:
         FormatError: the file is no account.
     """
-    root = read_document(Path(path))
+    return _account(read_document(Path(path)), path)
+
+
+def account_from(document: dict[str, Any]) -> Accountant:
+    """The account that plain data describe."""
+    root = from_plain(document)
+    assert isinstance(root, Table)
+    return _account(root, "account")
+
+
+def _account(root: Table, path: str | Path) -> Accountant:
     with located(root, path):
         fields.known_keys(root, ("kind", "length", "budget", "chains", "spendings"), "")
         kind = fields.required(root, "kind", fields.name, hint=_HINT)

@@ -15,7 +15,8 @@ from privproof.reporting.facts import Fact
 from privproof.reporting.reports import report_of
 from privproof.reporting.wording import SYMBOLS, facts, headline
 
-STYLES = {"computed": "bold green", "proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
+_COLOURS = {"=": "bold green", "✓": "bold green", "✗": "bold red", "?": "bold yellow"}
+STYLES = {status: _COLOURS[symbol] for status, symbol in SYMBOLS.items()}
 _WIDTH = 15
 """The least width of the column of labels, so that the texts of most facts begin below each other."""
 _WIDEST = 160

@@ -11,7 +11,11 @@ from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact
 from privproof.reporting.reports import report_of
 
-SYMBOLS = {"computed": "=", "proved": "✓", "refuted": "✗", "unknown": "?"}
+SYMBOLS = {
+    **{"computed": "=", "proved": "✓", "refuted": "✗", "unknown": "?"},
+    **{"ledger": "=", "spent": "✓", "refused": "✗", "sound": "✓", "unsound": "✗"},
+}
+"""How a verdict begins, and what a ledger says."""
 
 
 def headline(verdict: Verdict, *, asked_tight: bool) -> str:

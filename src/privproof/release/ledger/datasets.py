@@ -1,0 +1,63 @@
+"""Data sets of a ledger: what may be spent on each, for ever or in every stretch of time, and what a further cost makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from privproof.release.ledger.entries import COUNTED, Entry
+from privproof.release.ledger.rules import Cost, Quilts, Rule, rule_from
+from privproof.release.ledger.stores import Transaction
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set, and what may be spent on it.
+
+    Attributes:
+        name: what it is called.
+        rule: the budget, and how costs add up.
+        window: where a budget is for every stretch of time: how many seconds; None for ever.
+        total: what has been spent, in the present window.
+        spendings: how many releases were paid for, ever.
+    """
+
+    name: str
+    rule: Rule
+    window: int | None = None
+    total: Cost | None = None
+    spendings: int = 0
+
+
+def charge(found: Transaction, dataset: DataSet, time: str, cost: Cost) -> Cost:
+    """The total after one more cost.
+
+    Raises:
+        BudgetError: that would be beyond the budget.
+    """
+    if dataset.window is None and not isinstance(dataset.rule, Quilts):
+        latest = found.of_dataset(dataset.name, COUNTED, latest=True)
+        return dataset.rule.total(latest[0].total if latest else None, [], cost)
+    since = "" if dataset.window is None else window_start(time, dataset.window)
+    earlier = found.of_dataset(dataset.name, COUNTED, since=since)
+    return dataset.rule.total(None, [one for entry in earlier if (one := entry.cost) is not None], cost)
+
+
+def window_start(time: str, seconds: int) -> str:
+    """The beginning of the stretch of time that ends at a moment."""
+    return _stamp(datetime.fromisoformat(time) - timedelta(seconds=seconds))
+
+
+def dataset_from(entry: Entry) -> DataSet:
+    """The data set that an entry describes."""
+    return DataSet(entry.dataset, rule_from(entry.body["rule"]), entry.body.get("window"))
+
+
+def now() -> str:
+    """The present moment, in UTC."""
+    return _stamp(datetime.now(UTC))
+
+
+def _stamp(moment: datetime) -> str:
+    """A moment as text; texts are ordered as the moments are."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
