@@ -41,7 +41,7 @@ def test_show_and_export(command, tmp_path):
     assert "rho 1/8 of rho 1/2 in every 2,592,000 s in 1 release" in command("account", "show", "s.ledger").stdout
     for name in ("x.csv", "x.json", "x.html"):
         assert command("account", "export", "s.ledger", name).returncode == 0
-    rows = list(csv.DictReader((tmp_path / "x.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "x.csv").read_text().splitlines()))
     assert [(row["kind"], row["cost"]) for row in rows][-1] == ("spent", "rho 1/8")
     assert len(json.loads((tmp_path / "x.json").read_text())) == 4
     assert "rho 1/8 of rho 1/2" in (tmp_path / "x.html").read_text()

@@ -74,7 +74,7 @@ def account(
     tests: Annotated[bool, typer.Option("--for-tests", help="For create: take releases with seeded noise.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """What was released about data sets, what it cost, and what is left.
+    """The ledger: what was released about data sets, what it cost, and what is left.
 
     `create` makes a ledger with a budget, `add` one more data set, `spend` enters what a release costs before it is made, if the budget
     allows. `show` tells what is left, `history` every entry, `verify` checks all of it again, `export` writes it.

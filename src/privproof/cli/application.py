@@ -45,7 +45,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "store": ("storing", "The verdicts that are kept from one run to the next: how many, where, and giving them up."),
     "account": (
         "accounts",
-        "The ledger: what was released about data sets, what it cost, and what is left: create, spend, show, history, verify, export.",
+        "The ledger: what was released about data sets, what it cost, and what is left.",
     ),
     "release": (
         "releasing",

@@ -12,8 +12,15 @@ from privproof.reporting.facts import Fact
 from privproof.reporting.reports import report_of
 
 SYMBOLS = {
-    **{"computed": "=", "proved": "✓", "refuted": "✗", "unknown": "?"},
-    **{"ledger": "=", "spent": "✓", "refused": "✗", "sound": "✓", "unsound": "✗"},
+    "computed": "=",
+    "proved": "✓",
+    "refuted": "✗",
+    "unknown": "?",
+    "ledger": "=",
+    "spent": "✓",
+    "refused": "✗",
+    "sound": "✓",
+    "unsound": "✗",
 }
 """How a verdict begins, and what a ledger says."""
 
