@@ -1,7 +1,8 @@
 """How much a test tries: a part in the suite, all where time does not matter (``make test-slow``).
 
 A property has a number of examples (`examples`); a sweep over cases that differ in little but a seed or a size has a fixed selection
-(`selected`), spread over all of them.  What is alone of its kind, and what was once wrong, is always in the suite.
+(`selected`), spread over all of them; a search that should find nothing has a time (`patience`).  What is alone of its kind, and what was
+once wrong, is always in the suite.
 """
 
 from __future__ import annotations
@@ -19,11 +20,17 @@ ALL = os.environ.get("PRIVPROOF_EXAMPLES") == "all"
 """Whether time does not matter."""
 _PART = 24
 _FEWEST = 3
+_LEAST_SECONDS = 0.5
 
 
 def examples(most: int, *, fewest: int = _FEWEST) -> int:
     """So many examples at most, a twenty-fourth of them in the suite, but never less than three; fewer where each takes seconds."""
     return most if ALL else max(min(most, fewest), most // _PART)
+
+
+def patience(most: float) -> float:
+    """So many seconds at most for a search that should find nothing, which takes all of them: a quarter in the suite, but half a second."""
+    return most if ALL else max(min(most, _LEAST_SECONDS), most / 4)
 
 
 def selected(cases: Iterable[object], kept: int) -> list[object]:

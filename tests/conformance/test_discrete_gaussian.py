@@ -12,7 +12,7 @@ from flint import arb, arb_series, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
-from tests.amounts import examples
+from tests.amounts import examples, patience
 from tests.certificates import recheck
 
 from privproof import (
@@ -447,7 +447,8 @@ def test_a_shift_that_only_a_later_test_decides_proves_nothing():
 
     # what the shifts would come to if they could be chosen in hindsight: 1/16 + 4/64
     assert (
-        check(above, 1, str(round(excess_by_definition([(16, 1), (64, 2)], 1.0), 6)), time_limit=4).status != "proved"
+        check(above, 1, str(round(excess_by_definition([(16, 1), (64, 2)], 1.0), 6)), time_limit=patience(4)).status
+        != "proved"
     )
 
 

@@ -6,6 +6,7 @@ import copy
 import time
 
 import pytest
+from tests.amounts import patience
 from tests.certificates import recheck
 
 from privproof import (
@@ -327,7 +328,7 @@ TRAPS += [at_a_noisy_limit, length_itself, scale_by_length]
 @pytest.mark.parametrize("function", TRAPS, ids=lambda f: f.__name__)
 def test_what_one_record_does_to_the_others_is_never_proved(function):
     try:
-        found = check(mechanism(function, neighbours=ADD_REMOVE), 1, time_limit=4)
+        found = check(mechanism(function, neighbours=ADD_REMOVE), 1, time_limit=patience(4))
     except LanguageError:
         return
     assert found.status in ("refuted", "unknown") or found.engine == "runs"

@@ -100,8 +100,8 @@ def test_what_is_found_is_accepted(name, certificates):
         assert any(key.startswith("left_") for key in outcome.details)
 
 
-LONG = ("clamped, refuted",)
-"""A whole town, of which the checker looks at every pair before it says no; smaller maps are clamped as well."""
+LONG = ("clamped, refuted", "remapped, refuted")
+"""A whole town, of which the checker looks at every pair before it says no; smaller maps are clamped and remapped as well."""
 
 
 @pytest.mark.parametrize(

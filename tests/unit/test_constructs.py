@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.amounts import patience
 from tests.certificates import recheck
 
 from privproof import check, integer, laplace, mechanism, output_probability, public, real, real_queries, rows
@@ -34,7 +35,7 @@ def test_several_threshold_tests_in_a_row_are_proved():
 
 
 def test_several_tests_in_a_row_cost_more_than_one():
-    assert check(three_tests, "1/4", time_limit=20).status != "proved"
+    assert check(three_tests, "1/4", time_limit=patience(20)).status != "proved"
 
 
 @mechanism
@@ -65,7 +66,7 @@ def test_noise_of_different_scales_in_two_branches_is_not_matched():
             shown = laplace(x, scale=2)
         return shown
 
-    assert check(telling, 3, time_limit=15).status != "proved"
+    assert check(telling, 3, time_limit=patience(15)).status != "proved"
 
 
 def test_noise_that_only_one_branch_draws_is_not_matched():
@@ -124,7 +125,7 @@ def test_the_adaptive_sparse_vector_with_a_larger_limit_is_not_proved():
             i += 1
         return out
 
-    assert check(longer, 1, time_limit=20).status != "proved"
+    assert check(longer, 1, time_limit=patience(20)).status != "proved"
 
 
 def test_variables_may_be_called_like_what_proofs_speak_of():
@@ -145,7 +146,7 @@ def test_variables_may_be_called_like_what_proofs_speak_of():
         return laplace(size, scale=1)
 
     proved(summed, 1)
-    assert check(named, 1, time_limit=20).status != "proved"
+    assert check(named, 1, time_limit=patience(20)).status != "proved"
 
 
 def test_simple_invariants_are_found_by_conjecture_alone(monkeypatch):
@@ -214,7 +215,7 @@ def test_a_divisor_that_depends_on_data_is_asked_for_too():
     def divided(x: real(), y: real(low=1)):
         return laplace(x, scale=1) / y
 
-    assert check(divided, 5, time_limit=15).status != "proved"
+    assert check(divided, 5, time_limit=patience(15)).status != "proved"
 
 
 def test_a_certificate_that_hides_data_behind_processing_is_refused():
@@ -254,7 +255,7 @@ def test_an_event_says_nothing_of_a_number_that_is_no_form():
         factor = laplace(0, scale=1)
         return number if hint > 0 else number * factor / factor
 
-    assert check(either_way, epsilon=3, neighbours="one", time_limit=20).status == "unknown"
+    assert check(either_way, epsilon=3, neighbours="one", time_limit=patience(20)).status == "unknown"
     with pytest.raises(LanguageError, match="no probability is known"):
         output_probability(either_way, "≥1", q=[0])
     assert str(output_probability(either_way, "*", q=[0])) == "1"

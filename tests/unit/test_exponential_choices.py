@@ -12,6 +12,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from tests.amounts import patience
 from tests.certificates import recheck
 
 from privproof import (
@@ -228,7 +229,7 @@ def a_gap_beside_another_choice(q):
     ],
 )
 def test_gumbel_noise_only_moves_up(function, expected):
-    limit = 1 if expected == "unknown" else 60
+    limit = patience(1) if expected == "unknown" else 60
     assert check(function, 1, inputs={"q": real_queries()}, time_limit=limit).status == expected
 
 
@@ -276,7 +277,7 @@ OTHERWISE = (
 @pytest.mark.parametrize("function", OTHERWISE)
 def test_other_weights_are_no_choice_by_scores(function):
     try:
-        assert check(function, 1, inputs={"q": real_queries()}, time_limit=1).status != "proved"
+        assert check(function, 1, inputs={"q": real_queries()}, time_limit=patience(1)).status != "proved"
     except LanguageError as refused:
         assert refused.code in ("choice", "construct", "product", "float")  # noqa: PT017
 
@@ -292,7 +293,7 @@ def test_cells_of_two_scales_are_no_choice():
         noisy = [gumbel(data.count("a"), scale=2), gumbel(data.count("b"), scale=4)]
         return noisy.index(max(noisy))
 
-    assert check(two_scales, "1/2", inputs={"data": CELL}, neighbours="one", time_limit=1).status != "proved"
+    assert check(two_scales, "1/2", inputs={"data": CELL}, neighbours="one", time_limit=patience(1)).status != "proved"
 
 
 def test_scores_that_are_no_whole_numbers_are_left_to_gumbel_noise():

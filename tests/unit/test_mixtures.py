@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.amounts import selected
+from tests.amounts import patience, selected
 from tests.certificates import recheck
 from tests.coin_programs import coin_program, worst_loss
 from tests.programs import load
@@ -213,7 +213,7 @@ def until_two_are_taken(data: records(0, 1)):
 def test_what_only_looks_like_sampling_is_not_proved(subject):
     """The loss of each is above ln(5/4), that of a sampled count, for some neighbours."""
     try:
-        verdict = check(subject, "ln(5/4)", neighbours=MORE, time_limit=4)
+        verdict = check(subject, "ln(5/4)", neighbours=MORE, time_limit=patience(4))
     except PrivproofError:
         return
     assert verdict.status in ("refuted", "unknown")

@@ -7,6 +7,7 @@ from math import exp, log
 from statistics import NormalDist
 
 import pytest
+from tests.amounts import patience
 from tests.certificates import recheck
 
 from privproof import check, gaussian, laplace, mechanism, records, tight_rho
@@ -73,7 +74,7 @@ def test_the_delta_is_what_far_noise_takes(function, epsilon, delta, less):
     verdict = check(function, epsilon=epsilon, delta=f"{delta * 1.00001:.12f}")
     assert (verdict.status, verdict.engine) == ("proved", "laplace")
     assert isinstance(recheck(verdict.certificate), Accepted)
-    limit = 2 if less == "refuted" else 0.5  # a search that finds nothing takes all of it
+    limit = 2 if less == "refuted" else patience(2)
     assert check(function, epsilon=epsilon, delta=f"{delta * 0.9999:.12f}", time_limit=limit).status == less
 
 
@@ -84,7 +85,7 @@ def test_a_delta_that_forgets_the_atom_at_the_threshold_is_refuted():
 
 @pytest.mark.parametrize("function", [untested, noise_shared])
 def test_what_no_promise_helps_is_not_proved(function):
-    assert check(function, epsilon=1, delta="1/100", time_limit=2).status != "proved"
+    assert check(function, epsilon=1, delta="1/100", time_limit=patience(2)).status != "proved"
 
 
 def test_the_checker_reads_promises_strictly():

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.amounts import patience
 from tests.certificates import recheck
 
 from privproof import (
@@ -456,7 +457,7 @@ def test_a_runner_up_that_is_forgotten_when_the_best_changes_is_no_selection():
         return winner, best - second
 
     no_selection(wrong)
-    assert check(wrong, 1, time_limit=20).status != "proved"
+    assert check(wrong, 1, time_limit=patience(20)).status != "proved"
 
 
 def test_geometric_noise_has_ties_and_its_gap_is_not_proved():
@@ -474,7 +475,7 @@ def test_geometric_noise_has_ties_and_its_gap_is_not_proved():
         return winner, best - second
 
     no_selection(with_ties)
-    assert check(with_ties, "2*ln(2)", time_limit=10).status != "proved"
+    assert check(with_ties, "2*ln(2)", time_limit=patience(10)).status != "proved"
 
 
 def test_the_scale_of_a_selection_may_be_a_multiple_of_a_public_number():

@@ -8,6 +8,7 @@ from math import exp, sqrt
 from statistics import NormalDist
 
 import pytest
+from tests.amounts import patience
 from tests.certificates import recheck
 
 from privproof import (
@@ -110,7 +111,7 @@ def test_it_is_proved_for_every_length_and_no_smaller_delta(function, epsilon, o
     verdict = check(program_question(function), epsilon=epsilon, delta=f"{delta * 1.0001:.9f}")
     assert (verdict.status, verdict.engine) == ("proved", "laplace")
     assert isinstance(recheck(verdict.certificate), Accepted)
-    less = check(program_question(function), epsilon=epsilon, delta=f"{delta * 0.999:.9f}", time_limit=2)
+    less = check(program_question(function), epsilon=epsilon, delta=f"{delta * 0.999:.9f}", time_limit=patience(2))
     assert (less.status, less.engine) != ("proved", "laplace")
 
 
@@ -168,7 +169,7 @@ def folded(x: real()):
 
 @pytest.mark.parametrize("function", [running_totals, noise_shown, first_large, length_shown, every_answer])
 def test_what_gives_away_more_is_not_proved(function):
-    assert check(function, epsilon=1, delta="1/100", time_limit=10).status != "proved"
+    assert check(function, epsilon=1, delta="1/100", time_limit=patience(10)).status != "proved"
 
 
 @pytest.mark.parametrize("function", [length_hidden, noise_on_noise, folded])
@@ -179,7 +180,7 @@ def test_what_is_done_to_settled_noise_costs_nothing(function):
 @pytest.mark.parametrize("function", [prophetic, reused])
 def test_what_depends_on_the_outcome_is_not_proved(function):
     """Above threshold with Gaussian noise alone gives away 0.0638 on a million answers, while its shifts come to 0.016."""
-    assert check(program_question(function), epsilon="1/2", delta="0.02", time_limit=3).status != "proved"
+    assert check(program_question(function), epsilon="1/2", delta="0.02", time_limit=patience(3)).status != "proved"
 
 
 def _changed(certificate, change):
@@ -276,7 +277,7 @@ def test_shifts_in_hindsight_cost_delta_for_every_result():
     assert (verdict.status, verdict.question.list_size) == ("proved", None)
     assert "(31/25, 18413/500000000 + 18413/500000000*size)-private" in str(verdict)
     for function in (foretold_for_less, forgets_the_last_result):
-        assert check(function, time_limit=2).status == "unknown"
+        assert check(function, time_limit=patience(2)).status == "unknown"
     with pytest.raises(BudgetError, match="has a delta"):
         check(related_to_epsilon)
 
@@ -364,12 +365,12 @@ def test_the_other_measures_for_every_length(ask, function, lower, upper):
 
 def test_claims_of_other_measures_for_every_length():
     assert check(vector, rho="1/18").status == "proved"
-    assert check(vector, rho="1/19", time_limit=2).status == "unknown"
+    assert check(vector, rho="1/19", time_limit=patience(2)).status == "unknown"
     assert check(twice, renyi={2: "1/2", 8: 2}).status == "proved"
     assert check(both_kinds, rho="3/8").status == "proved"
-    assert check(both_kinds, mu=2, time_limit=3).status == "unknown"
+    assert check(both_kinds, mu=2, time_limit=patience(3)).status == "unknown"
     assert check(count, mu="0.4999").status == "refuted"
-    assert check(reused, mu=1, time_limit=3).status != "proved"
+    assert check(reused, mu=1, time_limit=patience(3)).status != "proved"
 
 
 def test_the_checker_reads_the_measures_off_the_shifts_itself():

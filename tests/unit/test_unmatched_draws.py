@@ -6,6 +6,7 @@ import copy
 from math import exp, log
 
 import pytest
+from tests.amounts import patience
 from tests.certificates import recheck
 
 from privproof import (
@@ -154,7 +155,7 @@ def test_a_key_that_one_side_holds_alone_costs_a_delta(function, epsilon, delta,
 
 def test_a_key_that_one_side_holds_alone_costs_a_delta_with_gaussian_noise():
     assert check(with_gaussian, epsilon=1, delta="0.01").status == "proved"
-    assert check(with_gaussian, epsilon=1, delta="1e-6", time_limit=1).status != "proved"
+    assert check(with_gaussian, epsilon=1, delta="1e-6", time_limit=patience(1)).status != "proved"
 
 
 @pytest.mark.parametrize("function", [clamped, wasted])
@@ -167,7 +168,7 @@ def test_what_nobody_looks_at_costs_nothing(function):
 
 @pytest.mark.parametrize("function", [looked_at, shown, other_scale, every_cell, there_and_back, record_by_record])
 def test_what_one_run_draws_alone_is_not_chosen(function):
-    assert check(function, epsilon=1, time_limit=2).status != "proved"
+    assert check(function, epsilon=1, time_limit=patience(2)).status != "proved"
 
 
 def test_the_loss_of_a_shift_that_looks_at_the_turn_of_one_run():
