@@ -122,9 +122,7 @@ def cumulative() -> str:
 
 def outputs() -> str:
     """The loss at every output of a noisy count of ill people."""
-    flu = release.Network.exchangeable(
-        ["Ann", "Bob", "Cho", "Dan"], {0: "0.1", 1: "0.15", 2: "0.5", 3: "0.15", 4: "0.1"}
-    )
+    flu = release.Network.exchangeable(["Ann", "Bob", "Cho", "Dan"], {0: "0.1", 1: "0.15", 2: "0.5", 3: "0.15", 4: "0.1"})
     laws = next(iter(network_laws_of(flu, release.count("ill"))))
     ill, well = (laws.masses[laws.values.index(value)] for value in ("ill", "healthy"))
     lines = []

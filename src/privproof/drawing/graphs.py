@@ -344,12 +344,12 @@ def _rendered(drawn: Picture, found: _Routed, note: str) -> str:
     rectangles = (*places.values(), *found.spots)
     corners: list[Point] = [(r.x + r.width, r.y + r.height) for r in rectangles] + [(r.x, r.y) for r in rectangles]
     corners += [_point(curve, t / 10) for curve in found.curves for t in range(11)]
-    paths = [_path(curve, RED if a.marked else GREY) for a, curve in zip(drawn.arrows, found.curves, strict=True)]
+    paths = [arrow_path(curve, RED if a.marked else GREY) for a, curve in zip(drawn.arrows, found.curves, strict=True)]
     labels = [_label(arrow, spot) for arrow, spot in zip(drawn.arrows, found.spots, strict=True)]
     for i, box in enumerate(drawn.boxes):
         if box.initial:
             x, y = places[i].x, places[i].middle[1]
-            paths.append(_path(((x - 26, y), (x - 18, y), (x - 10, y), (x, y)), GREY))
+            paths.append(arrow_path(((x - 26, y), (x - 18, y), (x - 10, y), (x, y)), GREY))
             corners.append((x - 28, y))
     left, top = min(x for x, _ in corners) - _MARGIN / 2, min(y for _, y in corners) - _MARGIN / 2
     right, bottom = max(x for x, _ in corners) + _MARGIN / 2, max(y for _, y in corners) + _MARGIN / 2
@@ -365,7 +365,7 @@ def _rendered(drawn: Picture, found: _Routed, note: str) -> str:
     return svg_element(title or "model", said, frame, (*named, *paths, *boxes, *labels, *legend))
 
 
-def _path(curve: Curve, colour: str) -> str:
+def arrow_path(curve: Curve, colour: str) -> str:
     """An arrow: its line, and its head as a triangle."""
     (ax, ay), (px, py), (qx, qy), (bx, by) = curve
     wide, size = (2.0, 9.0) if colour == RED else (1.2, 8.0)

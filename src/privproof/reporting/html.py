@@ -36,7 +36,8 @@ h2 {{ font-size: 1.05rem; margin: 2rem 0 .6rem; }}
 pre {{ background: {themed(BOX)}; padding: 1rem; border-radius: .4rem; overflow-x: auto; font-size: .85rem; }}
 footer {{ color: {themed(GREY)}; margin-top: 2rem; font-size: .9rem; }}
 @media (max-width: 40rem) {{
-  .facts tr {{ display: block; padding: .3rem 0; }} .facts th, .facts td {{ display: block; max-width: none; padding: 0; }}
+  .facts, .facts tbody, .facts tr, .facts th, .facts td {{ display: block; width: auto; max-width: none; }}
+  .facts tr {{ padding: .3rem 0; }} .facts th, .facts td {{ padding: 0; }}
 }}
 @media print {{
   :root {{ color-scheme: light; }} body {{ max-width: none; margin: 0; font-size: 11pt; }}
