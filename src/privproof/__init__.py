@@ -27,9 +27,11 @@ Epsilon('ln(8)')
 """
 
 import warnings
+from collections.abc import Callable
 
 import lazy_loader
 
+from privproof.drawing.showing import show_with
 from privproof.evidence.presenting import Presenter, present_with
 
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
@@ -52,6 +54,13 @@ def _presenter() -> Presenter:
     return VerdictPresenter()
 
 
+def _cards() -> Callable[[object], str]:
+    from privproof.reporting.notebooks import card_of
+
+    return card_of
+
+
 present_with(_presenter)
+show_with(_cards)
 
 __version__ = "0.3.0"

@@ -40,9 +40,9 @@ LAYERS = (
 
 FURTHER = {
     "exact": {"errors"},
-    "models": {"errors", "exact"},
+    "models": {"errors", "exact", "drawing"},
     "formulas": {"errors", "exact"},
-    "language": {"errors", "exact"},
+    "language": {"errors", "exact", "drawing"},
     "projects": {"errors", "formats"},
     "checker": {"exact"},
     "engines": {"checker", "release"},

@@ -102,7 +102,7 @@ def neighbours() -> str:
     parts, top = [], 58.0
     for name, left, right, changed in kinds:
         parts.append(text_at(MARGIN, top + 26, name, size=13, fill=INK))
-        for x, values, colour in ((220, left, BLUE), (470, right, DARK_ORANGE)):
+        for x, values in ((220, left), (470, right)):
             for i, value in enumerate(values):
                 odd = i in changed
                 parts.append(box(x + 46 * i, top + 6, 40, 30, PALE_RED if odd else BOX, RED if odd else GREY))

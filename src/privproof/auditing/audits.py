@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
+from privproof.drawing.showing import Shown
 from privproof.engines.sampling.events import Event
 from privproof.engines.sampling.testing import Count, Histogram
 from privproof.evidence.verdicts import Status, Verdict
@@ -43,7 +44,7 @@ class Certified:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Shown):
     """The result of an audit.
 
     Attributes:

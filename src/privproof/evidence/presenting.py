@@ -16,10 +16,6 @@ class Presenter(Protocol):
         """What the command prints."""
         ...
 
-    def html(self, verdict: Verdict) -> str:
-        """A part of a page."""
-        ...
-
     def page(self, verdict: Verdict) -> str:
         """A page of its own."""
         ...

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from privproof.drawing.showing import Shown
 from privproof.evidence.presenting import presenter
 from privproof.evidence.witnesses import AnyWitness, Arguments, WordWitness
 from privproof.exact import INFINITE, Epsilon, epsilon, log, text
@@ -228,7 +229,7 @@ class Certified:
 
 
 @dataclass(frozen=True, repr=False)
-class Verdict:
+class Verdict(Shown):
     """What was established about a question; see `Proved`, `Refuted` and `Unknown`.
 
     Proved and refuted verdicts are made by the gate alone (`privproof.evidence.gate`): they carry its seal, which says what the
@@ -345,9 +346,6 @@ class Verdict:
 
     def __str__(self) -> str:
         return presenter().text(self)
-
-    def _repr_html_(self) -> str:
-        return presenter().html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain data, the object that the command prints with ``--json``."""

@@ -45,8 +45,12 @@ def picture(subject: Question | Model | StreamQuestion | Picture) -> Picture:
 
 
 def stream_picture(question: StreamQuestion, marked: Collection[int] = ()) -> Picture:
-    """The picture of a stream automaton; the transitions of a structure may be marked."""
-    automaton = question.automaton
+    """The picture of a question about a stream automaton; the transitions of a structure may be marked."""
+    return automaton_picture(question.automaton, question.name, marked)
+
+
+def automaton_picture(automaton: StreamAutomaton, title: str = "", marked: Collection[int] = ()) -> Picture:
+    """The picture of a stream automaton."""
     index = {state: i for i, state in enumerate(automaton.states)}
     boxes = tuple(
         Box(
@@ -69,7 +73,7 @@ def stream_picture(question: StreamQuestion, marked: Collection[int] = ()) -> Pi
         if number in marked:
             red.add(key)
     arrows = (Arrow(*key, _few(lines), key in red) for key, lines in found.items())
-    return Picture(question.name, boxes, tuple(arrows))
+    return Picture(title, boxes, tuple(arrows))
 
 
 def _noise(automaton: StreamAutomaton, state: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from pickle import PicklingError
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, TypeAlias, TypeVar
 
+from privproof.drawing.showing import Shown
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
 from privproof.exact.affine import read_affine
@@ -95,7 +96,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class Mechanism(Shown):
     """A function, what it reads, which data sets are neighbours, and the claim that is made about it.
 
     Call it like the function: it samples.

@@ -16,13 +16,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from privproof.drawing.showing import Shown
 from privproof.errors import ModelError
 from privproof.exact import ONE, Number
 from privproof.models.distributions import Distribution, distinct_names, distribution, known_name
 
 
 @dataclass(frozen=True, kw_only=True)
-class HiddenMarkovModel:
+class HiddenMarkovModel(Shown):
     """A Markov chain whose states are seen through observations.
 
     >>> coin = HiddenMarkovModel(
@@ -72,7 +73,7 @@ class HiddenMarkovModel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarkovChain:
+class MarkovChain(Shown):
     """A Markov chain whose states carry labels; what an observer sees of a state is its set of labels.
 
     >>> chain = MarkovChain(states=["a", "b"], transitions={"a": {"b": 1}}, labels={"b": ["done"]})

@@ -19,6 +19,7 @@ from functools import cached_property
 from itertools import product
 from typing import TypeAlias
 
+from privproof.drawing.showing import Shown
 from privproof.errors import ModelError
 from privproof.exact import ZERO, Rational
 from privproof.models.distributions import distinct_names, known_name
@@ -118,7 +119,7 @@ class Transition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamAutomaton:
+class StreamAutomaton(Shown):
     """A finite graph of transitions.
 
     Attributes:

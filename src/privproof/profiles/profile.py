@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from privproof.compiling import mechanism_question
+from privproof.drawing.showing import Shown
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Epsilon, EpsilonLike, Number, Rational, decimal, epsilon, log, rational, show
 from privproof.language import Mechanism
@@ -66,7 +67,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Profile:
+class Profile(Shown):
     """How private a mechanism is, for every epsilon.
 
     Attributes:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from privproof.drawing.showing import Shown
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Rational, fraction, rational
 from privproof.language.randomness import Seed, release_source
@@ -22,7 +23,7 @@ from privproof.scenarios.queries import Query
 
 
 @dataclass(frozen=True)
-class Released:
+class Released(Shown):
     """A noisy answer.
 
     Attributes:

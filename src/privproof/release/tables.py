@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from privproof.drawing.showing import Shown
 from privproof.engines.releases.costs import upper
 from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence import Verdict
@@ -121,7 +122,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Record:
+class Record(Shown):
     """What was released, and everything about it.
 
     Attributes:

@@ -19,6 +19,7 @@ from .profiles import (
     profile_data,
     profile_page,
 )
+from .progress import show_progress
 from .text import plain_console, print_explanation, print_headline, print_table, print_verdict
 from .wording import data, headline
 
@@ -58,4 +59,5 @@ __all__ = [
     "renyi_data",
     "satisfaction_data",
     "satisfaction_page",
+    "show_progress",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from privproof.drawing.showing import Shown
 from privproof.engines.logic.measures import Between, Closeness, Gap, Likelihood, Truths, worst_of
 from privproof.evidence.verdicts import Status, Verdict
 from privproof.formulas import Formula, Probable, sublogic
@@ -14,7 +15,7 @@ __all__ = ["Between", "Closeness", "Gap", "Likelihood", "Satisfaction"]
 
 
 @dataclass(frozen=True, eq=False)
-class Satisfaction:
+class Satisfaction(Shown):
     """The answer to "in which states does the formula hold?".
 
     Attributes:

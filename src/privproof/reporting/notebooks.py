@@ -1,0 +1,146 @@
+"""Cards: what a notebook shows of a verdict, a mechanism, a profile, an audit, a release or a model.
+
+A card is a part of a page: a sentence, a picture, and facts.  It has no background and takes its colours from the page, so that it can be
+read in light and dark notebooks; it needs no script and nothing from the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from html import escape
+
+from privproof.auditing.audits import Audit
+from privproof.drawing.palette import DARK, DARK_PAGES, STATUS
+from privproof.engines.logic.satisfaction import Satisfaction
+from privproof.evidence.verdicts import Verdict
+from privproof.exact import decimal, show
+from privproof.formats import svg
+from privproof.formats.pictures import automaton_picture
+from privproof.language import Mechanism
+from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
+from privproof.models.stream_automaton import StreamAutomaton
+from privproof.profiles import Profile, SmallestDelta
+from privproof.release.releasing import Released
+from privproof.release.tables import Record
+from privproof.reporting import records
+from privproof.reporting.audit_pages import audit_page
+from privproof.reporting.drawings import DRAWN, drawing, source
+from privproof.reporting.facts import Fact
+from privproof.reporting.logic import satisfaction_page
+from privproof.reporting.pictures import distribution_picture, profile_picture
+from privproof.reporting.profiles import delta_page
+from privproof.reporting.wording import SYMBOLS, facts, headline
+
+_STYLE = (
+    ".privproof-card{font-family:system-ui,sans-serif;max-width:60rem}"
+    ".privproof-card table{border-collapse:collapse;margin:.4em 0}"
+    ".privproof-card th,.privproof-card td{text-align:left;vertical-align:top;padding:.15em 1em .15em 0;background:none;border:none}"
+    ".privproof-card th{font-weight:500;opacity:.7;white-space:nowrap}"
+    ".privproof-card td{white-space:pre-wrap;overflow-wrap:anywhere}"
+    ".privproof-card pre{overflow-x:auto}"
+    ".privproof-card .drawing{overflow-x:auto}"
+    + "".join(f".privproof-{name}{{color:light-dark({colour},{DARK[colour]})}}" for name, colour in STATUS.items())
+    + f":is({','.join(DARK_PAGES)}) .privproof-card{{color-scheme:dark}}"
+)
+_FIRST = 8
+"""Facts that are shown at once; the others are behind a line that opens."""
+
+
+def card(sentence: str, listed: Sequence[Fact] = (), parts: Sequence[str | None] = (), status: str = "") -> str:
+    """A card: the sentence with its verdict, pictures or sources, and the facts, of which the later ones open on demand."""
+    badge = f'<strong class="privproof-{status}">{SYMBOLS[status]} {status}</strong> ' if status else ""
+    shown = "".join(part for part in parts if part)
+    more = f"<details><summary>more</summary>{_table(listed[_FIRST:])}</details>" if len(listed) > _FIRST else ""
+    return (
+        f'<div class="privproof-card"><style>{_STYLE}</style><p>{badge}{escape(sentence)}</p>'
+        f"{shown}{_table(listed[:_FIRST])}{more}</div>"
+    )
+
+
+def _table(listed: Sequence[Fact]) -> str:
+    rows = "".join(f"<tr><th>{escape(fact.label)}</th><td>{escape(fact.text)}</td></tr>" for fact in listed)
+    return f"<table>{rows}</table>" if rows else ""
+
+
+@singledispatch
+def card_of(thing: object) -> str:
+    """The card of something that shows itself."""
+    return card(repr(thing))
+
+
+@card_of.register
+def _(thing: Verdict) -> str:
+    drawn = distribution_picture(thing)
+    sentence = headline(thing, asked_tight=thing.asked_tight)
+    listed = facts(thing, command=None, asked_tight=thing.asked_tight)
+    return card(sentence, listed, [drawn and drawing(drawn)], thing.status)
+
+
+@card_of.register
+def _(thing: Profile) -> str:
+    tight = thing.epsilon()
+    listed = [
+        Fact("delta = 0", f"from epsilon {tight.show()} on" if not tight.infinite else "at no epsilon"),
+        Fact("epsilon = 0", f"delta {show(thing.total_variation)}, the total variation distance"),
+    ]
+    return card(f"{thing.name}: the privacy profile", listed, [drawing(profile_picture(thing))])
+
+
+@card_of.register
+def _(thing: SmallestDelta) -> str:
+    page = delta_page(thing, None)
+    drawn = distribution_picture(thing.verdict)
+    return card(page.sentence, page.facts, [drawn and drawing(drawn)])
+
+
+@card_of.register
+def _(thing: Audit) -> str:
+    page = audit_page(thing)
+    return card(page.sentence, page.facts, [f"<details><summary>pictures</summary>{page.more}</details>"], page.status)
+
+
+@card_of.register
+def _(thing: Satisfaction) -> str:
+    page = satisfaction_page(thing, certificate=None)
+    return card(page.sentence, page.facts, [], page.status)
+
+
+@card_of.register
+def _(thing: Record) -> str:
+    parts = [drawing(chart) for chart in records.charts(thing)]
+    return card(records.headline(thing), records.facts(thing), parts[:1], thing.verdict.status)
+
+
+@card_of.register
+def _(thing: Released) -> str:
+    made = thing.made
+    listed = [Fact(name, show(value)) for name, value in thing.values.items()]
+    listed += [Fact("method", made.method), Fact("error", f"expected {decimal(made.expected_error)}")]
+    listed += [Fact("noise drawn", "FROM A SEED: for tests, not for release")] if thing.seeded else []
+    return card(f"{made.question.query.name}, released", listed)
+
+
+@card_of.register
+def _(thing: Mechanism) -> str:
+    listed = [Fact(name, str(declared)) for name, declared in thing.inputs.items()]
+    listed += [Fact(name, str(value)) for name, value in thing.parameters.items()]
+    neighbours = thing.neighbours if isinstance(thing.neighbours, str) else "as a function says"
+    return card(f"mechanism {thing.name}", [*listed, Fact("neighbours", neighbours)], [source(thing)])
+
+
+@card_of.register(HiddenMarkovModel)
+@card_of.register(MarkovChain)
+@card_of.register(Transducer)
+def _(thing: HiddenMarkovModel | MarkovChain | Transducer) -> str:
+    name = {HiddenMarkovModel: "hidden Markov model", MarkovChain: "Markov chain", Transducer: "transducer"}[
+        type(thing)
+    ]
+    drawn = [drawing(svg(thing))] if len(thing.states) <= DRAWN else []
+    return card(f"{name} with {len(thing.states)} states", (), drawn)
+
+
+@card_of.register
+def _(thing: StreamAutomaton) -> str:
+    drawn = [drawing(svg(automaton_picture(thing)))] if len(thing.states) <= DRAWN else []
+    return card(f"stream automaton with {len(thing.states)} states", (), drawn)
