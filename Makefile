@@ -68,8 +68,15 @@ bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/release.py
 	$(BIN)/python benchmarks/audit.py
 
+.PHONY: pictures
+pictures: $(READY)  ## the pictures of the documentation, drawn anew
+	for script in docs/pictures/ideas/draw_ideas.py docs/pictures/terminal/record.py docs/pictures/release/draw.py docs/pictures/audit/draw_audits.py; \
+	    do $(BIN)/python $$script || exit 1; done
+	for file in docs/pictures/streams/*.svg; \
+	    do $(BIN)/privproof convert examples/models/streams/$$(basename $$file .svg).yaml $$file || exit 1; done
+
 docs: $(READY)  ## the documentation as a site, in site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "site/index.html"
 
 lock: $(READY)  ## pin the versions anew

@@ -26,14 +26,19 @@ TYPED, THINKING, SHOWN, READING = 0.02, 0.6, 0.12, 2.5
 
 
 def answer(command: str) -> list[str]:
-    """What a command prints: the verdict and the facts that a first reader needs, each on one line."""
+    """What a command prints, when it is run."""
     words = [sys.executable, "-m", *re.findall(r"'[^']*'|\S+", command)]
     done = subprocess.run([word.strip("'") for word in words], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise SystemExit(done.stderr)
-    first, *facts = done.stdout.splitlines()
-    kept = [line for line in facts if line.strip().startswith(KEPT)]
-    return [first, *(line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…" for line in kept), "  …"]
+    return kept(done.stdout)
+
+
+def kept(printed: str) -> list[str]:
+    """The verdict and the facts that a first reader needs, each on one line."""
+    first, *facts = printed.splitlines()
+    some = [line for line in facts if line.strip().startswith(KEPT)]
+    return [first, *(line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…" for line in some), "  …"]
 
 
 def recorded(sessions: list[tuple[str, list[str]]]) -> str:

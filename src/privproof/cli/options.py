@@ -73,7 +73,7 @@ EngineName = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 CertificateOut = Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here.")]
 ReportOut = Annotated[
-    Path | None, typer.Option("--report", help="Write a report here: HTML, or its parts for OUT.json.")
+    Path | None, typer.Option("--report", help="Write a report here: HTML; LaTeX for OUT.tex; its parts for OUT.json.")
 ]
 TimeLimit = Annotated[
     float | None, typer.Option("--time-limit", min=0, help="Stop after so many seconds in all, with what is known.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -16,8 +17,12 @@ class Presenter(Protocol):
         """What the command prints."""
         ...
 
-    def page(self, verdict: Verdict) -> str:
-        """A page of its own."""
+    def page(self, verdict: Verdict, path: Path) -> str:
+        """A page of its own, in the form that the name of its file says."""
+        ...
+
+    def latex(self, verdict: Verdict, *, standalone: bool) -> str:
+        """A section of a paper."""
         ...
 
     def data(self, verdict: Verdict) -> dict[str, object]:

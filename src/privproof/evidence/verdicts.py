@@ -351,9 +351,17 @@ class Verdict(Shown):
         """The verdict as plain data, the object that the command prints with ``--json``."""
         return presenter().data(self)
 
+    def to_latex(self, *, standalone: bool = False) -> str:
+        """The verdict as LaTeX, for the appendix of a paper: the claim, the mechanism, the proof or the counterexample.
+
+        Args:
+            standalone: whether it is a document of its own; otherwise a part of one that loads ``amsmath``.
+        """
+        return presenter().latex(self, standalone=standalone)
+
     def write_report(self, path: str | Path) -> None:
-        """Write the verdict as an HTML page."""
-        write_whole(path, presenter().page(self))
+        """Write the verdict as an HTML page; for a name that ends in ``.tex`` as a LaTeX document, for ``.json`` as its parts."""
+        write_whole(path, presenter().page(self, Path(path)))
 
     def __bool__(self) -> bool:
         raise TypeError("a verdict is proved, refuted or unknown, not true or false: look at verdict.status")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from privproof.drawing.palette import BOX, GREY, GRID, INK, PAPER, STATUS, themed
+from privproof.errors import FormatError
 from privproof.evidence.verdicts import Verdict
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import drawing
 from privproof.reporting.facts import Fact
+from privproof.reporting.latex import latex
 from privproof.reporting.pictures import distribution_picture
 from privproof.reporting.reports import report_of
 from privproof.reporting.wording import SYMBOLS, data, facts, headline
@@ -62,6 +64,7 @@ class Page:
         more: what else there is to see, drawings and sources, as HTML.
         raw: everything as plain data.
         footer: what holds of the numbers.
+        latex: the same as a LaTeX document; empty where there is none.
     """
 
     status: str
@@ -70,6 +73,7 @@ class Page:
     more: str
     raw: dict[str, Any]
     footer: str = _FOOTER
+    latex: str = field(default="", repr=False)
 
     def __str__(self) -> str:
         return _document(self)
@@ -86,7 +90,17 @@ class Page:
         }
 
     def written(self, path: Path) -> str:
-        """What a file of this name holds: HTML, or the parts as JSON where the name ends so."""
+        """What a file of this name holds: HTML, the parts as JSON, or LaTeX, as the name ends.
+
+        Raises:
+            FormatError: there is no LaTeX of this.
+        """
+        if path.suffix.lower() == ".tex":
+            if not self.latex:
+                raise FormatError(
+                    "format", "only verdicts are written as LaTeX", place=str(path), hint="--report OUT.html"
+                )
+            return self.latex
         if path.suffix.lower() == ".json":
             return json.dumps(self.data(), ensure_ascii=False, indent=1) + "\n"
         return str(self)
@@ -103,7 +117,9 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
     more = f"{bars}\n{drawn}"
     if verdict.explanation is not None:
         more += f"<h2>The two runs as one program</h2><pre>{escape(verdict.explanation.program)}</pre>"
-    return Page(verdict.status, sentence, tuple(listed), more, data(verdict, certificate=certificate))
+    return Page(
+        verdict.status, sentence, tuple(listed), more, data(verdict, certificate=certificate), latex=latex(verdict)
+    )
 
 
 def _document(page: Page) -> str:
