@@ -34,9 +34,11 @@ def patience(most: float) -> float:
 
 
 def selected(cases: Iterable[object], kept: int) -> list[object]:
-    """The cases of a sweep, to be given to ``parametrize``: so many of them, evenly spread, in the suite; the others are slow."""
+    """The cases of a sweep, for ``parametrize``: so many of them, evenly spread, in the suite; otherwise all, the others as slow."""
     found = list(cases)
     chosen = {place * len(found) // kept for place in range(kept)} if kept < len(found) else {*range(len(found))}
+    if not ALL:
+        return [found[place] for place in sorted(chosen)]
     return [case if place in chosen else _slow(case) for place, case in enumerate(found)]
 
 

@@ -869,7 +869,7 @@ ALSO_TRUE = {
 ALSO_TRUE["exponential noisy max"] = ALSO_TRUE["noisy max"]
 
 
-_CHANGES = 80
+_CHANGES = 130
 """So many of up to 271 changes of a question are tried in the suite, evenly over all its places."""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests import corpus
+from tests import amounts, corpus
 from tests.amounts import selected
 from tests.conftest import LONG_CASES
 
@@ -118,9 +118,13 @@ def test_a_long_case_is_one_of_several(case: str) -> None:
         assert name.endswith("]")
 
 
-def test_a_sweep_keeps_as_many_as_it_says_and_loses_none() -> None:
+def test_a_sweep_keeps_as_many_as_it_says_and_loses_none(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, kept in ((10, 3), (10, 10), (3, 10), (7, 1), (80, 20)):
+        monkeypatch.setattr(amounts, "ALL", False)
+        suite = selected(range(number), kept)
+        monkeypatch.setattr(amounts, "ALL", True)
         cases = selected(range(number), kept)
+        assert [case for case in cases if isinstance(case, int)] == suite
         slow = [case for case in cases if not isinstance(case, int)]
         assert len(cases) - len(slow) == min(number, kept)
         assert [case if isinstance(case, int) else case.values[0] for case in cases] == list(range(number))  # type: ignore[attr-defined]
