@@ -13,7 +13,7 @@ from privproof.evidence.verdicts import MeasureDetails, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact.balls import precision
 from privproof.exact.measures import Measure
-from privproof.exact.texts import enclosing, outward
+from privproof.exact.texts import enclosing, outward, rounded_ball
 from privproof.profiles.conversions import delta_of_mu, delta_of_rho
 from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact, plain_data
@@ -166,7 +166,10 @@ def renyi_csv(found: Sequence[tuple[Measure, Verdict]]) -> str:
 def _decimals(details: MeasureDetails) -> str:
     assert details.amount is not None
     with precision(192):
-        low, high = enclosing(details.amount.ball(), digits=12)
+        ball = details.amount.ball()
+        if not ball > 0:
+            return rounded_ball(ball)
+        low, high = enclosing(ball, digits=12)
     return low if low == high else f"{low}..{high}"
 
 

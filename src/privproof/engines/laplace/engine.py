@@ -577,6 +577,8 @@ class _Tight:
         inputs = self.mechanism.inputs.values()
         if sized(self.mechanism, self.question.size) or any(d.public and not d.real for d in inputs):
             return INFINITE
+        if any(not d.public and d.within is None for d in inputs):  # entries that change in any way have no corners
+            return INFINITE
         bound = None
         with few_ways(self.too_many):
             bound = upper_at(self.mechanism, self.question.relation, self.question.size, {}, self.monitor)
