@@ -76,9 +76,9 @@ HINTS = {
         "return [v for v in sorted({1, 2})]",
     ),
     "a table with keys of data": (
-        "d = {}\nfor v in q:\n    d[v] = 1\nreturn d",
+        "d = {}\nfor v in q:\n    d[v] = 1\nreturn d[0]",
         "dict.fromkeys(KEYS, 0)",
-        "d = dict.fromkeys((0, 1, 2), 0)\nfor v in q:\n    d[v] = 1\nreturn d",
+        "d = dict.fromkeys((0, 1, 2), 0)\nfor v in q:\n    d[v] = 1\nreturn d[0]",
     ),
     "a Counter that is walked over": (
         "c = Counter(q)\nreturn [c[k] for k in c]",

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
-from privproof.compiling.needs import exposed, read_counts
+from privproof.compiling.needs import exposed
 from privproof.compiling.sorts import SHIFTED
 from privproof.language.syntax import (
     Assign,
@@ -35,6 +35,7 @@ from privproof.language.syntax import (
     Sample,
     Statement,
     Variable,
+    While,
 )
 from privproof.language.walking import (
     carried,
@@ -65,7 +66,7 @@ def levelled_branches(body: Block, differing: Collection[str]) -> Block:
         body: the statements.
         differing: the variables that may differ between the runs.
     """
-    return _Levelling(body, differing).block(body)
+    return _Levelling(body, differing).block(body, set())
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,6 @@ class _Guard:
 class _Levelling:
     def __init__(self, body: Block, differing: Collection[str]) -> None:
         self.noisy, self.differing = noisy_variables(body), frozenset(differing)
-        self.everywhere = read_counts(body)
         self.made: set[str] = set()
 
     def named(self, what: str, place: Place) -> Variable:
@@ -103,26 +103,32 @@ class _Levelling:
         self.made.add(name)
         return Variable(name, place)
 
-    def block(self, block: Block) -> Block:
-        """A block with its branches levelled."""
+    def block(self, block: Block, live: set[str]) -> Block:
+        """A block with its branches levelled, given the variables that are read after it."""
         result: list[Statement] = []
         for number, statement in enumerate(block):
+            after = live | exposed(block[number + 1 :], set())[0]
             if isinstance(statement, If) and self.differing.intersection(variables(statement.test)):
                 whole, rest = _with_rest(statement, block[number + 1 :])
-                levelled = self.levelled(whole, result)
+                levelled = self.levelled(whole, result, after)
                 if levelled is not None:
                     here = statement.place
                     end = (Return(Constant(None, here), here),) if _returns((whole,)) else ()  # code ends with one
-                    return (*result, *levelled, *self.block(rest), *end)
-            result.append(with_blocks(statement, self.block))
+                    return (*result, *levelled, *self.block(rest, live), *end)
+            result.append(self.looked_into(statement, after))
         return tuple(result)
 
-    def levelled(self, statement: If, before: list[Statement]) -> Block | None:
+    def looked_into(self, statement: Statement, after: set[str]) -> Statement:
+        """A statement that stays, with the branches inside of it levelled."""
+        again = exposed((statement,), set())[0] if isinstance(statement, While) else set[str]()
+        return with_blocks(statement, lambda inner: self.block(inner, after | again))
+
+    def levelled(self, statement: If, before: list[Statement], after: set[str]) -> Block | None:
         """A test without noise whose branches draw, as statements that draw in any case; None for any other."""
         asked = _first_asked(statement.test, before)
         if self.noisy.intersection(variables(asked)):
             return None
-        sides = self.inside(statement.then), self.inside(statement.otherwise)
+        sides = self.inside(statement.then, after), self.inside(statement.otherwise, after)
         if sides[0] is None or sides[1] is None:
             return None
         draws = [s for side in sides for s in side or () if isinstance(s, Sample)]
@@ -130,16 +136,11 @@ class _Levelling:
             return None
         test = self.named("branch", statement.place)
         begin = Assign(test.name, asked, statement.place)
-        own = self.own_names(statement.then), self.own_names(statement.otherwise)
+        branches = statement.then, statement.otherwise
+        own = _own_names(*branches, after), _own_names(branches[1], branches[0], after)
         return (begin, *self.joined(test, sides[0], sides[1], own))
 
-    def own_names(self, branch: Block) -> set[str]:
-        """The variables that a branch writes before it reads them, and that nothing else reads."""
-        inside, needed = read_counts(branch), exposed(branch, set())[0]
-        written = {name for s in statements(branch) if (name := writes(s)) is not None}
-        return {name for name in written - needed if inside[name] == self.everywhere[name]}
-
-    def inside(self, block: Block) -> Block | None:
+    def inside(self, block: Block, live: set[str]) -> Block | None:
         """What stands in a branch, its own branches levelled; None where something stands there that is not guarded, such as a loop."""
         result: list[Statement] = []
         for number, statement in enumerate(block):
@@ -151,14 +152,15 @@ class _Levelling:
                     return None if any(isinstance(s, Emit) for s in unreached) else (*result, statement)
                 case If():
                     whole, rest = _with_rest(statement, block[number + 1 :])
-                    levelled = self.levelled(whole, result)
+                    after = live | exposed(block[number + 1 :], set())[0]
+                    levelled = self.levelled(whole, result, after)
                     if levelled is not None:
-                        after = self.inside(rest)
-                        return None if after is None else (*result, *levelled, *after)
+                        last = self.inside(rest, live)
+                        return None if last is None else (*result, *levelled, *last)
                     kinds = (Assign, If, Sample, Emit, Return)
                     if not all(isinstance(s, kinds) for s in statements((statement,))):
                         return None
-                    result.append(with_blocks(statement, self.block))
+                    result.append(self.looked_into(statement, after))
                 case _:
                     return None
         return tuple(result)
@@ -259,6 +261,13 @@ class _Levelling:
                 yield from guard.alone((seen,))
 
 
+def _own_names(branch: Block, other: Block, after: set[str]) -> set[str]:
+    """The variables that a branch writes before it reads them, and that neither the other branch nor what comes after looks at."""
+    written, elsewhere = ({name for s in statements(b) if (name := writes(s)) is not None} for b in (branch, other))
+    needed = exposed(branch, set())[0] | exposed(other, set())[0]
+    return written - needed - elsewhere - after
+
+
 def _first_asked(test: Expression, before: list[Statement]) -> Expression:
     """A test, or what its variable was given last, as ``count > 0`` of ``count > 0 and laplace(count, 1) > 10``."""
     if not isinstance(test, Variable):
@@ -324,7 +333,7 @@ def _kind(seen: _Seen) -> tuple[object, ...]:
     """What two branches have in common: noise of one law, or outputs of one form."""
     match seen:
         case Sample(_, noise, (_, *law)):
-            return noise, *map(_placeless, law)
+            return noise, *map(placeless, law)
         case Emit(value) | Return(value):
             return type(seen).__name__, _form(value)
         case _:
@@ -346,7 +355,7 @@ def _form(value: Expression) -> object:
 
 def _either(test: Variable, one: Expression, other: Expression) -> Expression:
     """One of two values of one form, part by part."""
-    if _placeless(one) == _placeless(other):
+    if placeless(one) == placeless(other):
         return one
     match one, other:
         case (Operation("tuple of" | "list of" | "table of"), Operation()):
@@ -356,5 +365,6 @@ def _either(test: Variable, one: Expression, other: Expression) -> Expression:
             return Conditional(test, one, other, test.place)
 
 
-def _placeless(expression: Expression) -> Expression:
-    return replace(with_parts(expression, tuple(map(_placeless, parts(expression)))), place=_NOWHERE)
+def placeless(expression: Expression) -> Expression:
+    """An expression, wherever it stands."""
+    return replace(with_parts(expression, tuple(map(placeless, parts(expression)))), place=_NOWHERE)

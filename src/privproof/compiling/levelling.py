@@ -11,8 +11,12 @@ its arguments alone, so that neither notices the order.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
+from privproof.compiling.branches import noisy_variables
+from privproof.compiling.needs import read_counts
+from privproof.compiling.sorts import CONTINUOUS
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Assign,
@@ -35,6 +39,50 @@ from privproof.language.walking import (
     with_reads,
     writes,
 )
+
+
+def noise_around_sums(body: Block) -> Block:
+    """``noise = laplace(0, 1)`` and later ``count + noise`` as noise around the count: the same number, and what it is added to is told."""
+    written, read = Counter(map(writes, statements(body))), read_counts(body)
+    noisy = noisy_variables(body)
+
+    def change(block: Block) -> Block:
+        result = [with_blocks(statement, change) for statement in block]
+        for at, drawn in enumerate(result):
+            match drawn:
+                case Sample(name, noise, (Constant(0), *law)) if noise in CONTINUOUS:
+                    if written[name] == 1 and read[name] == 1:
+                        _around(result, at, drawn, tuple(law), noisy)
+        return tuple(result)
+
+    return change(body)
+
+
+def _around(block: list[Statement], at: int, drawn: Sample, law: tuple[Expression, ...], noisy: set[str]) -> None:
+    """Draw noise around what is added to it in a later statement of the block, if that is known by then."""
+    changed = set[str | None]()
+    for later in range(at + 1, len(block)):
+        statement, sums = block[later], list[Expression]()
+
+        def noted(expression: Expression, sums: list[Expression] = sums) -> Expression | None:
+            match expression:
+                case Operation("+", (one, other)):
+                    for alone, more in ((one, other), (other, one)):
+                        if isinstance(alone, Variable) and alone.name == drawn.name:
+                            sums.append(more)
+                            return alone
+            return None
+
+        if any(drawn.name in variables(e) for e in reads(statement)):
+            made = with_reads(statement, noted)
+            if (
+                isinstance(statement, Assign | If)
+                and len(sums) == 1
+                and not (changed | noisy) & set(variables(sums[0]))
+            ):
+                block[at], block[later] = replace(drawn, arguments=(sums[0], *law)), made
+            return
+        changed |= {writes(s) for s in statements((statement,))}
 
 
 def data_before_noise(body: Block) -> Block:

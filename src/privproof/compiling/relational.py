@@ -24,7 +24,7 @@ from privproof.compiling.differing import differing_by_assignment, differing_var
 from privproof.compiling.keys import written_out
 from privproof.compiling.kinds import whole_already
 from privproof.compiling.largest import largest_kept
-from privproof.compiling.levelling import counted_from_zero, data_before_noise, renamed
+from privproof.compiling.levelling import counted_from_zero, data_before_noise, noise_around_sums, renamed
 from privproof.compiling.optionals import optional, outputs_apart
 from privproof.compiling.outside import refuse_input, refuse_instruction, refuse_outside
 from privproof.compiling.postprocessing import computed_last, postprocessed
@@ -37,6 +37,7 @@ from privproof.compiling.rewriting import (
     looked_up,
     released_list,
     released_parts,
+    released_table,
     unclamped,
     unshifted,
 )
@@ -195,7 +196,7 @@ def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool,
     for name, declared in mechanism.inputs.items():
         refuse_input(name, declared, mechanism)
     body = filled(whole_already(mechanism.translated.body, mechanism), mechanism.parameters)
-    body, least = written_out(renamed(body, mechanism)), 0
+    body, least = written_out(released_table(renamed(body, mechanism))), 0
     if select:
         found = selected(body, mechanism)
         if found is None:
@@ -209,7 +210,7 @@ def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool,
     body = postprocessed(body, differing_by_assignment(body, mechanism))
     refuse_outside(body, mechanism)
     body, offset = unshifted(released_list(unclamped(body)))
-    body, flags = optional(centred(data_before_noise(hoisted(body, mechanism))))
+    body, flags = optional(centred(noise_around_sums(data_before_noise(hoisted(body, mechanism)))))
     if convert:
         body = levelled_branches(body, differing_by_assignment(body, mechanism))
         body = converted(body, differing_by_assignment(body, mechanism))

@@ -275,6 +275,40 @@ def _form(value: Expression, noisy: frozenset[str], found: list[Expression]) -> 
             return "."
 
 
+def released_table(body: Block) -> Block:
+    """A table that begins empty, is only given entries and returned, as the list of these: who sees them sees the table."""
+    returned = {s.value.name for s in statements(body) if isinstance(s, Return) and isinstance(s.value, Variable)}
+    for name in returned:
+        written = [s for s in statements(body) if writes(s) == name]
+        begun = [s for s in written if isinstance(s, Assign) and s.value == Operation("table of", (), s.value.place)]
+        added = [s for s in written if isinstance(s, Assign) and _entry(s) is not None]
+        read = sum(
+            v == name for s in statements(body) if not isinstance(s, Return) for e in reads(s) for v in variables(e)
+        )
+        if len(begun) != 1 or begun[0] not in body or len(written) != 1 + len(added) or read != len(added) or not added:
+            continue
+
+        def change(statement: Statement, name: str = name) -> tuple[Statement, ...] | None:
+            if not isinstance(statement, Assign) or statement.name != name:
+                return None
+            entry = _entry(statement)
+            if entry is None:
+                return (replace(statement, value=Operation("list of", (), statement.place)),)
+            return (Append(name, Operation("tuple of", entry, statement.place), statement.place),)
+
+        body = with_statements(body, change)
+    return body
+
+
+def _entry(statement: Assign) -> tuple[Expression, Expression] | None:
+    """The key and the value that a table is given."""
+    match statement:
+        case Assign(name, Operation("with entry", (Variable(held), key, value))) if held == name:
+            return key, value
+        case _:
+            return None
+
+
 def released_list(body: Block) -> Block:
     """A list that is only appended to and returned, as outputs on the way."""
     returned = [s for s in statements(body) if isinstance(s, Return)]

@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from privproof.compiling.branches import placeless
 from privproof.compiling.measured import measured_lists
 from privproof.compiling.needs import exposed, read_counts
 from privproof.language.flow import Instruction, instruction_reads
@@ -76,7 +77,38 @@ def summarised(body: Block, mechanism: Mechanism, differing: set[str]) -> Block:
     lists = summed_lists(mechanism)
     if not lists:
         return body
-    return _Summaries(lists, differing, lengths=mechanism.neighbours == ADD_REMOVE).block(measured_lists(body))
+    made = _Summaries(lists, differing, lengths=mechanism.neighbours == ADD_REMOVE).block(measured_lists(body))
+    return _shared(made, {})
+
+
+def _shared(block: Block, known: Mapping[Expression, str]) -> Block:
+    """The statements with every total computed once, as long as nothing that it speaks of changes.
+
+    Args:
+        block: the statements.
+        known: the totals computed before, by what they are, with the variables that hold them.
+    """
+    now, result = dict(known), list[Statement]()
+    for statement in block:
+        if isinstance(statement, While):  # a turn may follow another one
+            written = {writes(s) for s in statements((statement,))}
+            now = {total: name for total, name in now.items() if not written & {name, *variables(total)}}
+        inner = with_blocks(statement, lambda each, now=now: _shared(each, now))  # type: ignore[misc]
+        changed = {writes(s) for s in statements((statement,))}
+        summed = placeless(statement.value) if isinstance(statement, Assign) else None
+        is_total = isinstance(summed, Operation) and summed.name == "total"
+        if isinstance(statement, Assign) and is_total and summed in now:
+            inner = Assign(statement.name, Variable(now[summed], statement.place), statement.place)
+        now = {total: name for total, name in now.items() if not changed & {name, *variables(total)}}
+        if (
+            isinstance(statement, Assign)
+            and is_total
+            and summed is not None
+            and statement.name not in variables(summed)
+        ):
+            now.setdefault(summed, statement.name)
+        result.append(inner)
+    return tuple(result)
 
 
 def sums_up(code: Iterable[Instruction]) -> bool:

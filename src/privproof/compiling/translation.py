@@ -259,6 +259,9 @@ def _difference(
         return f"on {dict(arguments)}: {problem}"
     except _Tie:
         return None
+    listed = in_parts(shown)
+    if isinstance(listed, tuple) and listed[:1] == ("table",) and _writes_on_the_way(program):
+        shown = list(listed[1:])  # a table is what it was given, entry by entry
     flat = followed if mechanism.stream is not None or _writes_on_the_way(program) else followed[-1]
     if _told(program, _plain(shown)) != _plain(flat):
         return f"on {dict(arguments)} the function shows {shown!r}, the program {flat!r}"
@@ -480,7 +483,7 @@ class _Follower:
                     for place in range(self.value(length)):
                         self.values[name] = place
                         self.values[center.name] = self.value(center.value)
-                        drawn.append((self.noise(sample, apart=True), place))
+                        drawn.append((self.noise(sample), place))
                     if len({value for value, _ in drawn}) < len(drawn):
                         raise _Tie
                     last = block[-1]
@@ -514,8 +517,8 @@ class _Follower:
         self.values[name] = chosen
         return True
 
-    def noise(self, step: Sample, *, apart: bool = False) -> Any:
-        """The noise that the function drew; `apart`: it may have drawn it around another number, and added the rest.
+    def noise(self, step: Sample) -> Any:
+        """The noise that the function drew.
 
         Noise that the function does not draw is any number: nothing may depend on it.
         """
@@ -548,9 +551,11 @@ class _Follower:
             for name in scale.names:
                 expected *= self.arguments[name]
             center = Fraction(self.value(step.arguments[0]))
-            if apart and isinstance(law, Continuous):
+            if isinstance(law, Continuous) and center != Fraction(
+                law.center
+            ):  # it may have drawn it around another number, and added the rest
                 moved, law = center - Fraction(law.center), Continuous(law.kind, center, law.scale)
-                value = Fraction(value) + moved
+                value = Ratio(Fraction(value) + moved)
             if not isinstance(law, Continuous) or (step.noise, center, expected) != (
                 law.kind,
                 Fraction(law.center),

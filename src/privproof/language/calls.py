@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from privproof.errors import LanguageError
 from privproof.language.arrays import BuiltIn
+from privproof.language.data_keys import DataKeys
 from privproof.language.folding import Unfoldable
 from privproof.language.resolving import Found, Unusable
 from privproof.language.sources import UNFORESEEN
@@ -26,7 +27,6 @@ from privproof.language.syntax import (
     Variable,
     index_loop,
 )
-from privproof.language.tables import Tables
 
 BUILTINS = ("abs", "all", "any", "bool", "int", "len", "list", "max", "min", "sorted", "sum", "tuple")
 MORE_BUILTINS = ("dict", "divmod", "format", "frozenset", "pow", "repr", "round", "set", "str")
@@ -36,7 +36,7 @@ _UNORDERED = ("sorted", "sum", "max", "min", "len", "set")
 _LISTED = ("list of", "tuple of")
 
 
-class Calls(Tables):
+class Calls(DataKeys):
     """Reads calls of functions that Python brings along."""
 
     made: dict[int, ast.ListComp]

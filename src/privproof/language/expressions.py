@@ -258,7 +258,9 @@ class Expressions(Calls):
             return self.whole_table(node, self.tables[name], here)
         if name in self.counters:
             self.refuse(
-                node, f"all counts of {name}: its keys come from data", f"{name}[key] for the keys that are public"
+                node,
+                f"all counts of {name}: its keys come from data, and in their order",
+                f"{name}[key] for the keys that are public, or sorted({name})",
             )
         if name in self.names:
             if self.names[name] in self.shared.streams:

@@ -65,7 +65,13 @@ def current(
     known = [*inputs, *(n for n, v in parameters.items() if type(v) is not FunctionType), *unknown]
     try:
         translated = translate(
-            running, streams=streams, known=known, lists=lists, fields=fields, arrays=_arrays(inputs)
+            running,
+            streams=streams,
+            known=known,
+            lists=lists,
+            fields=fields,
+            arrays=_arrays(inputs),
+            values={name: inputs[name].values or () for name in lists if not inputs[name].fields},
         )
     except RecursionError:
         place = str(running.read.place(running.read.definition))

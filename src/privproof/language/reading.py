@@ -101,6 +101,7 @@ def translate(
     lists: Iterable[str] = (),
     fields: Iterable[str] = (),
     arrays: Mapping[str, object] | None = None,
+    values: Mapping[str, tuple[object, ...]] | None = None,
 ) -> Translated:
     """The intermediate representation of a function.
 
@@ -111,9 +112,10 @@ def translate(
         lists: which of its arguments are lists.
         fields: the names of the fields of their records.
         arrays: which of its arguments are arrays of numpy, each with what its length is.
+        values: what the elements of its lists may be, where that is declared one by one.
     """
     streams, known, fields = frozenset(streams), tuple(known), frozenset(fields)
-    strict = Shared(streams, frozenset(known), lists=frozenset(lists), fields=fields)
+    strict = Shared(streams, frozenset(known), lists=frozenset(lists), fields=fields, values=values)
     try:
         result = _translated(running, strict, known)
         if not any(type(value) is float for value in running.parameters.values()):
@@ -121,7 +123,7 @@ def translate(
         problem = None
     except LanguageError as refused:
         problem = refused
-    ordinary = Shared(streams, frozenset(known), lists=frozenset(lists), fields=fields, ordinary=True)
+    ordinary = Shared(streams, frozenset(known), lists=frozenset(lists), fields=fields, ordinary=True, values=values)
     ordinary.array_lengths = dict(arrays or {})
     try:
         found = _translated(running, ordinary, known)
@@ -175,6 +177,7 @@ class _Reader(Loops):
         self.functions: dict[str, Given] = {}
         self.tables: dict[str, Keyed] = {}
         self.counters: dict[str, Expression] = {}
+        self.grown: set[str] = set()
         self.counted: dict[tuple[str, str], str] = {}
         self.uniforms: dict[str, Kept] = {}
         self.weights: dict[str, Weights] = {}
@@ -219,7 +222,7 @@ class _Reader(Loops):
     def block(self, nodes: Iterable[ast.stmt]) -> Block:
         out: list[Statement] = []
         for node in self.fused(self.without_arrays(nodes)):
-            self.statement(node, out)
+            self.statement(self.with_public_keys(node), out)
             if self.shared.ordinary and out and isinstance(out[-1], Return | Result):
                 break
         return tuple(out)
@@ -245,7 +248,9 @@ class _Reader(Loops):
                 if joined is None:
                     yield waiting
                 node = joined or node
-            waiting = self.spelled_dict(node) if self.shared.ordinary and isinstance(node, ast.Assign) else None
+            waiting = None
+            if isinstance(node, ast.Assign) and (self.shared.ordinary or self.begins_tally(node)):
+                waiting = self.spelled_dict(node) if self.shared.ordinary else node
             if waiting is None:
                 yield node
         if waiting is not None:
@@ -264,6 +269,8 @@ class _Reader(Loops):
 
     def joined(self, before: ast.stmt, node: ast.stmt) -> ast.stmt | None:
         """One statement in the place of two: what the first makes stands where the second looks at it; None where both stay."""
+        if not self.shared.ordinary:
+            return self.tallied(before, node)
         match before:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp() as made) if self.listed_once(
                 name, made
@@ -513,7 +520,7 @@ class _Reader(Loops):
             only = targets[0].id
             if self.generator_made(only, value) or self.object_made(only, value):
                 return
-            if self.table_made(only, value, out, here):
+            if self.table_grown(only, value, out, here) or self.table_made(only, value, out, here):
                 return
             if self.uniform_kept(only, value, out, here):
                 return

@@ -65,10 +65,12 @@ class Shared:
         lists: frozenset[str] = frozenset(),
         fields: frozenset[str] = frozenset(),
         ordinary: bool = False,
+        values: Mapping[str, tuple[object, ...]] | None = None,
     ) -> None:
         self.streams = streams
         self.lists = lists
         self.fields = fields
+        self.values = dict(values or {})
         self.given = given
         self.ordinary = ordinary
         self.main: Running | None = None

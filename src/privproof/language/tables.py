@@ -35,7 +35,7 @@ from privproof.language.syntax import (
 from privproof.language.texts import Texts
 from privproof.language.values import Member
 
-_MOST_TURNS = 64
+MOST_TURNS = 64
 """Turns of a loop over public keys that are written out one by one; a longer loop stays a loop."""
 _PLAIN_KEYS = (bool, int, str, type(None), Member)
 _READ_BY = ("len", "max", "min", "sum", "sorted", "list", "tuple", "dict", "any", "all", "zip", "enumerate", "reversed")
@@ -93,6 +93,12 @@ class Tables(Texts):
     ) -> Expression:
         """The first of several whose value no other one exceeds, all written out."""
 
+    @abstractmethod
+    def entry_added(
+        self, name: str, index: ast.expr, value: Expression, out: list[Statement], here: Place, change: str | None
+    ) -> bool:
+        """``name[index] = value`` of a table that is given keys under tests; False for any other name."""
+
     # -------------------------------------------------------------------------------------------------- making tables
 
     def tallied(self, before: ast.stmt, node: ast.stmt) -> ast.stmt | None:
@@ -136,12 +142,39 @@ class Tables(Texts):
             for p in self.parts
             if isinstance(p, ast.Attribute) and p.attr == "get" and any(p.value is u for u in uses)
         ]
-        if any(use.id == each for use in uses) or len(uses) != 1 + len(looks) + len(gets):
+        walks = [use for use in uses if self.used_sorted(use)]
+        if any(use.id == each for use in uses) or len(uses) != 1 + len(looks) + len(gets) + len(walks):
             return None
-        if not self.counts_missing(made) and looks:
+        if not self.counts_missing(made) and not all(map(self.occurs, looks)):
             return None
         counted = ast.Call(BuiltIn("Counter", ast.Load()), [over], [])
         return ast.fix_missing_locations(ast.copy_location(ast.Assign(before.targets, counted), before))
+
+    def begins_tally(self, node: ast.Assign) -> bool:
+        """Whether a statement begins an empty table."""
+        return (isinstance(node.value, ast.Dict) and not node.value.keys) or self.counts_missing(node.value)
+
+    def used_sorted(self, use: ast.Name) -> bool:
+        """Whether a name stands in ``sorted(name)``, ``sorted(name.items())`` or ``sorted(name.keys())``."""
+        for part in self.parts:
+            match part:
+                case (
+                    ast.Call(args=[ast.Call(func=ast.Attribute(value=held, attr="items" | "keys"))])
+                    | ast.Call(args=[held])
+                ) if held is use and self.known(part, "sorted"):
+                    return True
+        return False
+
+    def occurs(self, look: ast.Subscript) -> bool:
+        """Whether ``counts[key]`` stands in a loop over the sorted keys of the same table, so that the key is there."""
+        for loop in self.parts:
+            match loop, look:
+                case (
+                    ast.For(target=ast.Name(id=key), iter=ast.Call(args=[ast.Name(id=walked)])),
+                    ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=asked)),
+                ) if (key, walked) == (asked, name) and self.known(loop.iter, "sorted"):
+                    return any(part is look for part in ast.walk(loop))
+        return False
 
     def counts_missing(self, node: ast.expr) -> bool:
         """Whether an expression is an empty table in which a missing key counts as 0."""
@@ -158,7 +191,7 @@ class Tables(Texts):
             return None
         if called in _FILLED:
             length = self.foreseen(node.args[0])
-            return length if type(length) is int and 0 < length <= _MOST_TURNS else None
+            return length if type(length) is int and 0 < length <= MOST_TURNS else None
         match node.args[0]:
             case ast.List(elts=elements) if elements and not any(isinstance(each, ast.Starred) for each in elements):
                 return len(elements)
@@ -184,7 +217,7 @@ class Tables(Texts):
             and len(value.args) == 1
             and not value.keywords
         ):
-            if not self.used_as_table(name, views=("get",)):
+            if not self.used_as_table(name, views=("get", "items", "keys")):
                 return False
             listed = self.sequence(value.args[0], out)
             if not (isinstance(listed, Variable) and listed.name in self.shared.given):
@@ -278,7 +311,7 @@ class Tables(Texts):
                 return "array", [(i, _later(self, each)) for i, each in enumerate(elements)]
             case ast.BinOp(left=ast.List(elts=[one]), op=ast.Mult(), right=count) if self.shared.ordinary:
                 length, content = self.foreseen(count), self.foreseen(one)
-                if type(length) is not int or not 0 < length <= _MOST_TURNS or type(content) not in (int, bool):
+                if type(length) is not int or not 0 < length <= MOST_TURNS or type(content) not in (int, bool):
                     return None
                 return "list", [(i, Constant(content, here)) for i in range(length)]
             case ast.List(elts=elements) if self.shared.ordinary and elements:
@@ -430,6 +463,8 @@ class Tables(Texts):
         """``name[index] = value`` of a table that was taken apart, or ``name[index] += value``; False for any other name."""
         table = self.tables.get(name)
         if table is None:
+            if self.entry_added(name, index, value, out, here, change):
+                return True
             if name in self.counters:
                 self.refuse(index, "changing a Counter of data", "a table with all keys: dict.fromkeys(KEYS, 0)")
             return False
@@ -571,7 +606,7 @@ class Tables(Texts):
                 if not all(type(each) is int for each in numbers) or (len(numbers) == 3 and numbers[2] == 0):
                     return None
                 turns = range(*numbers)
-                return [Constant(i, here) for i in turns] if len(turns) <= _MOST_TURNS else None
+                return [Constant(i, here) for i in turns] if len(turns) <= MOST_TURNS else None
         members = self.members_named(over)
         if members is not None:
             return [Constant(each, here) for each in members]
@@ -579,7 +614,7 @@ class Tables(Texts):
             known = self.compute(over)
         except Unfoldable:
             return None
-        if not isinstance(known, tuple | list) or len(known) > _MOST_TURNS:
+        if not isinstance(known, tuple | list) or len(known) > MOST_TURNS:
             return None
         if any(type(part) is float for part in _leaves(known)):
             return None
