@@ -51,8 +51,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "releasing",
         "Release a query of correlated data with noise that keeps every entry secret within the budget.",
     ),
+    "serve": ("serving", "A page in the browser to ask in, for the person at this machine."),
 }
 """Every command: the module that defines it, and what the list of commands says about it."""
+UNSUPERVISED = ("serve",)
+"""Commands that run no code of a user's file themselves, and end when they are told to."""
 
 
 def application(wanted: str | None) -> typer.Typer:
@@ -98,7 +101,7 @@ def main() -> NoReturn:
     """The entry point: a command runs in a worker, under supervision."""
     wanted = wanted_command()
     try:
-        if wanted in COMMANDS:
+        if wanted in COMMANDS and wanted not in UNSUPERVISED:
             from privproof.cli.supervising import supervised
 
             status = supervised(partial(application, wanted))
@@ -107,7 +110,7 @@ def main() -> NoReturn:
             gather()
             # typer loads a library to read the values of options: the version can be had without
             version = Answer(0, f"{_VERSION}\n") if sys.argv[1:] == ["--version"] else None
-            status = _delivered(version or answered(partial(application, None)))
+            status = _delivered(version or answered(partial(application, wanted)))
     except KeyboardInterrupt:
         status = INTERRUPTED
     except Exception as error:

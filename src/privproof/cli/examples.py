@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 @command("examples")
 def examples(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Run this example.")] = None,
-    out: Annotated[Path | None, typer.Option("--write", help="Write the example as a model file instead.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--write", help="Write the example instead: its function as .py, or a model file.")
+    ] = None,
     as_json: AsJson = False,
     time_limit: TimeLimit = None,
 ) -> None:
@@ -46,7 +48,8 @@ def examples(
     if name is None:
         if as_json:
             listed = [
-                {"name": e.name, "title": e.title, "citation": e.citation, "known": e.known} for e in known.values()
+                {"name": e.name, "title": e.title, "citation": e.citation, "known": e.known, "function": _function(e)}
+                for e in known.values()
             ]
             say_json(listed)
             return
@@ -65,6 +68,17 @@ def examples(
     if isinstance(example, FormulaExample):
         _formula_example(example, out, as_json=as_json)
         return
+    if out is not None and out.suffix == ".py":
+        if example.mechanism is None:
+            raise QuestionError(
+                "example", f"{name} is a model, no function", place="--write", hint="--write model.yaml"
+            )
+        import privproof
+        from privproof.library.texts import mechanism_text
+
+        write(out, mechanism_text(example.mechanism, privproof.__all__))
+        say(f"{out} written")
+        return
     question = example.question()
     if out is not None:
         write(out, question_text(question.words(place="--write"), out))
@@ -77,6 +91,12 @@ def examples(
     with monitored() as monitor:
         verdict = tight_epsilon(question, monitor=monitor) if asked_tight else ask(question, monitor=monitor)
     finish(verdict, command=None, asked_tight=asked_tight, as_json=as_json, certificate=None, report=None)
+
+
+def _function(example: Example | FormulaExample) -> str | None:
+    """The name of the function that an example is about, where it is about one."""
+    mechanism = getattr(example, "mechanism", None)
+    return None if mechanism is None else str(mechanism.function.__name__)
 
 
 def _formula_example(example: FormulaExample, out: Path | None, *, as_json: bool) -> None:

@@ -17,7 +17,8 @@ from typing import Any, NoReturn
 
 from privproof import __version__
 from privproof.cli.answers import Answer, console, end, gathered, json_line, rendered, say, write
-from privproof.cli.supervising import INTERRUPTED, Supervision, started
+from privproof.cli.processes import started
+from privproof.cli.supervising import INTERRUPTED, Supervision
 from privproof.cli.working import WHY, doing, interrupted, unfinished
 from privproof.projects.discovery import Target
 from privproof.projects.results import STATUS, Outcome, Result, overall

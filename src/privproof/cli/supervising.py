@@ -8,29 +8,25 @@ what was established by then.
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import queue
 import signal
-import subprocess
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from types import FrameType
 from typing import Any
 
 import typer
-from rich.console import Console
-from rich.status import Status
 
-from privproof.cli.answers import Answer, Shown, complaint, deliver, gather, gathered, json_line, open_standard_streams
-from privproof.cli.working import MEMORY, WHY, memory_limit, work
+from privproof.cli.answers import Answer, complaint, deliver, gather, json_line, open_standard_streams
+from privproof.cli.processes import Process, started
+from privproof.cli.watching import Terminal, Watcher
+from privproof.cli.working import MEMORY, WHY, memory_limit
 from privproof.errors import FormatError, PrivproofError
 
 UNKNOWN, INTERRUPTED = 3, 130
@@ -50,8 +46,8 @@ _LAST_PRINTS = 0.3
 """The same for what was printed."""
 _MOST_SAID = 1_000_000
 """Bytes that a user's file may print."""
-_PRIVATE = 64
-"""The least number of the descriptor of the worker's pipe, out of the way of what the user's file opens and closes."""
+_LONGEST = 2**29
+"""Bytes of a message: more than a certificate has, and less than what would fill the memory of the supervisor."""
 
 
 def supervised(application: Callable[[], typer.Typer]) -> int:
@@ -66,152 +62,24 @@ def supervised(application: Callable[[], typer.Typer]) -> int:
         return INTERRUPTED
 
 
-# ---------------------------------------------------------------------------------------------------------- processes
-
-
-def started(application: Callable[[], typer.Typer], begun: float, arguments: list[str] | None = None) -> Process:
-    """A worker for the command that ``sys.argv`` names, or for one with other arguments."""
-    return _forked(application, begun, arguments) if hasattr(os, "fork") else _spawned(arguments)
-
-
-@dataclass
-class Process:
-    """A worker, seen from outside.
-
-    Attributes:
-        number: its process number.
-        messages: the end of its pipe.
-        said: the end of the pipe into which goes what is printed.
-        started: where it was not forked, the object that waits for it.
-        status: the status that it ended with; negative for a signal; None while it runs.
-    """
-
-    number: int
-    messages: int
-    said: int
-    started: subprocess.Popen[bytes] | None = None
-    status: int | None = None
-
-    def ended(self) -> bool:
-        """Whether it has ended."""
-        if self.status is None and self.started is not None:
-            self.status = self.started.poll()
-        elif self.status is None:
-            with suppress(ChildProcessError):
-                number, status = os.waitpid(self.number, os.WNOHANG)
-                self.status = os.waitstatus_to_exitcode(status) if number else None
-        return self.status is not None
-
-    def interrupt(self) -> None:
-        """Ask it to stop."""
-        if not self.ended() and os.name == "posix":
-            with suppress(ProcessLookupError):
-                os.kill(self.number, signal.SIGINT)
-
-    def kill(self) -> None:
-        """End it, and what it has started."""
-        if self.started is not None and os.name != "posix":
-            self.started.kill()
-        else:
-            for send, to in ((os.killpg, self.number), (os.kill, self.number)):
-                with suppress(ProcessLookupError, PermissionError):
-                    if send is os.killpg or not self.ended():
-                        send(to, signal.SIGKILL)
-        until = time.monotonic() + _GRACE
-        while not self.ended() and time.monotonic() < until:
-            time.sleep(0.005)
-
-
-def _forked(application: Callable[[], typer.Typer], begun: float, arguments: list[str] | None) -> Process:
-    """A worker that is a copy of this process, so that nothing is imported twice."""
-    import fcntl
-
-    (messages, sending), (said, saying) = os.pipe(), os.pipe()
-    private = fcntl.fcntl(sending, fcntl.F_DUPFD_CLOEXEC, _PRIVATE)
-    os.close(sending)
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            with suppress(OSError, ValueError):
-                stream.flush()
-    parent = os.getpid()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads that libraries have started
-        number = os.fork()
-    if number == 0:
-        status = 70
-        try:
-            os.setpgid(0, 0)
-            _end_with(parent)
-            for mine in (messages, said):
-                os.close(mine)
-            for standard in (1, 2):
-                os.dup2(saying, standard)
-            os.close(saying)
-            if os.isatty(0):
-                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            for name in ("SIGTTIN", "SIGTTOU"):
-                signal.signal(getattr(signal, name), signal.SIG_IGN)
-            atexit._clear()
-            if arguments is not None:
-                sys.argv[1:] = arguments
-                gathered().anew()
-            work(application, private, begun)
-            status = 0
-            atexit._run_exitfuncs()
-        finally:
-            os._exit(status)
-    for theirs in (private, saying):
-        os.close(theirs)
-    with suppress(OSError):
-        os.setpgid(number, number)
-    return Process(number, messages, said)
-
-
-def _end_with(parent: int) -> None:
-    """Where the system can (Linux), the worker ends when its supervisor is killed."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG
-        if os.getppid() != parent:
-            os._exit(70)
-
-
-def _spawned(arguments: list[str] | None) -> Process:
-    """A worker that is a new interpreter, where a process cannot be copied; it sends on what is its standard output at first."""
-    code = "from privproof.cli.supervising import _begin; _begin()"
-    started = subprocess.Popen(
-        [sys.executable, "-c", code, *(sys.argv[1:] if arguments is None else arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=os.name == "posix",
-    )
-    assert started.stdout is not None
-    assert started.stderr is not None
-    with started.stdout as messages, started.stderr as said:
-        return Process(started.pid, os.dup(messages.fileno()), os.dup(said.fileno()), started)
-
-
-def _begin() -> None:
-    """What a worker does that is a new interpreter."""
-    from privproof.cli.application import application, wanted_command
-
-    gather().looks()
-    private = os.dup(1)
-    os.dup2(2, 1)
-    sys.argv[0] = "privproof"
-    work(partial(application, wanted_command()), private, time.monotonic())
-
-
 # -------------------------------------------------------------------------------------------------------- supervision
 
 
 @dataclass
 class Supervision:
-    """One worker, from its start to its answer."""
+    """One worker, from its start to its answer.
+
+    Attributes:
+        process: the worker.
+        begun: when the command began, on the clock of `time.monotonic`.
+        watcher: who is told what it does.
+        memory: how much memory it may use, in words; None for what `PRIVPROOF_MEMORY` says here.
+    """
 
     process: Process
     begun: float
+    watcher: Watcher = field(default_factory=Terminal)
+    memory: str | None = None
     arrived: queue.Queue[tuple[str, bytes]] = field(default_factory=lambda: queue.Queue(64))
     buffer: bytearray = field(default_factory=bytearray)
     closed: set[str] = field(default_factory=set)
@@ -223,8 +91,6 @@ class Supervision:
     doing: str = ""
     draft: dict[str, Any] | None = None
     reply: Answer | dict[str, Any] | None = None
-    errors: Console | None = None
-    status: Status | None = None
 
     def __post_init__(self) -> None:
         for name, number in (("messages", self.process.messages), ("said", self.process.said)):
@@ -255,23 +121,35 @@ class Supervision:
             return self._stopped(self.why) if self.reply is None else self._replied(self.reply)
         if self.process.ended():
             self._last_words()
-            return self._gone() if self.reply is None else self._replied(self.reply)
+            if self.reply is not None:
+                return self._replied(self.reply)
+            return self._stopped("interrupted") if self.interrupts else self._gone()
         return None
 
     def interrupt(self, seconds: float) -> None:
         """Ask the worker to stop within so many seconds."""
         self.process.interrupt()
-        self._until(time.monotonic() + seconds, "interrupted")
+        self.until(time.monotonic() + seconds, "interrupted")
+
+    def stop(self) -> None:
+        """Ask the worker to stop; the second time, end it."""
+        self.interrupts += 1
+        if self.interrupts == 1:
+            self.interrupt(_INTERRUPT)
+
+    def until(self, due: float, why: str) -> None:
+        """End the worker then, unless it has answered; an earlier end stays."""
+        if self.due is None or due < self.due:
+            self.due, self.why = due, why
 
     def _replied(self, reply: Answer | dict[str, Any]) -> Answer:
         if isinstance(reply, Answer):
             return reply
-        return self._stopped(f"out of memory: {_memory()}")
+        return self._stopped(f"out of memory: {self.memory or _memory()}")
 
     def part(self) -> None:
         """Let a worker that has answered end, but do not wait for it long."""
-        if self.status is not None:
-            self.status.stop()
+        self.watcher.done()
         until = time.monotonic() + _GRACE
         while not self.process.ended() and time.monotonic() < until and self.interrupts < 2:
             self._take(0.01)
@@ -306,6 +184,9 @@ class Supervision:
         """The messages that have arrived whole."""
         while len(self.buffer) >= 8:
             length = int.from_bytes(self.buffer[:8], "big")
+            if length > _LONGEST:
+                self._spoilt()
+                return
             if len(self.buffer) < 8 + length:
                 return
             text = bytes(self.buffer[8 : 8 + length])
@@ -313,10 +194,13 @@ class Supervision:
             try:
                 self._message(json.loads(text))
             except (ValueError, TypeError, AttributeError):
-                self.reply = complaint(
-                    FormatError("ended", "the file has written into the pipe that the answer comes through")
-                )
-                self.process.kill()
+                self._spoilt()
+
+    def _spoilt(self) -> None:
+        """What came is no message of the worker."""
+        self.buffer.clear()
+        self.reply = complaint(FormatError("ended", "the file has written into the pipe that the answer comes through"))
+        self.process.kill()
 
     def _message(self, message: dict[str, Any]) -> None:
         if "answer" in message:
@@ -325,16 +209,13 @@ class Supervision:
             self.reply = message
         if "limit" in message:
             self.limit = float(message["limit"])
-            self._until(self.begun + self.limit + max(_GRACE, _GRACE_SHARE * self.limit), "out of time")
+            self.until(self.begun + self.limit + max(_GRACE, _GRACE_SHARE * self.limit), "out of time")
         if "draft" in message:
             self.draft = message["draft"]
         if "doing" in message:
-            self.doing = message["doing"]
-            self._show(self.doing)
-
-    def _until(self, due: float, why: str) -> None:
-        if self.due is None or due < self.due:
-            self.due, self.why = due, why
+            self.doing = str(message["doing"])
+            silent = any(name in (self.draft or {}) for name in ("object", "silent"))
+            self.watcher.doing(self.doing, for_program=silent)
 
     def _forward(self, data: bytes) -> None:
         """What the user's file prints goes to standard error, up to a point."""
@@ -345,21 +226,7 @@ class Supervision:
         text = data[:left].decode("utf-8", errors="backslashreplace")
         if len(data) > left:
             text += f"\nprivproof: what the file prints beyond {_MOST_SAID} bytes is left out\n"
-        if self.status is not None:
-            self.status.stop()
-            self.status = None
-        Shown().on(sys.stderr, text)
-
-    def _show(self, text: str) -> None:
-        """Show what is being done, on a terminal, unless the answer is for a program."""
-        if self.errors is None:
-            self.errors = Console(stderr=True)
-        if not self.errors.is_terminal or "object" in (self.draft or {}) or "silent" in (self.draft or {}):
-            return
-        if self.status is None:
-            self.status = self.errors.status(text)
-            self.status.start()
-        self.status.update(text)
+        self.watcher.said(text)
 
     # ----------------------------------------------------------------------------------------------------------- endings
 
@@ -390,7 +257,7 @@ class Supervision:
         else:
             named = next((known.name for known in signal.Signals if known == -status), str(-status))
             told = f"the program was ended by the signal {named} before there was an answer"
-            hint = f"a crash of a library, or the memory ran out ({_memory()})"
+            hint = f"a crash of a library, or the memory ran out ({self.memory or _memory()})"
         last = f"; last: {self.doing}" if self.doing else ""
         return complaint(FormatError("ended", f"{told}{last}", hint=hint))
 
@@ -399,9 +266,7 @@ class Supervision:
         """The supervisor's signals: the first interrupt stops the command, the second ends it; others reach the worker, too."""
 
         def interrupt(number: int, frame: FrameType | None) -> None:
-            self.interrupts += 1
-            if self.interrupts == 1:
-                self.interrupt(_INTERRUPT)
+            self.stop()
 
         def end(number: int, frame: FrameType | None) -> None:
             self.process.kill()

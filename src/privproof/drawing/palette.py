@@ -9,6 +9,7 @@ say about their theme; a picture file follows the preference of the reader.  The
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 INK, GREY, GRID, AXIS, PAPER = "#1c2024", "#60646c", "#eceef0", "#b9bec4", "white"
 BLUE, ORANGE, RED, GREEN = "#3b5bdb", "#f08c00", "#b42318", "#1a7f37"
@@ -74,11 +75,40 @@ def colour_style(drawn: str) -> str:
     >>> colour_style('<line stroke="#1c2024"/>').count("light-dark")
     1
     """
-    rules = "".join(
-        f'svg.privproof [{name}="{colour}"]{{{name}:{themed(colour)}}}'
-        for name, colour in sorted(set(_USED.findall(drawn)))
-    )
+    rules = _rules(sorted(set(_USED.findall(drawn))))
     return (
         f"<style>svg.privproof:root{{color-scheme:light dark}}:is({','.join(DARK_PAGES)}) svg.privproof{{color-scheme:dark}}"
         f"{rules}</style>"
     )
+
+
+def colour_sheet() -> str:
+    """A style sheet for a page that shows drawings without styles of their own: every colour, and as variables for the page itself.
+
+    >>> "--ink:light-dark(#1c2024,#e6e8eb)" in colour_sheet()
+    True
+    """
+    names = {
+        "ink": INK,
+        "grey": GREY,
+        "grid": GRID,
+        "axis": AXIS,
+        "paper": PAPER,
+        "blue": BLUE,
+        "red": RED,
+        "green": GREEN,
+    }
+    names |= {
+        "box": BOX,
+        "orange": DARK_ORANGE,
+        "amber": STATUS["unknown"],
+        "pale-red": PALE_RED,
+        "pale-blue": PALE_BLUE,
+    }
+    names |= {"violet": VIOLET, "teal": DARK_TEAL, "brown": DARK_BROWN}
+    variables = "".join(f"--{name}:{themed(colour)};" for name, colour in names.items())
+    return f":root{{{variables}}}{_rules([(name, colour) for colour in DARK for name in ('fill', 'stroke')])}\n"
+
+
+def _rules(used: Iterable[tuple[str, str]]) -> str:
+    return "".join(f'svg.privproof [{name}="{colour}"]{{{name}:{themed(colour)}}}' for name, colour in used)

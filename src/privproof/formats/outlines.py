@@ -25,14 +25,14 @@ from privproof.language.inputs import Input
 # fmt: off
 _LIBRARIES = frozenset((
     "__future__", "collections", "dataclasses", "decimal", "enum", "fractions", "functools", "itertools", "math", "numbers", "numpy",
-    "operator", "privproof", "random", "scipy", "secrets", "statistics", "string", "typing",
+    "operator", "privproof", "random", "scipy", "secrets", "statistics", "string", "types", "typing",
 ))
 """Libraries that do nothing when they are imported."""
 _DECLARING = frozenset((
     "mechanism", "prior", "queries", "records", "rows", "one_of", "integer", "real", "real_queries", "public", "array", "stream",
     "stream_of", "real_stream", "Row", "Fraction", "Decimal", "dataclass", "field", "namedtuple", "auto", "bool", "dict", "float",
     "frozenset", "int", "len", "list", "range", "set", "str", "tuple", "staticmethod", "classmethod", "property", "cache", "lru_cache",
-    "default_rng", "Random", "SystemRandom",
+    "default_rng", "Random", "SystemRandom", "MappingProxyType",
 ))
 """What may be called in a file's own block: it makes a value, and calls nothing that it is given."""
 # fmt: on
