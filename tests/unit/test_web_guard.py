@@ -12,8 +12,9 @@ import uvicorn
 
 from privproof.web import guarding
 from privproof.web.guarding import Secrets
-from privproof.web.jobs import Jobs, Told
+from privproof.web.jobs import Job, Jobs, Told
 from privproof.web.pages import Pages, static_files
+from privproof.web.requests import Asked
 
 CHECK = {"command": "check", "form": "python", "text": "x = 1", "name": "x"}
 
@@ -340,7 +341,6 @@ def test_few_questions_run_at_once_and_each_can_be_stopped(server):
 
 def test_only_so_many_answers_are_kept(monkeypatch):
     from privproof.web import jobs as module
-    from privproof.web.requests import Asked
 
     monkeypatch.setattr(module, "_KEPT", 3)
     jobs = Jobs(Instead())
@@ -359,3 +359,28 @@ def test_secrets_do_not_show():
     assert known.token not in repr(known)
     assert len({known.token, known.session, known.key, Secrets(1).token}) == 4
     assert len(known.token) >= 43
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict"),
+    [
+        (Told(0, '{"verdict": "proved"}'), "proved"),
+        (Told(1, '{"verdict": "refuted"}'), "refuted"),
+        (Told(3, '{"verdict": "unknown", "reason": "out of time"}'), "unknown"),
+        (Told(2, '{"verdict": null, "error": {"message": "no"}}', "privproof: no"), "wrong"),
+        (Told(2, "", "privproof: no"), "wrong"),
+        (Told(0, "a text"), "done"),
+        (Told(3, "", "privproof: interrupted"), "unknown"),
+        (Told(0, '{"accepted": true}'), "accepted"),
+        (Told(2, '{"accepted": false}'), "rejected"),
+        (Told(3, '{"accepted": false}'), "unknown"),
+        (Told(0, '{"points": []}'), "done"),
+        (Told(2, '["proved"]'), "wrong"),
+        (Told(2, "[" * 100_000), "wrong"),
+    ],
+)
+def test_a_job_says_in_a_word_what_its_answer_says(told, verdict):
+    job = Job(Asked("check", ()), kept=True)
+    assert job.summary()["verdict"] == ""
+    job.told = told
+    assert job.document()["verdict"] == verdict

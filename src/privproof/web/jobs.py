@@ -104,6 +104,8 @@ class Job:
         if self.told is None:
             return ""
         answer = _read(self.told.out)
+        if isinstance(answer, dict) and answer.get("error"):
+            return "wrong"
         if not isinstance(answer, dict):
             return {0: "done", 1: "refuted", 3: "unknown"}.get(self.told.status, "wrong")
         if "accepted" in answer:

@@ -14,6 +14,7 @@ export function status(job) {
 export function sentence(job) {
   if (job.report) return job.report.sentence;
   const answer = job.answer;
+  if (answer?.error) return answer.error.message;
   if (job.command === "recheck" && answer) return answer.statement ?? answer.reason ?? job.subject;
   if (answer?.sizes) return `${answer.question?.mechanism?.split(" (")[0] ?? job.subject} at ${answer.sizes.length} sizes`;
   if (answer?.reason) return answer.reason;
@@ -82,7 +83,7 @@ function certificate(job, recheck) {
 export function card(job, { recheck, forget }) {
   const parts = [make("h3", {}, badge(status(job)), sentence(job))];
   const { answer, report } = job;
-  if (job.command === "recheck" && answer) {
+  if (job.command === "recheck" && answer && !answer.error) {
     const told = [];
     if (answer.statement) told.push({ label: "statement", text: answer.statement });
     if (answer.verdict) told.push({ label: "verdict", text: answer.verdict });
@@ -111,7 +112,7 @@ export function card(job, { recheck, forget }) {
   if (job.certificate) parts.push(certificate(job, recheck));
   if (job.said) parts.push(make("details", {}, make("summary", {}, "What the file printed"), make("pre", {}, job.said)));
   parts.push(make("details", {}, make("summary", {}, "On the command line"), make("pre", { class: "command" }, job.shown)));
-  if (answer) parts.push(make("details", {}, make("summary", {}, "Everything, as data"), make("pre", {}, JSON.stringify(answer, null, 2))));
+  if (answer && !answer.error) parts.push(make("details", {}, make("summary", {}, "Everything, as data"), make("pre", {}, JSON.stringify(answer, null, 2))));
   const foot = [report?.footer ?? "", `${job.seconds.toFixed(2)} s`].filter(Boolean).join(" ");
   parts.push(make("p", { class: "quiet" }, foot));
   parts.push(make("div", { class: "actions" }, make("button", { type: "button", onclick: forget }, "Forget this answer")));
