@@ -77,7 +77,10 @@ class Server:
         connection.endheaders()
         with suppress(BrokenPipeError):  # it has refused already
             connection.send(data)
-        answer = connection.getresponse()
+        try:
+            answer = connection.getresponse()
+        except ConnectionResetError:  # it has refused before it has read all
+            return 400, "privproof: closed", {}
         text = answer.read().decode()
         connection.close()
         return answer.status, text, answer.headers
