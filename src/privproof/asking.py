@@ -407,9 +407,13 @@ def delta_of(
     few = question.rewritten(lambda part: run_instead(part, "")) if 0 == low < high else None
     if few is not None:  # from below, at the sizes that there is time for
         shared = {}
-        found = ask(Request(few.under(Budget(bound, rational(1))), prepared=shared), None, watch)
-        low = min(high, Fraction(0) if found.delta_bounds is None else found.delta_bounds[0])
-        question = found.question
+        try:
+            found = ask(Request(few.under(Budget(bound, rational(1))), prepared=shared), None, watch)
+        except LanguageError:  # it cannot be run: nothing is known from below
+            found = None
+        if found is not None:
+            low = min(high, Fraction(0) if found.delta_bounds is None else found.delta_bounds[0])
+            question = found.question
     refutation = asked_with(low if low < high else low * _JUST_BELOW) if low > 0 else None
     return SmallestDelta(
         bound,
@@ -474,7 +478,7 @@ def _asked(request: Request, engine: str | None, watch: Monitor) -> Verdict:
         other = (
             None if engine is not None or problem.code == "changed" else run_instead(request.question, problem.message)
         )
-        if other is None:
+        if other is None or other.sampled:
             raise
         return _answered(replace(request, question=other, prepared={}), None, watch)
     if isinstance(verdict, Unknown) and engine is None and watch.stopped() is None:

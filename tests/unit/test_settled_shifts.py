@@ -352,10 +352,9 @@ def count(data: records(0, 1)):
         (tight_rho, count, "1/8", "1/8"),
         (tight_mu, count, "1/2", "1/2"),
         (lambda f: tight_renyi(f, 3), count, "3/8", "3/8"),
-        (tight_rho, vector, "0", "1/18"),
-        (tight_mu, vector, "0", "1/3"),
+        (tight_rho, vector, "1/18", "1/18"),
+        (tight_mu, vector, "1/3", "1/3"),
         (tight_rho, both_kinds, "1/8", "3/8"),
-        (tight_rho, mixed, "0", "9/32"),
     ],
 )
 def test_the_other_measures_for_every_length(ask, function, lower, upper):
@@ -369,9 +368,15 @@ def proved_of_both_kinds():
     return check(both_kinds, rho="3/8")
 
 
+def test_a_rho_for_every_length_is_bounded_from_below_by_short_lists():
+    verdict = tight_rho(mixed)
+    assert (verdict.status, str(verdict.upper)) == ("proved", "9/32")
+    assert 0 < float(verdict.lower.decimal()) < 9 / 32
+
+
 def test_claims_of_other_measures_for_every_length():
     assert check(vector, rho="1/18").status == "proved"
-    assert check(vector, rho="1/19", time_limit=patience(2)).status == "unknown"
+    assert check(vector, rho="1/19").status == "refuted"
     assert check(twice, renyi={2: "1/2", 8: 2}).status == "proved"
     assert proved_of_both_kinds().status == "proved"
     assert check(both_kinds, mu=2, time_limit=patience(3)).status == "unknown"

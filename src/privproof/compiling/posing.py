@@ -20,7 +20,7 @@ from privproof.errors import LanguageError, QuestionError
 from privproof.exact.patience import Stopped
 from privproof.language import Mechanism, mechanism
 from privproof.language.flow import Test, instruction_reads
-from privproof.language.inputs import Input, integer, queries
+from privproof.language.inputs import NORMS, Input, integer, queries
 from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Relation
 from privproof.language.recognition import IDEAL, floats_note, inexact
 from privproof.language.syntax import Conditional, Constant, Expression, Operation, Variable
@@ -92,7 +92,7 @@ def related(subject: Mechanism, neighbours: Relation) -> Mechanism:
     Raises:
         LanguageError: there is no such relation.
     """
-    if isinstance(neighbours, str) and neighbours not in RELATIONS:
+    if isinstance(neighbours, str) and neighbours not in (*RELATIONS, *NORMS):
         raise LanguageError(
             "neighbours",
             f"neighbours={neighbours!r} is no relation",
@@ -291,8 +291,9 @@ def ordinary_mechanism(question: AnyQuestion) -> Mechanism | None:
 
 
 def run_instead(question: AnyQuestion, reason: str) -> RunsQuestion | None:
-    """The question of running a function that no engine had an answer for; None where it is not run, or has infinitely many data sets.
+    """The question of running a function that no engine had an answer for; None where it is not run.
 
+    A function with infinitely many data sets is run on a few of them.
     A function that became a model is run only if it draws noise of libraries: else its model is what was asked about.
     """
     function = next((each for each in question.functions if isinstance(each, Mechanism)), None)
@@ -301,8 +302,11 @@ def run_instead(question: AnyQuestion, reason: str) -> RunsQuestion | None:
     if question.family == "words" and not (is_ordinary(function) and (question.list_size or not _open_lists(function))):
         return None
     size = question.list_size if _open_lists(function) else None
+    endless = any(declared.values is None for declared in function.inputs.values())
+    if endless and (not isinstance(function.neighbours, str) or function.neighbours == ADD_REMOVE):
+        return None
     try:
-        found = runs_question(replace(function, pin=None), size=size)
+        found = runs_question(replace(function, pin=None), size=size, sampled=endless)
     except LanguageError:
         return None
     return replace(found, reason=reason, budget=question.budget)

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
+from privproof.compiling.sampled import sampled_pairs
 from privproof.compiling.sharing import Turn, Work, grown
 from privproof.errors import LanguageError, ScenarioError
 from privproof.language.catching import watching_errors
@@ -64,6 +65,7 @@ class Runs:
         floats: the floats in the code and among the parameters that are not the decimal number that they print as.
         asks: what it asks for that was as it was in these runs: the time, a file.
         seconds: how long the runs took, those of the smaller sizes with them.
+        sampled: whether the data sets are a few of infinitely many.
     """
 
     mechanism: Mechanism
@@ -76,6 +78,7 @@ class Runs:
     floats: tuple[float, ...]
     asks: tuple[str, ...]
     seconds: float
+    sampled: bool = False
 
     @property
     def cost(self) -> str:
@@ -288,6 +291,7 @@ def ran(
     sizes: Sequence[int | None],
     *,
     known: Runs | None = None,
+    sampled: bool = False,
     pause: Callable[[], None] = lambda: None,
 ) -> Runs:
     """A function on all data sets of some sizes.
@@ -296,14 +300,16 @@ def ran(
         mechanism: the function.
         sizes: the lengths of its lists; None where none is open.
         known: its runs at the first of these sizes, where they were made already.
+        sampled: whether it is run on a few of infinitely many data sets.
         pause: called between runs; may raise to stop.
 
     Raises:
         LanguageError: there are too many data sets or ways, or something is kept from run to run.
         ScenarioError: no two data sets are neighbours.
     """
-    data = [each for size in sizes for each in data_sets(mechanism, size)]
-    pairs = tuple(islice(neighbours(mechanism, data), _MOST_PAIRS + 1))
+    data, pairs = (_sampled if sampled else _all)(mechanism, sizes)
+    if not pairs and sampled:
+        raise LanguageError("size", "none of the data sets that are tried are neighbours", place=mechanism.place)
     if not pairs:
         raise ScenarioError(
             "empty-relation",
@@ -342,6 +348,7 @@ def ran(
         _floats(mechanism, before),
         asks,
         time.perf_counter() - begun + (0 if known is None else known.seconds),
+        sampled,
     )
 
 
@@ -354,6 +361,23 @@ def trees_on(mechanism: Mechanism, data: Sequence[Data], *, most: int) -> list[t
     called, owner, names = _roots(mechanism)
     with recognised(names, owner), watching_errors() if _state_with_imports(called).catches else nullcontext():
         return [leaves(caller(mechanism, each), most=most) for each in data]
+
+
+def _all(mechanism: Mechanism, sizes: Sequence[int | None]) -> tuple[list[Data], tuple[tuple[int, int], ...]]:
+    """All data sets, and which of them are neighbours."""
+    data = [each for size in sizes for each in data_sets(mechanism, size)]
+    return data, tuple(islice(neighbours(mechanism, data), _MOST_PAIRS + 1))
+
+
+def _sampled(mechanism: Mechanism, sizes: Sequence[int | None]) -> tuple[list[Data], tuple[tuple[int, int], ...]]:
+    """Some data sets, and which of them are compared."""
+    found = [pair for size in sizes for pair in sampled_pairs(mechanism, size)]
+    numbers: dict[str, int] = {}
+    data: list[Data] = []
+    for each in (side for pair in found for side in pair):
+        if numbers.setdefault(_key(each), len(data)) == len(data):
+            data.append(each)
+    return data, tuple((numbers[_key(one)], numbers[_key(other)]) for one, other in found)
 
 
 def _state_with_imports(called: Any) -> State:

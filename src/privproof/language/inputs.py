@@ -7,12 +7,13 @@
     def above(t: public(integer(0, 2)), s: stream(0, 2)):    a threshold that is no secret, and answers without end
 
 Together with the *relation* of the mechanism (``each``, ``one``, ``monotone``, or a function of the user) a declaration says which
-two data sets are neighbours: by how much an answer may differ is its *sensitivity*; a record may differ in any way.
+two data sets are neighbours: by how much an answer may differ is its *sensitivity*; a record may differ in any way.  With a *norm* the
+sensitivity is that of all answers together: the sum of their changes (``l1``), or the root of the sum of their squares (``l2``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, product
@@ -20,13 +21,16 @@ from math import prod
 from typing import Any, Literal, TypeAlias
 
 from privproof.errors import LanguageError
-from privproof.exact import Number, Rational, rational
+from privproof.exact import Number, Rational, fraction, rational
 from privproof.language.row import Row
 
 _MOST_ROWS = 5_000
 """Rows with more values than this are not listed: then nothing that goes through all of them is done, and sums over them still are."""
 
 Shape: TypeAlias = Literal["value", "list", "stream"]
+Norm: TypeAlias = Literal["l1", "l2"]
+NORMS: tuple[Norm, ...] = ("l1", "l2")
+"""What the changes of all answers together may be measured in; also the names of the relations that this makes."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Input:
         text: the declaration as it is written.
         array: whether a list is given as an array of numpy.
         fields: of records with named fields, each with what it may be.
+        norm: what the changes of all values together are measured in, by which neighbours may differ; None for each by itself.
     """
 
     shape: Shape
@@ -58,6 +63,7 @@ class Input:
     size: int | None = None
     array: bool = False
     fields: tuple[tuple[str, Input], ...] = ()
+    norm: Norm | None = None
 
     def __repr__(self) -> str:
         return self.text
@@ -90,8 +96,22 @@ class Input:
 
     @property
     def relation(self) -> str:
-        """The relation that is meant where none is named: one record changes; every answer may change."""
+        """The relation that is meant where none is named: one record changes; every answer may change, or all within a norm."""
+        if self.norm is not None:
+            return self.norm
         return "one" if self.within is None and self.shape != "value" else "each"
+
+
+def is_near(norm: str, changes: Iterable[Fraction], within: Rational) -> bool:
+    """Whether changes are together no more than a sensitivity, in a norm.
+
+    >>> is_near("l2", [Fraction(3, 5), Fraction(4, 5)], rational(1)), is_near("l1", [Fraction(3, 5), Fraction(4, 5)], rational(1))
+    (True, False)
+    """
+    bound = fraction(within)
+    if norm == "l1":
+        return sum(map(abs, changes), Fraction(0)) <= bound
+    return sum((change**2 for change in changes), Fraction(0)) <= bound**2
 
 
 def queries(
@@ -119,6 +139,7 @@ def real_queries(
     *,
     values: Sequence[int] | None = None,
     sensitivity: Number = 1,
+    norm: Norm | None = None,
     size: int | None = None,
 ) -> Any:
     """A list of real answers of queries.
@@ -127,20 +148,31 @@ def real_queries(
         low: the least answer.
         high: the largest answer.
         values: the only answers that are compared, whole numbers one after the other: a verdict says nothing about the reals between them.
-        sensitivity: by how much one answer may differ between neighbours.
+        sensitivity: by how much one answer may differ between neighbours; with a norm, all answers together.
+        norm: what the changes of all answers together are measured in: ``l1``, their sum, or ``l2``, the root of the sum of their squares.
         size: the length of the list; without it, the question fixes it.
 
     >>> real_queries().real
     True
+    >>> real_queries(norm="l2", sensitivity=3)
+    real_queries(sensitivity=3, norm='l2')
     >>> real_queries(values=(0, 1))
     real_queries(values=(0, 1))
     >>> real_queries(values=(0, 1)).values
     (0, 1)
     """
+    if norm is not None and norm not in NORMS:
+        raise LanguageError(
+            "input", f"norm={norm!r} is none of {', '.join(NORMS)}", place="real_queries", hint='norm="l2"'
+        )
     if values is None:
-        return _numbers("real_queries", "list", low, high, sensitivity, size, real=True)
+        return _numbers("real_queries", "list", low, high, sensitivity, size, real=True, norm=norm)
     listed = tuple(values)
-    text = _text("real_queries", values=listed, low=low, high=high, sensitivity=sensitivity, size=size)
+    text = _text("real_queries", values=listed, low=low, high=high, sensitivity=sensitivity, norm=norm, size=size)
+    if norm is not None:
+        raise LanguageError(
+            "input", "values and a norm are both given", place=text, hint="drop values: all reals are compared"
+        )
     if low is not None or high is not None:
         raise LanguageError(
             "input", "values and bounds are both given", place=text, hint=f"real_queries(values={listed})"
@@ -267,12 +299,13 @@ def _numbers(
     size: int | None = None,
     *,
     real: bool = False,
+    norm: Norm | None = None,
 ) -> Input:
     bounds = [None if bound is None else rational(bound) for bound in (low, high)]
     within = rational(sensitivity)
     both = low is not None and high is not None
     bounds_shown = {} if both else {"low": low, "high": high}
-    text = _text(name, *((low, high) if both else ()), **bounds_shown, sensitivity=sensitivity, size=size)
+    text = _text(name, *((low, high) if both else ()), **bounds_shown, sensitivity=sensitivity, norm=norm, size=size)
     if within <= 0:
         raise LanguageError(
             "input", f"sensitivity={sensitivity} is not above 0", place=text, hint="sensitivity=1; public(...) for 0"
@@ -285,7 +318,7 @@ def _numbers(
             raise LanguageError("input", f"Cannot have high={high} < low={low}", place=text)
         if not real:
             values = tuple(range(int(bounds[0].p), int(bounds[1].p) + 1))
-    return Input(shape, values, within, text, real=real, low=bounds[0], high=bounds[1], size=_size(size))
+    return Input(shape, values, within, text, real=real, low=bounds[0], high=bounds[1], size=_size(size), norm=norm)
 
 
 def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
@@ -327,6 +360,8 @@ def _size(size: int | None) -> int | None:
 def _text(name: str, *arguments: object, **options: object) -> str:
     shown = [repr(argument) for argument in arguments]
     shown += [
-        f"{key}={value}" for key, value in options.items() if value is not None and (key, value) != ("sensitivity", 1)
+        f"{key}={value!r}" if key == "norm" else f"{key}={value}"
+        for key, value in options.items()
+        if value is not None and (key, value) != ("sensitivity", 1)
     ]
     return f"{name}({', '.join(shown)})"

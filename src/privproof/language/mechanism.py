@@ -23,7 +23,7 @@ from privproof.language.comparing import source
 from privproof.language.constants import NotPlain, fresh, frozen
 from privproof.language.crossing import recalled, reference
 from privproof.language.flow import Flow
-from privproof.language.inputs import Input
+from privproof.language.inputs import NORMS, Input
 from privproof.language.keeping import Kept, current, pinned
 from privproof.language.reading import Translated, draws_continuously
 from privproof.language.recording import Program
@@ -32,6 +32,7 @@ from privproof.language.resolving import signature
 Relation: TypeAlias = "str | Callable[[Any, Any], bool]"
 ADD_REMOVE = "add-remove"
 RELATIONS = ("each", "one", "monotone", ADD_REMOVE)
+"""The relations that can be named; those of norms are declared with an input."""
 Result = TypeVar("Result")
 
 
@@ -105,7 +106,8 @@ class Mechanism(Shown):
         function: the function itself, or whatever else is called.
         inputs: its declared inputs, in order.
         parameters: its parameters with their values.
-        relation: ``each``, ``one``, ``monotone``, ``add-remove``, or a function of two data sets; None for what the inputs suggest.
+        relation: ``each``, ``one``, ``monotone``, ``add-remove``, the norm of the input, or a function of two data sets; None for what
+            the inputs suggest.
         claim: the claim, if one is made.
         name: its name.
         pin: the program that a question is about; without it, whatever would run now.
@@ -126,6 +128,7 @@ class Mechanism(Shown):
     measures: tuple[MeasuredBudget, ...] = ()
 
     def __post_init__(self) -> None:
+        _refuse_norm(self.inputs, self.relation, self.name)
         for attribute in (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"):
             value = self.function if attribute == "__wrapped__" else getattr(self.function, attribute, None)
             object.__setattr__(self, attribute, value)
@@ -236,7 +239,10 @@ class Mechanism(Shown):
         """Which data sets are neighbours: the relation, or what the inputs suggest where none is named; of several the widest."""
         if self.relation is not None:
             return self.relation
-        return "each" if "each" in {i.relation for i in self.inputs.values() if not i.public} else "one"
+        suggested = {i.relation for i in self.inputs.values() if not i.public}
+        if len(suggested) == 1:
+            return suggested.pop()
+        return "each" if "each" in suggested else "one"
 
     @property
     def stream(self) -> str | None:
@@ -277,6 +283,30 @@ class Mechanism(Shown):
             return None
         known = {**self.parameters, **numbers, **({} if size is None else {"size": size})}
         return self.claim.budget({name: value for name, value in known.items() if not isinstance(value, bool)})
+
+
+def _refuse_norm(inputs: Mapping[str, Input], relation: Relation | None, place: str) -> None:
+    """Refuse a norm beside other private inputs, another relation than the norm, and a relation that is a norm which no input has."""
+    private = {name: declared for name, declared in inputs.items() if not declared.public}
+    norms = {name: declared.norm for name, declared in private.items() if declared.norm is not None}
+    if not norms and relation in NORMS:
+        raise LanguageError(
+            "neighbours", f"neighbours={relation!r}, but no input has this norm", place=place,
+            hint=f"real_queries(norm={relation!r})",
+        )  # fmt: skip
+    for name, norm in norms.items():
+        if len(private) > 1:
+            others = ", ".join(other for other in private if other != name)
+            raise LanguageError(
+                "neighbours", f"{name}: {inputs[name]} measures all changes, but {others} may change too", place=place,
+                hint="one list of all answers, or public(...) for what is no secret",
+            )  # fmt: skip
+        if relation not in (None, norm):
+            shown = repr(relation) if isinstance(relation, str) else "a function"
+            raise LanguageError(
+                "neighbours", f"neighbours={shown}, but {name}: {inputs[name]} says who are neighbours", place=place,
+                hint="drop the norm or neighbours",
+            )  # fmt: skip
 
 
 def _recalled(place: tuple[str, str, str], *kept: Any) -> Mechanism:
@@ -324,7 +354,7 @@ def mechanism(
                 "mechanism", f"{marked!r} is not a function", place="mechanism", hint="@mechanism above a def"
             )
         name = getattr(marked, "__name__", None) or type(marked).__name__
-        if isinstance(neighbours, str) and neighbours not in RELATIONS:
+        if isinstance(neighbours, str) and neighbours not in (*RELATIONS, *NORMS):
             raise LanguageError(
                 "neighbours",
                 f"neighbours={neighbours!r} is no relation",

@@ -160,6 +160,8 @@ def compared_words(question: ProgramQuestion) -> str:
         "one": f"one value{values} changes {amount}",
         "monotone": f"all values that change go in one direction, each {amount}",
         ADD_REMOVE: "one data set has one element more than the other",
+        "l1": f"all values change together {amount}: the sum of their changes",
+        "l2": f"all values change together {amount}: the root of the sum of their squared changes",
     }[question.relation]
     parts = [f"{name} may change {amount}" if single else relation]
     lists = [n for n, d in mechanism.inputs.items() if d.shape == "list" and d.size is None]

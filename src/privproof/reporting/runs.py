@@ -98,6 +98,8 @@ def compared_words(question: RunsQuestion) -> str:
         "one": f"one value {what} changes {amount}",
         "add-remove": f"one element {what} is added or removed",
         "monotone": f"all values {what} that change go in one direction, each {amount}",
+        "l1": f"all values {what} change together {amount}: the sum of their changes",
+        "l2": f"all values {what} change together {amount}: the root of the sum of their squared changes",
     }.get(relation if isinstance(relation, str) else "", f"data sets {what}, as the function of neighbours says")
     parts = [told] + ([f"lists of {question.sizes_words}"] if question.sizes else [])
     return "; ".join([*parts, *public_words(mechanism)])

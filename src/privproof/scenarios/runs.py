@@ -24,6 +24,7 @@ class RunsQuestion(AnyQuestion):
         sizes: the lengths of its lists; empty where none is open, None for as many as there is time for.
         budget: the claim, if one is made.
         reason: why the function is run and not translated.
+        sampled: whether it is run on a few of infinitely many data sets: then it is refuted, or nothing is known.
     """
 
     family: ClassVar[Family] = "runs"
@@ -32,6 +33,7 @@ class RunsQuestion(AnyQuestion):
     sizes: tuple[int, ...] | None = None
     budget: Budget | None = None
     reason: str = ""
+    sampled: bool = False
 
     @property
     def name(self) -> str:
@@ -71,9 +73,9 @@ class RunsQuestion(AnyQuestion):
 
 
 def runs_question(
-    mechanism: Mechanism, *, size: int | None = None, reason: LanguageError | None = None
+    mechanism: Mechanism, *, size: int | None = None, reason: LanguageError | None = None, sampled: bool = False
 ) -> RunsQuestion:
-    """The question that a function poses when it is run as it is.
+    """The question that a function poses when it is run as it is: on all its data sets, or on some of them.
 
     Raises:
         LanguageError: there are infinitely many data sets, or it reads a stream; if it could not be translated, that is said too.
@@ -81,7 +83,7 @@ def runs_question(
     """
     endless = [f"{name}: {declared}" for name, declared in mechanism.inputs.items() if declared.values is None]
     streams = [f"{name}: {declared}" for name, declared in mechanism.inputs.items() if declared.shape == "stream"]
-    if endless or streams:
+    if (endless and not sampled) or streams:
         if reason is not None:
             raise reason
         raise LanguageError(
@@ -106,4 +108,4 @@ def runs_question(
     sizes = (*shorter, size) if size is not None else None if opened else ()
     told = "" if reason is None else reason.message
     told += f" ({PurePath(reason.place).name})" if reason is not None and reason.place else ""
-    return RunsQuestion(mechanism=mechanism, sizes=sizes, budget=mechanism.budget(size), reason=told)
+    return RunsQuestion(mechanism=mechanism, sizes=sizes, budget=mechanism.budget(size), reason=told, sampled=sampled)

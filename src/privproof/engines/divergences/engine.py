@@ -51,6 +51,7 @@ class DivergencesEngine:
         question = request.question
         assert isinstance(question, MeasuredQuestion)
         run = as_run(question.of)
+        few = as_run(question.of, sampled=True) if run is None else None  # by which nothing is proved
         reasons = []
         if run is not None and not is_of_every_size(question.of):
             answer = self._from_runs(question, run, request, monitor)
@@ -61,8 +62,9 @@ class DivergencesEngine:
         settled = _draws_gaussian(question.of)
         pure = (self._from_shifts if settled else self._from_epsilon)(question, request)
         if pure.status != "unknown":
-            if settled and run is not None and not question.claims:
-                short = self._from_runs(question, run, request, monitor)
+            shorter = run or few
+            if settled and shorter is not None and not question.claims:
+                short = self._from_runs(question, shorter, request, monitor)
                 if short.lower.compare(pure.upper) <= 0:
                     pure = replace(pure, lower=short.lower, details=short.details)
             yield pure
@@ -76,6 +78,11 @@ class DivergencesEngine:
                 said = f"at {answer.question.name} it holds, by running it"
                 answer = replace(pure, notes=(*pure.notes, said), lower=answer.lower)
             reasons.append(answer)
+        if few is not None:
+            answer = self._from_runs(question, few, request, monitor)
+            if answer.status == "refuted":
+                yield answer
+                return
         told = "; ".join(dict.fromkeys(each.reason for each in (*reasons, pure) if each.reason))
         yield replace((*reasons, pure)[0], status="unknown", reason=told)
 
@@ -84,7 +91,7 @@ class DivergencesEngine:
             sized, runs = request.shared("runs", lambda: all_runs(run, monitor))
             return _Running(replace(question, of=sized), runs, monitor).answer()
         except LanguageError as problem:
-            if problem.code not in ("noise", "integral", "size", "paths"):
+            if problem.code not in ("noise", "integral", "size", "paths") and not run.sampled:
                 raise
             return Answer(status="unknown", question=question, engine=ENGINE, reason=problem.message)
         except Stopped:
@@ -224,7 +231,8 @@ class _Running:
                 return self._known(
                     "refuted", each, evidence=found.evidence, lower=found.value, details=self._told(found)
                 )
-        proofs = [each.proved(value) for each, value in zip(bounds, values, strict=True)]
+        few = self.runs.sampled  # then nothing is proved
+        proofs = [None if few else each.proved(value) for each, value in zip(bounds, values, strict=True)]
         if all(proof is not None for proof in proofs):
             evidence = {"method": "divergences", "proofs": proofs}
             found = bounds[0].largest
@@ -259,7 +267,7 @@ class _Running:
                 lower=INFINITE,
                 details=self._told(found),
             )
-        upper, proof = bounds.smallest()
+        upper, proof = (None, None) if self.runs.sampled else bounds.smallest()
         if upper is None:
             lower = epsilon(0) if found is None else found.value
             reason = bounds.reason or "no value is proved"

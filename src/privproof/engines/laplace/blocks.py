@@ -16,11 +16,12 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.sampled import root_part
 from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED, Sort, input_sort, output_parts
 from privproof.engines.laplace.paths import Drawn, Obligation, Path, Read, Walk
 from privproof.engines.laplace.promises import Law
 from privproof.engines.laplace.solver import true, z3
-from privproof.engines.laplace.symbols import Symbols
+from privproof.engines.laplace.symbols import COUNTED, Symbols
 from privproof.engines.laplace.values import (
     Term,
     Value,
@@ -32,6 +33,7 @@ from privproof.engines.laplace.values import (
     gap,
     number,
     real,
+    size_of,
     symbol,
 )
 from privproof.exact import fraction
@@ -96,7 +98,10 @@ class Blocks(Symbols):
             walk = Walk(values)
             for name, declared in self.program.inputs.items():
                 if declared.shape == "stream":
-                    walk.counts[name] = z3.Int(f"read: {name}")
+                    walk.counts[f"read: {name}"] = z3.Int(f"read: {name}")
+                if self.norm is not None and not declared.public:
+                    walk.counts[f"passed: {name}"] = z3.Int(f"passed: {name}")
+                    walk.counts[f"spent: {name}"] = z3.Real(f"spent: {name}")
             found += self._from(cut, cut, walk)
             if len(found) > _MOST_PATHS:
                 raise Unsupported(f"there are more than {_MOST_PATHS} paths through its blocks")
@@ -180,8 +185,8 @@ class Blocks(Symbols):
         else:
             for name in self.state(target):
                 base, _, kind = name.partition(": ")
-                if name.startswith("read: "):
-                    after[name] = walk.counts[name.removeprefix("read: ")]
+                if name.startswith(COUNTED):
+                    after[name] = walk.counts[name]
                 elif base not in walk.values:
                     after[name] = self._unknown(walk, name, self.program.sorts[base])
                 else:
@@ -356,10 +361,10 @@ class Blocks(Symbols):
 
     def _next(self, stream: str, walk: Walk) -> Value:
         declared = self.program.inputs[stream]
-        index = walk.counts[stream]
+        index = walk.counts[f"read: {stream}"]
         sort: Sort = "real" if declared.real else "int"
         value = self._fetch(stream, index, sort, walk)
-        walk.counts[stream] = index + 1
+        walk.counts[f"read: {stream}"] = index + 1
         return value
 
     def _fetch(self, name: str, index: Term, sort: Sort, walk: Walk) -> Value:
@@ -374,8 +379,29 @@ class Blocks(Symbols):
             walk.condition += self._within(name, value.other)
         walk.condition += self._ranged(name, value)
         if not declared.public:
-            walk.reads.append(Read(name, index, one, value.other))
+            square = None if self.norm is None else self._spend(name, index, value.other, walk)
+            walk.reads.append(Read(name, index, one, value.other, square=square))
         return value
+
+    def _spend(self, name: str, index: Term, distance: Term, walk: Walk) -> Term:
+        """An entry takes its part of the norm when it is first read; its square, if this is what is counted."""
+        most = self.program.inputs[name].within
+        assert most is not None
+        size, square = size_of(real(distance)), None
+        if self.norm == "l2":
+            square = self._unknown(walk, f"{name}: square", "real")
+            walk.condition += [square >= 0, square <= number(most) * size]
+            length = self.program.inputs[name].size or self.program.size
+            if length:  # a tangent of the square, where all changes are alike
+                near = fraction(most) * root_part(length)
+                walk.condition.append(square >= number(2 * near) * size - number(near**2))
+        passed, spent = walk.counts[f"passed: {name}"], walk.counts[f"spent: {name}"]
+        first = index >= passed
+        walk.counts[f"passed: {name}"] = z3.simplify(z3.If(first, index + 1, passed))
+        more = z3.If(first, size if square is None else square, z3.RealVal(0))
+        walk.counts[f"spent: {name}"] = spent + more
+        walk.condition.append(spent + more <= number(most if square is None else most**2))
+        return square
 
     # ------------------------------------------------------------------------------------------------------ expressions
 

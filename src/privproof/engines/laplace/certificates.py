@@ -12,6 +12,7 @@ from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import CONSTANT, Case, Shift, cases, told_before
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.mixtures import NOWHERE, Mixture, used
+from privproof.engines.laplace.norms import spread
 from privproof.engines.laplace.paths import Drawn as Shifted
 from privproof.engines.laplace.promises import Promise
 from privproof.engines.laplace.proving import AlignmentProof
@@ -139,7 +140,9 @@ def _paths(proof: AlignmentProof) -> list[dict[str, object]]:
                 shift = proof.alignment.shift(path, case, drawn.instruction)
                 if any(shift.factors.values()) and drawn.settled:
                     told = told_before(case, drawn) if proof.blocks.foretell else ()
-                    given = {"shift": _shift(shift), "reach": str(shift.reach(drawn.reach))}
+                    given: dict[str, object] = {"shift": _shift(shift), "reach": str(shift.reach(drawn.reach))}
+                    entries = spread(proof.blocks, path, drawn, shift)
+                    given |= {"spread": [[r, str(factor)] for r, factor in entries]} if entries else {}
                     when = {"when": [_atom(atom, proof.program) for atom in told]} if told else {}
                     settled.setdefault(str(drawn.instruction), {})[told] = {**when, **given}
                 elif any(shift.factors.values()):

@@ -12,12 +12,11 @@ from fractions import Fraction
 from itertools import islice, permutations, product
 from typing import Any
 
+from privproof.compiling.sampled import spoken_constants
 from privproof.exact import fraction
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.row import Row
-from privproof.language.syntax import Constant
-from privproof.language.walking import reads, statements, within
 
 _FEW = 10
 """Up to so many different records are tried; of more, those at the ends and at the program's constants."""
@@ -41,7 +40,7 @@ def changed_lists(
     mechanism: Mechanism, size: int | None, public: Mapping[str, Any]
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Neighbouring data of a size, under ``add-remove`` of that size and one less; each pair in both orders."""
-    constants = _constants(mechanism)
+    constants = spoken_constants(mechanism)
     listed = [name for name, declared in mechanism.inputs.items() if declared.public and declared.shape == "list"]
     if mechanism.neighbours == ADD_REMOVE and any(mechanism.inputs[name].size is None for name in listed):
         return  # the lists of one data set have one length, and so no neighbour beside a public list is shorter
@@ -119,17 +118,3 @@ def tried_values(declared: Input, constants: list[Fraction]) -> list[Any]:
     inside = [v for v in (*ends, *near) if (low is None or v >= low) and (high is None or v <= high)]
     whole = inside if declared.real else [v for v in inside if v.denominator == 1]
     return [int(v) if v.denominator == 1 else v for v in dict.fromkeys(whole)][:_FEW]
-
-
-def _constants(mechanism: Mechanism) -> list[Fraction]:
-    """The numbers that a program speaks of."""
-    found: dict[Fraction, None] = {}
-    for statement in statements(mechanism.translated.body):
-        for expression in reads(statement):
-            for part in within(expression):
-                if isinstance(part, Constant) and type(part.value) in (int, Fraction):
-                    found.setdefault(Fraction(str(part.value)))
-    for value in mechanism.parameters.values():
-        if type(value) in (int, Fraction):
-            found.setdefault(Fraction(value))
-    return list(found)

@@ -16,8 +16,10 @@ from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import Alignment, applied, cases, condition
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.conjectures import Implication, conjectured, counter, symbols
+from privproof.engines.laplace.norms import spread, square_bound
 from privproof.engines.laplace.paths import Path
 from privproof.engines.laplace.solver import answered, false, true, z3
+from privproof.engines.laplace.symbols import COUNTED
 from privproof.engines.laplace.values import Term, number, real
 from privproof.engines.monitor import Monitor
 from privproof.exact import Epsilon, Rational, log, rational
@@ -176,7 +178,7 @@ def implications(blocks: Blocks, alignment: Alignment, bounds: tuple[Bound, ...]
     start = symbols(blocks, 0)
     initial = [blocks.facts]
     for name, term in start.items():
-        if name.startswith(("cost", "read: ")):
+        if name.startswith(("cost", *COUNTED)):
             initial.append(term == 0)
         elif name == "ok":
             initial.append(term)
@@ -202,7 +204,9 @@ def _along(blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: 
     costs = {counter(group): before[counter(group)] for group in blocks.counters}
     for drawn in path.drawn:
         name = counter(drawn.group)
-        costs[name] = costs[name] + drawn.cost(shifts[drawn.instruction])
+        entries = spread(blocks, path, drawn, alignment.shift(path, case, drawn.instruction))
+        square = square_bound(path, entries) if entries else None
+        costs[name] = costs[name] + drawn.cost(shifts[drawn.instruction], square)
         if drawn.promised is not None:
             name = counter(drawn.promised[0])
             costs[name] = costs[name] + put(drawn.promised[1])

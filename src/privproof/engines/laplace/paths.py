@@ -23,6 +23,7 @@ class Read:
         value: the element in the first run.
         distance: how far it is from that in the second.
         hidden: whether which element it is depends on noise, so that no shift may speak of it.
+        square: the square of the distance, where all distances are within a norm that counts squares.
     """
 
     source: str
@@ -30,6 +31,7 @@ class Read:
     value: Term
     distance: Term
     hidden: bool = False
+    square: Term = None
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,15 @@ class Drawn:
         """The variance of Gaussian noise; that of discrete noise is the number that it is given by."""
         return self.factor**2 if self.kind == "gaussian" else self.factor
 
-    def cost(self, shift: Term) -> Term:
-        """What a shift costs, in its group: of Gaussian noise ``s^2/variance``, at most ``reach |s|/variance`` where s is no number."""
+    def cost(self, shift: Term, square: Term = None) -> Term:
+        """What a shift costs, in its group: of Gaussian noise ``s^2/variance``, at most ``reach |s|/variance`` where s is no number.
+
+        Args:
+            shift: the shift.
+            square: a bound on its square, where there is a better one.
+        """
+        if square is not None:
+            return z3.simplify(square / number(self.variance))
         size = size_of(shift)
         if self.whole and not self.settled:
             return size * int(1 / self.factor)
@@ -151,6 +160,7 @@ class Walk:
     fresh: list[Term] = field(default_factory=list)
     tests: list[tuple[int, bool]] = field(default_factory=list)
     counts: dict[str, Term] = field(default_factory=dict)
+    """By the names of symbols of the state: how much was taken from streams, is passed of lists, and is spent of norms."""
     known: dict[tuple[str, str], Value] = field(default_factory=dict)
     looks: bool = False
     run: int = 0

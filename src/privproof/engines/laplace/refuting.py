@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice, product
-from math import ceil
+from math import ceil, isqrt
 from typing import Any
 
 from privproof.engines.laplace.blocks import Blocks
@@ -37,7 +37,7 @@ from privproof.errors import LanguageError
 from privproof.exact import ZERO, Budget, Epsilon, Rational, epsilon, fraction
 from privproof.exact.affine import Affine
 from privproof.exact.balls import rational_bounds
-from privproof.language.inputs import Input
+from privproof.language.inputs import Input, is_near
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key, word
 from privproof.scenarios.programs import is_geometric
@@ -274,6 +274,8 @@ class Refuter:
             allowed = self.allowed(public, more)
             rate = (costs[0].cost - least[0].cost) / (more - few)
             needed = more + ceil((_float(allowed) - costs[0].cost) / rate) + 1
+            if self.relation == "l2":  # then costs grow with the root of the size
+                needed = (isqrt(ceil(more * (_float(allowed) / costs[0].cost) ** 2)) + 1) ** 2
             if not more < needed <= _LONGEST:
                 continue
             with few_ways():
@@ -302,6 +304,8 @@ class Refuter:
         if sides is None:
             return None
         left, right = sides
+        if blocks.norm == "l2" and not self._near(left, right):  # squares are symbols of their own in the search
+            return None
         size = max((len(v) for v in left.values() if isinstance(v, list)), default=0)
         if size > LARGEST or size < self.least or (asked is not None and size != asked):
             return None
@@ -309,6 +313,13 @@ class Refuter:
         with few_ways():
             return self.compare(left, right, public, size) or self.compare(right, left, public, size)
         return None
+
+    def _near(self, left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
+        """Whether data are within the norm of their one private list."""
+        [(name, declared)] = [(n, d) for n, d in self.mechanism.inputs.items() if not d.public]
+        assert declared.within is not None
+        changes = (Fraction(b) - Fraction(a) for a, b in zip(left[name], right[name], strict=True))
+        return is_near(self.relation, changes, declared.within)
 
     def at_size(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
         """A loss above the budget at a size; None also where there are too many ways through the mechanism."""

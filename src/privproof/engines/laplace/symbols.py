@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 from privproof.compiling.differing import differs
 from privproof.compiling.relational import Program
 from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.sampled import root_part
 from privproof.compiling.sorts import SHIFTED, Sort, input_sort, output_parts, sort_of
 from privproof.engines.laplace.promises import Promise
 from privproof.engines.laplace.reaches import reaches
@@ -18,9 +20,13 @@ from privproof.engines.laplace.values import Term, Value, number, real, symbol
 from privproof.exact import ONE, ZERO, Rational, rational
 from privproof.exact.affine import Affine
 from privproof.language.flow import Next, instruction_reads
+from privproof.language.inputs import NORMS, Norm
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.syntax import Constant, Element, Expression, Operation, Return, Variable
 from privproof.language.walking import within
+
+COUNTED = ("read: ", "passed: ", "spent: ")
+"""How the symbols begin that count along a run, from 0 on."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,8 @@ class Symbols:
     ) -> None:
         self.program = program
         self.mechanism = program.mechanism
-        self.reaches = {at: reach * most for at, most in reaches(program).items()}
+        wider = self._wider(reach)
+        self.reaches = {at: wider * most for at, most in reaches(program).items()}
         """How far Gaussian noise may be shifted at most, by its instruction."""
         self.promises = promises
         """What is promised of noise, up to a small probability."""
@@ -62,12 +69,22 @@ class Symbols:
         self.remainders: list[tuple[Term, str, Term, Term]] = []
         """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
 
+    def _wider(self, reach: int) -> Fraction:
+        """By how much a reach is wider than one change: within the norm l2, of all changes of a list of known length at once."""
+        length = max((self.program.inputs[name].size or self.program.size or 0 for name in self.private), default=0)
+        return 1 / root_part(length) if self.norm == "l2" and reach > 1 and length else Fraction(reach)
+
     # ---------------------------------------------------------------------------------------------------------- globals
 
     @cached_property
     def private(self) -> tuple[str, ...]:
         """The private inputs."""
         return tuple(name for name, declared in self.program.inputs.items() if not declared.public)
+
+    @property
+    def norm(self) -> Norm | None:
+        """The norm that all changes are within together; None where each is within its own bounds."""
+        return next((norm for norm in NORMS if norm == self.program.relation), None)
 
     @cached_property
     def measured(self) -> bool:
@@ -279,11 +296,17 @@ class Symbols:
         for name, declared in self.program.inputs.items():
             if declared.shape == "stream":
                 result[f"read: {name}"] = z3.Int(f"read: {name}")
+            if self.norm is not None and not declared.public:
+                result[f"passed: {name}"] = z3.Int(f"passed: {name}")
+                result[f"spent: {name}"] = z3.Real(f"spent: {name}")
         return result
 
     def initial(self) -> dict[str, Term]:
         """The state at the beginning, by symbol."""
-        return {name: z3.IntVal(0) if name.startswith("read: ") else term for name, term in self.state(0).items()}
+        return {
+            name: (z3.IntVal(0) if z3.is_int(term) else z3.RealVal(0)) if name.startswith(COUNTED) else term
+            for name, term in self.state(0).items()
+        }
 
     def state_value(self, name: str) -> Value:
         sort = self.program.sorts[name]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from types import MappingProxyType
 from typing import Any
 
 from privproof.compiling.differing import differs
@@ -33,6 +34,7 @@ from privproof.engines.laplace.alignments import (
 )
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.locality import Locality
+from privproof.engines.laplace.norms import spread, square_bound
 from privproof.engines.laplace.paths import Drawn, Obligation, Path
 from privproof.engines.laplace.solver import Substitution, answered, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
@@ -324,6 +326,7 @@ class Synthesis:
         shifts: Mapping[int, Term],
         instance: Instance,
         constant: Mapping[int, tuple[Term, Term]] | None = None,
+        squares: Mapping[int, Term] = MappingProxyType({}),
     ) -> dict[tuple[str, ...], Term]:
         """What a path costs, by group; in logarithms, as a multiple of them.
 
@@ -332,10 +335,11 @@ class Synthesis:
             shifts: its shifts.
             instance: the size and the public numbers.
             constant: of Gaussian noise whose shift is looked for, when it is a constant, and what is its square then.
+            squares: bounds on the squares of shifts of Gaussian noise, where there are better ones than by their reaches.
         """
         total: dict[tuple[str, ...], Term] = {}
         for drawn in path.drawn:
-            more = real(drawn.cost(shifts[drawn.instruction]))
+            more = real(drawn.cost(shifts[drawn.instruction], squares.get(drawn.instruction)))
             if constant and drawn.instruction in constant:
                 alone, square = constant[drawn.instruction]
                 more = z3.If(alone, square / number(drawn.factor**2), more)
@@ -561,12 +565,17 @@ class _Search:
                     if value.get_id() in fresh
                 ),
                 tuple(shifted(o.condition) for o in path.obligations),
-                self.synthesis.cost(path, shifts, self.instance),
+                self.synthesis.cost(path, shifts, self.instance, squares=self.squares(path, case)),
                 tuple(map(shifted, self.blocks.foretold(path))) if path.target is None else (),
                 tuple(map(shifted, self.blocks.kept(path))) if path.target is None else (),
                 {name: shifted(term) for name, term in path.after.items()},
             )
         return self.ready[key]
+
+    def squares(self, path: Path, case: Case) -> dict[int, Term]:
+        """Bounds on the squares of shifts by the squares of changes."""
+        found = ((d, spread(self.blocks, path, d, self.guess.shift(path, case, d.instruction))) for d in path.drawn)
+        return {drawn.instruction: square_bound(path, entries) for drawn, entries in found if entries}
 
     def measure(self, cost: dict[tuple[str, ...], Term], foretold: list[Term]) -> None:
         """Note the most that each counter can hold at the end of the run, if it ends as is foretold."""

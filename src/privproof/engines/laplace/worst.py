@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
+from privproof.compiling.sampled import root_part
 from privproof.engines.laplace.solver import answered, z3
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import Rational, fraction
 from privproof.language.branching import Leaf, leaves
-from privproof.language.inputs import Input
+from privproof.language.inputs import NORMS, Input
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key, word
@@ -34,6 +35,8 @@ _ALL_CORNERS = 3
 """Up to so many private values all corners are looked at, which double with each; beyond it one climbs from a few."""
 _DENOMINATOR = 2_000
 """Shifts are simple fractions of the scales; what is found in floats is rounded to one and verified exactly."""
+_ALL_SIGNS = 5
+"""Up to so many values all signs of changes at the edge of a norm are looked at, which double with each."""
 _CLIMBS = 12
 """Steps uphill from each beginning; a climb ends sooner where no corner beside it is worse."""
 _FLIPPED = 12
@@ -209,10 +212,12 @@ def _forms(output: object) -> Iterator[Linear]:
 
 
 def corners(mechanism: Mechanism, relation: str, names: Sequence[str]) -> Iterator[dict[str, Fraction]]:
-    """The corners of the set of neighbours."""
+    """The corners of the set of neighbours; within the norm l2, which has none, some data at its edge."""
     within = [_within(mechanism.inputs[name.partition("[")[0]]) for name in names]
     zero = dict.fromkeys(names, Fraction(0))
-    if relation == "one":
+    if relation == "l2":
+        yield from _at_the_edge(names, within[0] if within else Fraction(0))
+    elif relation in ("one", "l1"):
         for name, bound in zip(names, within, strict=True):
             for sign in (1, -1):
                 yield {**zero, name: sign * bound}
@@ -224,6 +229,27 @@ def corners(mechanism: Mechanism, relation: str, names: Sequence[str]) -> Iterat
     else:
         for chosen in product((1, -1), repeat=len(names)):
             yield {n: c * b for n, c, b in zip(names, chosen, within, strict=True)}
+
+
+def _at_the_edge(names: Sequence[str], within: Fraction) -> Iterator[dict[str, Fraction]]:
+    """Changes of all values alike, in a few patterns of signs, and of one alone, whose squares come to at most that of a sensitivity."""
+    count = len(names)
+    if count > 1:
+        part = root_part(count)
+        signs = product((1, -1), repeat=count) if count <= _ALL_SIGNS else _few_signs(count)
+        for chosen in signs:
+            yield {n: sign * part * within for n, sign in zip(names, chosen, strict=True)}
+    zero = dict.fromkeys(names, Fraction(0))
+    for name in names[:_ALL_SIGNS]:
+        for sign in (1, -1):
+            yield {**zero, name: sign * within}
+
+
+def _few_signs(count: int) -> list[tuple[int, ...]]:
+    """All up, all down, in turn, and one half against the other."""
+    half = count // 2
+    turns = tuple((-1) ** k for k in range(count))
+    return [(1,) * count, (-1,) * count, turns, (1,) * half + (-1,) * (count - half)]
 
 
 def _within(declared: Input) -> Fraction:
@@ -299,7 +325,7 @@ def worst(
     result: list[Worst] = []
     if not names:
         return result
-    few = relation == "one" or len(names) <= _ALL_CORNERS
+    few = relation in ("one", *NORMS) or len(names) <= _ALL_CORNERS
     listed = list(corners(mechanism, relation, names)) if few else None
     for one in found:
         pause()

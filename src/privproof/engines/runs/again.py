@@ -16,7 +16,7 @@ def other_runs(asked: Mapping[str, Any], mechanism: Mechanism) -> list[str]:
     Raises:
         PrivproofError: the function cannot be run now.
     """
-    now = runs_document(ran(mechanism, asked["sizes"] or [None]))
+    now = runs_document(ran(mechanism, asked["sizes"] or [None], sampled=bool(asked.get("sampled"))))
     found = [
         f"{what}: {_shown(asked.get(member))} -> {_shown(now.get(member))}"
         for what, member in (("inputs", "inputs"), ("neighbours", "relation"), ("neighbours", "pairs"))

@@ -35,6 +35,7 @@ def runs_document(runs: Runs) -> dict[str, Any]:
     return {
         "function": {"name": runs.mechanism.name, "digest": runs.digest},
         "inputs": {name: _input(declared) for name, declared in runs.mechanism.inputs.items()},
+        **({"sampled": True} if runs.sampled else {}),
         "relation": relation if isinstance(relation, str) else "function",
         **({} if isinstance(relation, str) else {"pairs": [list(pair) for pair in runs.pairs]}),
         "sizes": list(runs.sizes),
@@ -47,9 +48,15 @@ def runs_document(runs: Runs) -> dict[str, Any]:
 
 
 def _input(declared: Any) -> dict[str, Any]:
+    open_numbers = {
+        "values": None,
+        "real": declared.real,
+        "low": None if declared.low is None else str(declared.low),
+        "high": None if declared.high is None else str(declared.high),
+    }
     return {
         "shape": declared.shape,
-        "values": [typed_document(value) for value in declared.values],
+        **(open_numbers if declared.values is None else {"values": [typed_document(v) for v in declared.values]}),
         "within": None if declared.within is None else str(declared.within),
         "public": declared.public,
         "size": declared.size,

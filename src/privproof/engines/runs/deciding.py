@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -10,12 +11,14 @@ from privproof.compiling.runs import Runs
 from privproof.engines.monitor import Monitor
 from privproof.engines.runs.certificates import runs_document
 from privproof.evidence.answers import Answer
-from privproof.exact import Budget, Epsilon
+from privproof.evidence.verdicts import RunDetails
+from privproof.exact import INFINITE, Budget, Epsilon
 from privproof.language.laws import WHOLE
 from privproof.language.recognition import IDEAL, floats_note
 from privproof.scenarios import RunsQuestion
 
 ENGINE = "runs"
+_SAMPLED = "a few of infinitely many data sets were run, by which nothing is proved"
 
 
 @dataclass
@@ -67,6 +70,18 @@ class Deciding:
     def unknown(self, reason: str, **more: Any) -> Answer:
         """That nothing is known, with bounds."""
         return self.known(reason=reason, **more)
+
+    def as_sampled(self, answer: Answer) -> Answer:
+        """An answer as it is; of a few of infinitely many data sets nothing is proved, and bounds are from below."""
+        if not self.runs.sampled:
+            return answer
+        details = answer.details
+        if isinstance(details, RunDetails) and details.delta is not None:
+            details = replace(details, delta=(details.delta[0], Fraction(1)))
+        if answer.status == "refuted":
+            more = {name: member for name, member in answer.more.items() if name != "above"}
+            return replace(answer, details=details, upper=INFINITE, more=more)
+        return self.unknown(_SAMPLED, lower=answer.lower, witness=answer.witness, details=details)
 
     def data_of(self, number: int) -> dict[str, Any]:
         """A data set as arguments of the function."""

@@ -84,7 +84,7 @@ class RunsEngine:
             return
         deciding = _Deciding(question.under(asked.budget), runs, budget, request.tight, monitor)
         try:
-            yield from deciding.answers()
+            yield from map(deciding.as_sampled, deciding.answers())
         except Stopped:
             yield deciding.unknown(monitor.stopped() or "stopped")
 
@@ -95,7 +95,7 @@ def all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, Ru
 
     if question.sizes is not None:
         monitor.listen(Progress(f"running {mechanism.name}"))
-        return question, ran(mechanism, question.sizes or [None], pause=monitor.pause)
+        return question, ran(mechanism, question.sizes or [None], sampled=question.sampled, pause=monitor.pause)
     found: Runs | None = None
     shortest = 0 if mechanism.neighbours == ADD_REMOVE else 1
     sizes: tuple[int, ...] = (0,) if shortest == 0 else ()
@@ -105,7 +105,7 @@ def all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, Ru
         monitor.listen(Progress(f"running {mechanism.name} at size {larger[-1]}"))
         begun = time.perf_counter()
         try:
-            following = ran(mechanism, larger, known=found, pause=monitor.pause)
+            following = ran(mechanism, larger, known=found, sampled=question.sampled, pause=monitor.pause)
         except LanguageError as problem:
             if found is None or problem.code not in ("size", "paths"):
                 raise

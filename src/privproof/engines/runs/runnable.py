@@ -6,18 +6,21 @@ from dataclasses import replace
 
 from privproof.errors import LanguageError, QuestionError
 from privproof.language import Mechanism
+from privproof.language.mechanism import ADD_REMOVE
 from privproof.scenarios import AnyQuestion, RunsQuestion, runs_question
 
 
-def as_run(of: AnyQuestion) -> RunsQuestion | None:
-    """The question about running the function; None where it cannot be run on all its data."""
+def as_run(of: AnyQuestion, *, sampled: bool = False) -> RunsQuestion | None:
+    """The question about running the function; None where it cannot be run on all its data, or on some of them."""
     if isinstance(of, RunsQuestion):
         return of
     function = _function(of)
     if function is None or of.family not in ("words", "program", "draws", "lottery"):
         return None
+    if sampled and (not isinstance(function.neighbours, str) or function.neighbours == ADD_REMOVE):
+        return None
     try:
-        return runs_question(replace(function, pin=None), size=_size(of, function))
+        return runs_question(replace(function, pin=None), size=_size(of, function), sampled=sampled)
     except (LanguageError, QuestionError):
         return None
 

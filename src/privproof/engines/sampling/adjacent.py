@@ -14,10 +14,10 @@ from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.exact import fraction
-from privproof.language.inputs import Input
+from privproof.language.inputs import NORMS, Input, is_near
 from privproof.language.mechanism import Relation, related_by
 
-_RELATIONS = ("each", "one", "monotone", "add-remove")
+_RELATIONS = ("each", "one", "monotone", "add-remove", *NORMS)
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ def is_adjacent(pair: Adjacent, inputs: Mapping[str, Input], relation: Relation)
     * ``one``: exactly one value differs, by at most its sensitivity (a record in any way);
     * ``monotone``: some values differ, each by at most its sensitivity, all in one direction; a record has none, so it is refused;
     * ``add-remove``: one list has one record more on one side, somewhere, and is otherwise the same;
+    * ``l1``, ``l2``: some values differ, together by at most the sensitivity in this norm;
     * a function: the data sets differ, and it says so of them in one order or the other.  It is given the private value, or a tuple of all
       private values where there are several.
 
@@ -96,6 +97,10 @@ def is_adjacent(pair: Adjacent, inputs: Mapping[str, Input], relation: Relation)
         return len(moves) == 1
     if relation == "monotone":
         return len({one < other for _, one, other in moves}) == 1
+    if relation in NORMS:
+        [bound] = [declared.within for declared in private.values()]
+        assert bound is not None
+        return is_near(relation, (Fraction(other - one) for _, one, other in moves), bound)
     return True
 
 

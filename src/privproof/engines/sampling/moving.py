@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import isqrt
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from privproof.engines.sampling.spaces import (
     refuse_values,
     without,
 )
-from privproof.language.inputs import Input
+from privproof.language.inputs import NORMS, Input
 from privproof.language.mechanism import Relation
 
 TRIES = 2_000
@@ -80,12 +81,21 @@ def proposed(space: Space, generator: np.random.Generator) -> tuple[Numbers, Num
     if relation == "swap":
         return left, _swapped(space, left, *generator.integers(size, size=2).tolist())
     signs = generator.integers(-1, 2, size) if generator.integers(2) else generator.choice([-1, 1], size)
-    if relation == "one":
+    if relation == "one" or (relation in NORMS and generator.integers(2)):
         signs = signs * 0
         signs[int(generator.integers(size))] = generator.choice([-1, 1])
+    elif relation in NORMS:
+        return left, _shared(space, left, signs.tolist())
     elif relation == "monotone":
         signs = np.abs(signs) * generator.choice([-1, 1])
     return left, [_moved(c, x, s, generator) for c, x, s in zip(space.cells, left, signs.tolist(), strict=True)]
+
+
+def _shared(space: Space, left: Numbers, signs: Sequence[int]) -> Numbers:
+    """The numbers after changes that share a sensitivity out evenly, in the norm of the space."""
+    count = max(1, sum(map(abs, signs)))
+    parts = count if space.relation == "l1" else isqrt(count - 1) + 1
+    return [c.clipped(x + s * c.step / parts) for c, x, s in zip(space.cells, left, signs, strict=True)]
 
 
 def _any(items: Sequence[Item], generator: np.random.Generator) -> Item:

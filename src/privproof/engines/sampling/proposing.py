@@ -32,7 +32,7 @@ from privproof.engines.sampling.spaces import (
     public_data,
     without,
 )
-from privproof.language.inputs import Input
+from privproof.language.inputs import NORMS, Input
 from privproof.language.mechanism import Relation
 
 _FIRST = 44
@@ -144,7 +144,7 @@ def _templates(space: Space) -> Iterator[Pattern]:
     spreads += [widest] if widest is not None and widest > 0 and widest not in spreads else []
     kinds = [space.relation] if isinstance(space.relation, str) else ["each", "one", "monotone"]
     for kind in kinds:
-        if kind == "one":
+        if kind == "one" or kind in NORMS:  # within a norm one value may change as far as all together
             yield from _one_changed(size, spreads)
             continue
         yield from _in_one_direction(size, spreads) if kind == "monotone" else _each_changed(size, spreads)

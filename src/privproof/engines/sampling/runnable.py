@@ -18,7 +18,7 @@ from privproof.engines.sampling.calling import Calls, Draw, as_floats, repeats
 from privproof.engines.sampling.lanes import prepared, sample
 from privproof.errors import BudgetError, LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
-from privproof.language.inputs import Input
+from privproof.language.inputs import NORMS, Input
 from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Mechanism, Relation
 
 Declared: TypeAlias = Mapping[str, Input] | Input
@@ -226,7 +226,7 @@ def related(
         return next((value.relation for value in private.values()), otherwise)
     if callable(neighbours):
         return neighbours
-    if neighbours not in RELATIONS:
+    if neighbours not in (*RELATIONS, *NORMS):
         raise LanguageError(
             "neighbours",
             f"neighbours={neighbours!r} is no relation",

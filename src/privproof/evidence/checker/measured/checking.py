@@ -69,7 +69,9 @@ def check_measured(
             return _from_shifts(str(measure), budgets, of, evidence, limits)
         if of.get("kind") != "runs":
             refuse(f"{method[:40]!r} is evidence about functions that were run", "evidence.method")
-        checking = _Checking(str(measure), read_runs(of, Claim(INFINITE, Rational(0), pointwise=False), limits), limits)
+        claim = Claim(INFINITE, Rational(0), pointwise=False)
+        ran = read_runs(of, claim, limits, sampled=verdict == "refuted")
+        checking = _Checking(str(measure), ran, limits)
         if (verdict, method) == ("proved", "divergences"):
             return checking.proved(budgets, evidence, certificate.get("below"))
         if verdict == "refuted":

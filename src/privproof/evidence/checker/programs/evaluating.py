@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isqrt
 
 from privproof.evidence.checker.outcomes import within
 from privproof.evidence.checker.programs.expressions import Expression
-from privproof.evidence.checker.programs.inputs import Input
-from privproof.evidence.checker.programs.states import State, distance_of, other_of
+from privproof.evidence.checker.programs.inputs import NORMS, Input
+from privproof.evidence.checker.programs.states import State, distance_of, other_of, passed_of, spent_of
 from privproof.evidence.checker.programs.terms import (
     INT,
     KINDS,
@@ -26,12 +27,15 @@ from privproof.evidence.checker.programs.terms import (
     number,
     plus,
     real,
+    times,
     zero,
 )
 from privproof.exact import Rational
 
 _LONGEST = 160
 """A term with more characters gets a symbol of its own, so that the terms made of it stay short."""
+_ROOTS = 10**6
+"""The square of a difference has a tangent near the difference that all entries may have at once: a multiple of the inverse of this."""
 _MOST_SYMBOLS = 20_000
 """The condition of one path may declare so many symbols; beyond, the evidence is refused."""
 
@@ -154,6 +158,8 @@ class Evaluator:
             value = Value.apart(declared.sort, one, gap)
             distance = self._declare(f"d{len(self.entries)}", REAL)
             self.known.append(f"(= {distance} {real(gap, kind)})")
+            if self.state.declared.relation in NORMS:
+                self._spend(declared, index, distance)
             if kind == INT:
                 self.known.append(f"(= {self._declare(f'w{len(self.entries)}', INT)} {gap})")
         else:
@@ -166,6 +172,35 @@ class Evaluator:
             self.entries.append(Entry(declared, index, value))
         self._found[key] = value
         return value
+
+    def _spend(self, declared: Input, index: str, distance: str) -> None:
+        """What an entry takes of the norm, ``|d|`` or ``d^2``: it is counted if the entry is not passed yet, which it is then.
+
+        An entry that does not exist, because its read is not evaluated, differs by 0 and takes nothing.
+        """
+        assert declared.within is not None
+        part = self._declare(f"p{len(self.entries)}", REAL)
+        size = f"(ite (<= 0.0 {distance}) {distance} (- {distance}))"
+        most = declared.within
+        if self.state.declared.relation == "l1":
+            self.known.append(f"(= {part} {size})")
+        else:  # of the square: its sign, that it vanishes where the difference does, and that it lies above each of its tangents
+            self.known.append(f"(and (<= 0.0 {part}) (<= {part} {times(most, size, REAL)}))")
+            length = declared.size or self.state.declared.size
+            if length:
+                near = most * Rational(isqrt(_ROOTS * _ROOTS // length), _ROOTS)
+                if isqrt(length) ** 2 == length:
+                    near = most / isqrt(length)
+                tangent = f"(- {times(2 * near, size, REAL)} {number(near * near, REAL)})"
+                self.known.append(f"(<= {tangent} {part})")
+            most = most * most
+        passed, spent = passed_of(declared.name), spent_of(declared.name)
+        first = f"(<= {self.now[passed]} {index})"
+        total = self.fresh(REAL)
+        self.known.append(f"(= {total} (+ {self.now[spent]} (ite {first} {part} 0.0)))")
+        self.known.append(f"(<= {total} {number(most, REAL)})")
+        self.now[passed] = self.named(f"(ite {first} (+ {index} 1) {self.now[passed]})", INT)
+        self.now[spent] = total
 
     def _value(self, expression: Expression) -> Value:
         sort, head = expression.sort, expression.head

@@ -46,7 +46,7 @@ from privproof.evidence.checker.programs.terms import (
     times,
     zero,
 )
-from privproof.exact import Rational
+from privproof.exact import ZERO, Rational
 
 
 class Execution:
@@ -252,6 +252,9 @@ class Execution:
     def _gaussian(self, at: int, sample: Sample) -> None:
         """Gaussian noise: its shift is settled when it is drawn, and counted by a bound on it, ``s^2 <= reach |s|``.
 
+        Where the squares of differences d are counted, ``|s| <= sum k |d|`` over entries read before bounds it too: by Cauchy and
+        Schwarz ``s^2 <= (sum k^2) (sum d^2)``.
+
         Of discrete noise the centre is an integer, and so is the shift.
         """
         evaluator = self.evaluator
@@ -265,7 +268,8 @@ class Execution:
         amount, reach, more = zero(sort), "0.0", "0.0"
         for each in reversed(settled):
             known_now = len(evaluator.entries)
-            if any(read >= known_now for read in (*(r for r, _ in each.shift.reads), *(c.read for c in each.when))):
+            named = (*(r for r, _ in (*each.shift.reads, *each.spread)), *(c.read for c in each.when))
+            if any(read >= known_now for read in named):
                 refuse(f"the shift of instruction {at} depends on what is read later", self.alignment.place)
             chosen = (
                 self._whole_amount(each.shift) if sample.whole else self._amount(each.shift),
@@ -273,6 +277,8 @@ class Execution:
                 times(each.reach / sample.variance, size, REAL),
             )
             when = self._condition(each.when)
+            if each.spread:
+                chosen = (*chosen[:2], self._by_squares(at, each.spread, sample.variance, size, when))
             amount, reach, more = (
                 one if when == "true" else f"(ite {when} {one} {other})"
                 for one, other in zip(chosen, (amount, reach, more), strict=True)
@@ -284,6 +290,20 @@ class Execution:
             self.now[cost] = evaluator.named(plus(self.now[cost], more), REAL)
         one, gap = evaluator.named(plus(center.one, noise), sort), evaluator.named(plus(center.gap, shift), sort)
         self._assign(sample.name, Value.apart(name, one, gap))
+
+    def _by_squares(
+        self, at: int, spread: tuple[tuple[int, Rational], ...], variance: Rational, size: str, when: str
+    ) -> str:
+        """What a shift costs that the differences of some entries bound."""
+        factors = [factor for _, factor in spread]
+        if any(factor < 0 for factor in factors):
+            refuse("the factors of differences that bound a shift are at least 0", self.alignment.place)
+        self._distances.update(read for read, _ in spread)
+        sizes = [times(factor, f"(ite (<= 0.0 d{read}) d{read} (- d{read}))", REAL) for read, factor in spread]
+        words = f"instruction {at}: the shift is within what the entries differ by"
+        self.evaluator.obligations.append((words, implies(when, f"(<= {size} {plus(*sizes)})")))
+        square = sum((factor * factor for factor in factors), ZERO)
+        return times(square / variance, plus(*(f"p{read}" for read, _ in spread)), REAL)
 
     def _promise(self, at: int, noise: str, gap: str, sort: str) -> None:
         """What is promised of noise where its centre differs, and that this is not promised more often than is paid for."""

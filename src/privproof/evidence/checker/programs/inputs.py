@@ -4,8 +4,9 @@ An input is a value, a list or a stream of integers, reals, truth values or tags
 whose fields are such.  A public input is
 the same in both runs.  Private inputs differ as the relation says: ``each`` entry by at most its ``within``; at most
 ``one`` entry of one input; ``monotone``: each, but all in one direction; or ``add-remove``: the one private input is a list,
-and has one entry more, anywhere, in one of the runs.  Without ``within`` an entry may differ in any way.  A claim is an
-affine expression in public integers and in the common length of the lists, or a number.
+and has one entry more, anywhere, in one of the runs; or ``l1`` or ``l2``: the one private input is a list of numbers, and the
+sum of ``|d|``, or of ``d^2``, over all its differences d is at most ``within``, or its square.  Without ``within`` an entry may
+differ in any way.  A claim is an affine expression in public integers and in the common length of the lists, or a number.
 
 Whatever would make the set of neighbours empty is refused, so that nothing is proved about nothing.
 """
@@ -33,7 +34,8 @@ SHAPES = ("value", "list", "stream")
 SORTS = ("int", "real", "bool", "tag")
 ROW = "row"
 ADD_REMOVE = "add-remove"
-RELATIONS = ("each", "one", "monotone", ADD_REMOVE)
+NORMS = ("l1", "l2")
+RELATIONS = ("each", "one", "monotone", ADD_REMOVE, *NORMS)
 SIZE = "size"
 
 _MEMBERS = ("shape", "sort", "public", "within", "low", "high", "size", "values", "fields")
@@ -142,7 +144,7 @@ class Declared:
 
     Attributes:
         inputs: the inputs by name, in order.
-        relation: ``each``, ``one``, ``monotone`` or ``add-remove``.
+        relation: ``each``, ``one``, ``monotone``, ``add-remove``, ``l1`` or ``l2``.
         size: the length of all lists without a size of their own; None for every length.  Under ``add-remove`` that of the longer one.
         epsilon: the number claimed, or None.
         claim: the affine expression claimed, or None; where both are given it is at most epsilon.
@@ -208,6 +210,8 @@ def read_declared(question: dict[str, object], limits: Limits) -> Declared:
     size = _size(question.get("size"), "question.size")
     if relation == ADD_REMOVE:
         _one_open_list([each for each in inputs.values() if not each.public], size)
+    elif relation in NORMS and not _one_list_of_numbers([each for each in inputs.values() if not each.public]):
+        refuse("a norm is for one private list of numbers that differ by amounts, and nothing else", "question.inputs")
     elif not any(_can_differ(each, size) for each in inputs.values()):
         refuse("no two data sets are neighbours, so nothing is compared", "question.inputs")
     if "epsilon" not in question and "claim" not in question:
@@ -380,6 +384,11 @@ def _can_differ(declared: Input, size: int | None) -> bool:
     if declared.low is not None and declared.low == declared.high:
         return False
     return declared.values is None or len(declared.values) > 1
+
+
+def _one_list_of_numbers(private: list[Input]) -> bool:
+    """Whether there is one private input: a list of numbers that differ by amounts."""
+    return len(private) == 1 and private[0].shape == "list" and private[0].numeric and private[0].within is not None
 
 
 def _among(value: object, choices: Iterable[str], place: str) -> str:

@@ -14,9 +14,19 @@ from privproof.evidence.checker.claims import loss_at_least
 from privproof.evidence.checker.documents import a_list, a_text_or_null, an_object, only_members, text
 from privproof.evidence.checker.integrals.probabilities import Integrator
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
-from privproof.evidence.checker.programs.inputs import ADD_REMOVE, SIZE, Declared, Input, Scalar, allowed, same, scalar
+from privproof.evidence.checker.programs.inputs import (
+    ADD_REMOVE,
+    NORMS,
+    SIZE,
+    Declared,
+    Input,
+    Scalar,
+    allowed,
+    same,
+    scalar,
+)
 from privproof.evidence.checker.programs.trees import probability, read_leaves
-from privproof.exact import INFINITE, Epsilon, Rational, epsilon, smallest_epsilon
+from privproof.exact import INFINITE, ZERO, Epsilon, Rational, epsilon, smallest_epsilon
 from privproof.exact.balls import rational_bounds
 from privproof.exact.exponentials import ExponentialSum, exceeds, loss
 
@@ -176,8 +186,23 @@ def neighbouring(declared: Declared, left: Arguments, right: Arguments) -> None:
         if each.within is not None and abs(b - a) > each.within:
             refuse(f"an entry of {each.name!r} differs by {text(abs(b - a))}", "evidence.right.arguments")
         signs.add(b > a)
+    if declared.relation in NORMS:
+        _within_norm(declared, [b - a for _, a, b in changes if isinstance(a, Rational) and isinstance(b, Rational)])
     if declared.relation == "monotone" and len(signs) > 1:
         refuse("the entries differ in both directions", "evidence.right.arguments")
+
+
+def _within_norm(declared: Declared, differences: list[Rational]) -> None:
+    """Refuse differences that are together more than the one private list allows."""
+    [private] = declared.private
+    assert private.within is not None
+    if declared.relation == "l1":
+        total, most = sum((abs(each) for each in differences), ZERO), private.within
+    else:
+        total, most = sum((each * each for each in differences), ZERO), private.within * private.within
+    if total > most:
+        said = f"the differences come to {text(total)} instead of at most {text(most)}"
+        refuse(f"{said}, in {declared.relation}", "evidence.right.arguments")
 
 
 def _one_more(declared: Declared, left: Arguments, right: Arguments) -> None:

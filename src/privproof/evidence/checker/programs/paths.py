@@ -96,11 +96,15 @@ class Case:
 
 @dataclass(frozen=True)
 class Settled:
-    """The shift of Gaussian noise where the result is foretold to be so, with a bound on its size."""
+    """The shift of Gaussian noise where the result is foretold to be so, with a bound on its size.
+
+    `spread`: entries read before, each with a factor, whose differences bound it, where squares are counted in a norm.
+    """
 
     when: tuple[Condition, ...]
     shift: Shift
     reach: Rational
+    spread: tuple[tuple[int, Rational], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -229,7 +233,8 @@ def _predictable(alignments: Mapping[Path, Alignment], program: Program) -> None
                 before = frozenset(path.steps[:i])
                 tests = tuple(test for test in path.tests if test[0] in before)
                 settled = [
-                    ([each.plain for each in one.when], one.shift, one.reach) for one in alignment.settled.get(at, ())
+                    ([each.plain for each in one.when], one.shift, one.reach, one.spread)
+                    for one in alignment.settled.get(at, ())
                 ]
                 if seen.setdefault((path.start, at, tests), settled) != settled:
                     refuse(f"the shift of instruction {at} depends on what comes later", alignment.place)
@@ -282,26 +287,25 @@ class _Reader:
 
     def _settled(self, value: object, place: str) -> Settled:
         given = an_object(value, place)
-        only_members(given, ("when", "shift", "reach"), place)
+        only_members(given, ("when", "shift", "reach", "spread"), place)
         when = self._when(given, place)
         if when and not self.foretold:
             refuse("a shift of Gaussian noise depends on what is foretold, for which nothing is paid", f"{place}.when")
         reach = a_number(given.get("reach"), f"{place}.reach", self.limits)
         if reach < 0:
             refuse("a reach is at least 0", f"{place}.reach")
-        return Settled(when, self._shift(given.get("shift"), f"{place}.shift"), reach)
+        spread = self._multiples(given.get("spread", []), f"{place}.spread")
+        if spread and self.flow.program.declared.relation != "l2":
+            refuse("the squares of differences are counted in the norm l2 alone", f"{place}.spread")
+        if len({read for read, _ in spread}) < len(spread):
+            refuse("a read is named twice", f"{place}.spread")
+        return Settled(when, self._shift(given.get("shift"), f"{place}.shift"), reach, spread)
 
     def _shift(self, value: object, place: str) -> Shift:
         given = an_object(value, place)
         only_members(given, ("constant", "reads", "distances"), place)
         constant = a_number(given.get("constant", 0), f"{place}.constant", self.limits)
-        reads, distances = [], []
-        for i, item in enumerate(a_list(given.get("reads", []), f"{place}.reads")):
-            read, factor = _pair(item, f"{place}.reads[{i}]")
-            number = an_integer(read, f"{place}.reads[{i}]")
-            if not 0 <= number < self.limits.symbols:
-                refuse(f"there is no read number {number}", f"{place}.reads[{i}]")
-            reads.append((number, a_number(factor, f"{place}.reads[{i}]", self.limits)))
+        reads, distances = self._multiples(given.get("reads", []), f"{place}.reads"), []
         for i, item in enumerate(a_list(given.get("distances", []), f"{place}.distances")):
             variable, factor = _pair(item, f"{place}.distances[{i}]")
             name = a_text(variable, f"{place}.distances[{i}]")
@@ -311,7 +315,18 @@ class _Reader:
                     f"{place}.distances[{i}]",
                 )
             distances.append((name, a_number(factor, f"{place}.distances[{i}]", self.limits)))
-        return Shift(constant, tuple(reads), tuple(distances))
+        return Shift(constant, reads, tuple(distances))
+
+    def _multiples(self, value: object, place: str) -> tuple[tuple[int, Rational], ...]:
+        """Entries read on the path by their numbers, each with a factor."""
+        found = []
+        for i, item in enumerate(a_list(value, place)):
+            read, factor = _pair(item, f"{place}[{i}]")
+            number = an_integer(read, f"{place}[{i}]")
+            if not 0 <= number < self.limits.symbols:
+                refuse(f"there is no read number {number}", f"{place}[{i}]")
+            found.append((number, a_number(factor, f"{place}[{i}]", self.limits)))
+        return tuple(found)
 
     def _condition(self, value: object, place: str) -> Condition:
         given = a_list(value, place)

@@ -7,6 +7,8 @@ throughout, and so have the common length of the lists (``size``), what changes 
 entry more under ``add-remove`` (``added``), the one record that changes in a list that is totalled (``record: data``, and
 ``record: data: other`` in run 2 where it is no number; a number is ``by`` more; of rows ``record: data.age`` and its
 ``other`` for every field) and the foretold parts of the result (``output 0``).
+Where all differences of a list are within a norm, ``passed: q`` is how many of its first entries are passed, and ``spent: q`` what those
+take of the norm that were read when they were not: no entry takes its part twice, so this is at most what all entries may take.
 ``read: s`` counts what was taken from the stream s, ``cost N`` adds up what the noise with scales in multiples of N has
 cost, ``cost ln(2)``, an integer, how many times this logarithm, ``cost mu^2`` what Gaussian noise has cost in squares,
 ``cost tail 0`` counts how often the first promise was given, and
@@ -19,7 +21,7 @@ from collections.abc import Iterable, Iterator
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.flow import Flow
-from privproof.evidence.checker.programs.inputs import ADD_REMOVE, SIZE, Input, Rows, Scalar
+from privproof.evidence.checker.programs.inputs import ADD_REMOVE, NORMS, SIZE, Input, Rows, Scalar
 from privproof.evidence.checker.programs.instructions import Group, Logarithm, Sample
 from privproof.evidence.checker.programs.terms import (
     BOOL,
@@ -56,6 +58,16 @@ def cost_of(group: Group) -> str:
 def read_of(stream: str) -> str:
     """The symbol that counts what was taken from a stream."""
     return f"read: {stream}"
+
+
+def passed_of(name: str) -> str:
+    """The symbol that counts the entries of a list that are passed."""
+    return f"passed: {name}"
+
+
+def spent_of(name: str) -> str:
+    """The symbol of what the entries that were read take of a norm."""
+    return f"spent: {name}"
 
 
 def record_of(name: str) -> str:
@@ -144,6 +156,10 @@ class State:
         for each in self.declared.inputs.values():
             if each.shape == "stream":
                 yield read_of(each.name), INT
+        if self.declared.relation in NORMS:
+            for each in self.declared.private:
+                yield passed_of(each.name), INT
+                yield spent_of(each.name), REAL
         for group in self.flow.groups:
             yield cost_of(group), INT if isinstance(group, Logarithm) else REAL
         for name in self.counted:
@@ -211,6 +227,9 @@ class State:
         costs = [self.symbols[cost_of(group)] for group in self.flow.groups]
         costs += [self.symbols[name] for name in self.counted]
         known = [f"(= {cost.own} {zero(cost.sort)})" for cost in costs]
+        if self.declared.relation in NORMS:
+            for each in self.declared.private:
+                known += [f"(= {self.own(passed_of(each.name))} 0)", f"(= {self.own(spent_of(each.name))} 0.0)"]
         known += [f"(= {self.own(read_of(e.name))} 0)" for e in self.declared.inputs.values() if e.shape == "stream"]
         return [*known, self.own("ok")] if self.flow.prophecy else known
 

@@ -24,23 +24,23 @@ __all__ = ["check_runs", "read_runs"]
 
 _MEMBERS = (
     *("kind", "title", "epsilon", "delta", "pointwise", "function", "inputs", "relation", "pairs", "sizes"),
-    *("data", "tables", "trees", "runs", "outputs"),
+    *("sampled", "data", "tables", "trees", "runs", "outputs"),
 )
 
 
-def read_runs(asked: dict[str, object], claim: Claim, limits: Limits) -> Ran:
-    """A question about a function that was run."""
+def read_runs(asked: dict[str, object], claim: Claim, limits: Limits, *, sampled: bool = False) -> Ran:
+    """A question about a function that was run; on some of its data sets only where `sampled` allows it, for a refutation."""
     only_members(asked, _MEMBERS, "question")
     a_text_or_null(asked.get("title"), "question.title")
     function = an_object(asked.get("function"), "question.function")
     only_members(function, ("name", "digest"), "question.function")
-    neighbours = read_data(asked, limits)
+    neighbours = read_data(asked, limits, sampled=sampled)
     return Ran(claim, neighbours, *read_trees(asked, neighbours.count, limits))
 
 
 def check_runs(verdict: str, asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
     """Check a certificate whose question is a function that was run."""
-    ran = read_runs(asked, read_claim(asked, limits), limits)
+    ran = read_runs(asked, read_claim(asked, limits), limits, sampled=verdict == "refuted")
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
     if (verdict, method) == ("proved", "divergence"):

@@ -35,6 +35,7 @@ class Declaration:
     low: Rational | None = None
     high: Rational | None = None
     size: int | None = None
+    norm: str | None = None
 
 
 class _NotWrittenOut(Exception):
@@ -45,7 +46,7 @@ def declaration(annotation: ast.expr | None) -> Declaration | None:
     """What an annotation declares; None if it is not written out.
 
     >>> declaration(ast.parse("public(queries(0, 2, size=3))", mode="eval").body)
-    Declaration(shape='list', public=True, real=False, values=None, within=1, low=0, high=2, size=3)
+    Declaration(shape='list', public=True, real=False, values=None, within=1, low=0, high=2, size=3, norm=None)
     """
     try:
         return None if annotation is None else _declared(annotation)
@@ -86,11 +87,16 @@ def _numbers(name: str, values: tuple[Value, ...], options: dict[str, Value], si
             raise _NotWrittenOut
         real, options = False, {**options, "low": numbers[0], "high": numbers[-1]}
         del options["values"]
+    norm = options.pop("norm", None) if name == "real_queries" else None
+    if norm not in (None, "l1", "l2"):
+        raise _NotWrittenOut
     if len(values) > 2 or not set(options) <= {"low", "high", "sensitivity"}:
         raise _NotWrittenOut
     given = {**dict(zip(("low", "high"), values, strict=False)), **options}
     within, low, high = (_number(given.get(bound, default)) for bound, default in _DEFAULTS)
-    return Declaration(shape, real=real, within=within, low=low, high=high, size=size)
+    return Declaration(
+        shape, real=real, within=within, low=low, high=high, size=size, norm=None if norm is None else str(norm)
+    )
 
 
 _DEFAULTS = (("sensitivity", 1), ("low", None), ("high", None))

@@ -19,7 +19,7 @@ from privproof.evidence.checker.documents import (
     only_members,
 )
 from privproof.evidence.checker.outcomes import Limits, refuse
-from privproof.evidence.checker.programs.inputs import Declared, Scalar
+from privproof.evidence.checker.programs.inputs import NORMS, Declared, Scalar
 from privproof.evidence.checker.source.declarations import declaration
 from privproof.evidence.checker.source.reading import Function, read_functions
 from privproof.evidence.checker.source.values import Beyond, Cells, Table, Value, key, printed, read_value
@@ -179,7 +179,7 @@ def read_source(value: object, limits: Limits) -> Source:
     if sum(each.shape == "stream" for each in inputs.values()) > 1:
         refuse("there are two streams", f"{PLACE}.program.inputs")
     relation = a_text(member.get("relation"), f"{PLACE}.relation")
-    if relation not in ("each", "one", "monotone", "add-remove", "function"):
+    if relation not in ("each", "one", "monotone", "add-remove", *NORMS, "function"):
         refuse(f"{relation[:40]!r} is no relation", f"{PLACE}.relation")
     written = functions[0].annotations
     unclear = [name for name, each in inputs.items() if not _as_written(each, written.get(name), relation)]
@@ -224,6 +224,10 @@ def _as_written(each: Input, annotation: ast.expr | None, relation: str) -> bool
     written = declaration(annotation)
     if written is None:
         return False
+    if not each.public and {written.norm, relation} & set(NORMS) and written.norm != relation:
+        refuse(
+            f"the text declares the neighbours of {each.name!r} in another way", f"{PLACE}.program.inputs.{each.name}"
+        )
     declared = (each.shape, each.public, each.real, each.within, each.low, each.high)
     known = None if each.values is None else sorted(repr(key(value)) for value in each.values)
     values = None if written.values is None else sorted(repr(key(value)) for value in written.values)
@@ -304,6 +308,8 @@ def _input(name: str, value: object, length: int | None, limits: Limits) -> Inpu
 
 def neighbours(source: Source, left: Mapping[str, Value], right: Mapping[str, Value]) -> bool:
     """Whether two data sets are neighbours: they differ, and their entries differ as the relation allows."""
+    if source.relation in NORMS:
+        raise Beyond("a norm over lists of finitely many numbers", f"{PLACE}.relation")
     if source.lengths_differ:
         return _one_more(source, left, right) or _one_more(source, right, left)
     changes: list[int] = []
