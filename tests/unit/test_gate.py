@@ -420,7 +420,7 @@ def lie_about_programs(monkeypatch):
     monkeypatch.setattr(about_programs, "agreement", lambda *_: Covered(None, 60, frozenset(), ()))
     monkeypatch.setattr(about_programs.Refuter, "stage", lambda *_: None)
     monkeypatch.setattr(about_programs.Refuter, "pumped", lambda *_: None)
-    return lambda: check(broken)
+    return lambda: check(broken, engine="laplace")  # others refute it by running it
 
 
 LIES = [value for name, value in list(globals().items()) if name.startswith("lie_about_")]
