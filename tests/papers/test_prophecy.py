@@ -13,6 +13,7 @@ from statistics import NormalDist
 import pytest
 from scipy.integrate import quad
 from scipy.special import log_ndtr
+from tests.amounts import patience
 
 from privproof import check, gaussian, laplace, mechanism, public, real, real_queries, smallest_delta
 
@@ -77,7 +78,7 @@ def test_no_delta_for_every_length_is_proved_by_shifts_in_hindsight():
     assert untaxed == pytest.approx(0.01595, abs=1e-5)
     assert untaxed < 0.0638
     for delta in (untaxed * 1.01, 0.2):
-        assert check(gaussian_above, "1/2", f"{delta:.9f}", time_limit=5).status != "proved"
+        assert check(gaussian_above, "1/2", f"{delta:.9f}", time_limit=patience(12)).status != "proved"
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("1/2", 0.0234854811938), ("1.24", 3.4716e-6)])
@@ -85,7 +86,7 @@ def test_settled_shifts_of_the_threshold_alone(epsilon, delta):
     """Laplace answers pay in epsilon, B = 1/4, and the Gaussian threshold has mu = 1/4."""
     assert delta == pytest.approx(_delta(1 / 4, {"1/2": 1 / 4, "1.24": 0.99}[epsilon]), rel=1e-4)
     assert check(mixed_above, epsilon, f"{delta * 1.0001:.15f}").status == "proved"
-    assert check(mixed_above, epsilon, f"{delta * 0.999:.15f}", time_limit=5).status != "proved"
+    assert check(mixed_above, epsilon, f"{delta * 0.999:.15f}", time_limit=patience(12)).status != "proved"
 
 
 @pytest.mark.slow  # minutes of boxes in three dimensions; two answers are in the suite
