@@ -16,7 +16,14 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from privproof.compiling.posing import Subject, ordinary_mechanism, ordinary_notes, pose_question, run_instead
+from privproof.compiling.posing import (
+    Subject,
+    of_every_length,
+    ordinary_mechanism,
+    ordinary_notes,
+    pose_question,
+    run_instead,
+)
 from privproof.engines.engine import Engine, Remark, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.registry import ENGINES
@@ -482,8 +489,26 @@ def _asked(request: Request, engine: str | None, watch: Monitor) -> Verdict:
             raise
         return _answered(replace(request, question=other, prepared={}), None, watch)
     if isinstance(verdict, Unknown) and engine is None and watch.stopped() is None:
-        return _run(request, verdict, watch)
+        wider = _proved_of_every_length(request, watch)
+        return _run(request, verdict, watch) if wider is None else wider
     return verdict
+
+
+def _proved_of_every_length(request: Request, watch: Monitor) -> Proved | None:
+    """A proof for lists of every length of a claim about one size, where running the function does not decide it."""
+    question, budget = request.question, request.budget
+    of = question.below_measure
+    if request.tight or request.word is not None or (of is None and (budget is None or not 0 < budget.delta < 1)):
+        return None
+    wider = of_every_length(question if of is None else of)
+    if wider is None:
+        return None
+    asked = wider if of is None else wider.measured(getattr(question, "budgets", ()))
+    try:
+        found = ask(Request(asked), None, watch)
+    except (LanguageError, Stopped):
+        return None
+    return found if isinstance(found, Proved) else None
 
 
 def _within_some_epsilon(question: AnyQuestion, watch: Monitor) -> Verdict:

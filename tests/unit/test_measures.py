@@ -25,6 +25,7 @@ from privproof import (
     mechanism,
     randomized_response,
     real,
+    records,
     seeded,
     smallest_delta,
     staircase,
@@ -334,3 +335,19 @@ def test_samples_of_noise_of_other_shapes():
     inside = [sum(abs(x) <= part for x in drawn[2]) / 2000 for part in (1 / 3, 1)]
     share = (1 / 3) * (1 - math.exp(-1)) / (1 / 3 + math.exp(-1) * 2 / 3)
     assert inside == pytest.approx([share, 1 - math.exp(-1)], abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"), [({"rho": "1/8"}, "proved"), ({"mu": "1/2"}, "proved"), ({"rho": "0.1"}, "unknown")]
+)
+def test_a_claim_at_a_size_may_be_proved_for_every_length(claim, status):
+    """Running a function says nothing about a noisy number that was tested; alignments do. Smallest values are of the size alone."""
+
+    @mechanism
+    def positive(data: records(0, 1)):
+        return max(0, gaussian(sum(data), sigma=2))
+
+    verdict = check(positive, size=2, **claim)
+    assert verdict.status == status
+    assert ("every length" in str(verdict)) == (status == "proved")
+    assert "every length" not in str(tight_rho(positive, size=2))

@@ -312,6 +312,22 @@ def run_instead(question: AnyQuestion, reason: str) -> RunsQuestion | None:
     return replace(found, reason=reason, budget=question.budget)
 
 
+def of_every_length(question: AnyQuestion) -> AnyQuestion | None:
+    """The question about lists of every length, where a function with Gaussian noise was to be run at a size; None where there is none.
+
+    What is proved of every length holds at the size; what is refuted need not.
+    """
+    subject, sizes = (getattr(question, name, None) for name in ("mechanism", "sizes"))
+    if question.family != "runs" or not sizes or not isinstance(subject, Mechanism) or subject.proposed is not None:
+        return None
+    try:
+        if not is_gaussian(subject) or not is_settled(subject, None):
+            return None
+        return program_question(subject).under(question.budget)
+    except LanguageError:
+        return None
+
+
 def ordinary_notes(question: AnyQuestion) -> tuple[str, ...]:
     """What a verdict about ordinary code takes for granted, in words."""
     mechanism = ordinary_mechanism(question)
