@@ -30,5 +30,10 @@ def test_the_command_writes_them(tmp_path):
     assert command("check", "survey.py").returncode == 0
     told = command("examples", "geometric-chain", "--write", "chain.py")
     assert (told.returncode, "is a model, no function" in told.stderr) == (2, True)
-    listed = {each["name"]: each["function"] for each in command.json("examples")[1]}
-    assert (listed["survey"], listed["geometric-chain"]) == ("survey", None)
+    listed = {each["name"]: each for each in command.json("examples")[1]}
+    assert (listed["survey"]["form"], listed["survey"]["function"]) == ("python", "survey")
+    assert (listed["geometric-chain"]["form"], listed["geometric-chain"]["function"]) == ("model", None)
+    assert {listed[name]["form"] for name in ("contagious-count", "logic-survey")} == {None}
+    for name, each in listed.items():
+        if each["form"] == "model":
+            assert command("examples", name, "--write", "model.yaml").returncode == 0

@@ -48,7 +48,7 @@ def examples(
     if name is None:
         if as_json:
             listed = [
-                {"name": e.name, "title": e.title, "citation": e.citation, "known": e.known, "function": _function(e)}
+                {"name": e.name, "title": e.title, "citation": e.citation, "known": e.known, **_written(e)}
                 for e in known.values()
             ]
             say_json(listed)
@@ -93,10 +93,15 @@ def examples(
     finish(verdict, command=None, asked_tight=asked_tight, as_json=as_json, certificate=None, report=None)
 
 
-def _function(example: Example | FormulaExample) -> str | None:
-    """The name of the function that an example is about, where it is about one."""
-    mechanism = getattr(example, "mechanism", None)
-    return None if mechanism is None else str(mechanism.function.__name__)
+def _written(example: Example | FormulaExample) -> dict[str, str | None]:
+    """As what ``--write`` writes an example: the form, python or model, and the name of its function; None where there is none."""
+    from privproof.library import FormulaExample
+
+    if isinstance(example, FormulaExample):
+        return {"form": None, "function": None}
+    if example.mechanism is not None:
+        return {"form": "python", "function": str(example.mechanism.function.__name__)}
+    return {"form": "model" if example.question().family == "words" else None, "function": None}
 
 
 def _formula_example(example: FormulaExample, out: Path | None, *, as_json: bool) -> None:

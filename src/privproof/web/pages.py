@@ -79,7 +79,7 @@ class Pages:
     async def _examples(self) -> list[dict[str, Any]]:
         if self._library is None:
             answer = (await self._told(Asked("examples", ("examples", "--json"))))["answer"]
-            self._library = answer if isinstance(answer, list) else []
+            self._library = [each for each in answer if each["form"] in FORMS] if isinstance(answer, list) else []
         return self._library
 
     async def example(self, request: Request) -> Response:
@@ -88,12 +88,12 @@ class Pages:
         found = next((each for each in await self._examples() if each["name"] == name), None)
         if found is None:
             return _problem(404, "there is no such example")
-        form = "model" if found["function"] is None else "python"
+        form = found["form"]
         job = await self._done(Asked("examples", ("examples", name, f"--write={FORMS[form]}")))
         text = None if job.told is None else job.told.files.get(FORMS[form])
         if text is None:
-            return _problem(404, "this example has no text" if job.told is None else job.told.err)
-        return JSONResponse({**found, "form": form, "text": text})
+            return _problem(500, "this example has no text" if job.told is None else job.told.err)
+        return JSONResponse({**found, "text": text})
 
     async def outline(self, request: Request) -> Response:
         """What the editor holds, and what is refused in it."""
