@@ -41,7 +41,7 @@ from privproof.compiling.rewriting import (
     unclamped,
     unshifted,
 )
-from privproof.compiling.scales import Scale, shifted_scales
+from privproof.compiling.scales import Scale, shifted_scales, without_divided_lengths
 from privproof.compiling.selections.evaluating import selected
 from privproof.compiling.sorts import CONTINUOUS, Sort, refuse_choices, settle_sorts, variable_sorts
 from privproof.compiling.summaries import summarised
@@ -204,6 +204,7 @@ def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool,
         body, least = found
     elif largest or not any(sample.noise in CONTINUOUS for sample in samples(body)):
         body, least = largest_kept(body)
+    body = without_divided_lengths(body, mechanism)
     body = summarised(counted_from_zero(body, mechanism), mechanism, differing_by_assignment(body, mechanism))
     body = computed_last(looked_up(body, mechanism.inputs), differing_by_assignment(body, mechanism))
     body, shown = released_parts(outputs_apart(body))

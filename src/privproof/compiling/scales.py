@@ -12,10 +12,20 @@ from privproof.exact import ONE, Rational, rational
 from privproof.exact.affine import as_power
 from privproof.language.flow import Instruction
 from privproof.language.laws import Geometric, geometric
-from privproof.language.mechanism import Mechanism
-from privproof.language.syntax import Block, Constant, Expression, Operation, Sample, Variable
-from privproof.language.walking import reads, rewritten, statements, values_assigned_once, variables
+from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.syntax import Assign, Block, Constant, Expression, Operation, Sample, Statement, Variable
+from privproof.language.walking import (
+    reads,
+    rewritten,
+    statements,
+    values_assigned_once,
+    variables,
+    with_statements,
+    within,
+)
 
+SIZE = "size"
+"""The common length of the lists, where it is the same in both runs."""
 SQUARES = ("mu^2",)
 """The group of Gaussian noise, continuous and discrete: shifts are counted by ``s^2/variance``, whatever its scale."""
 _DEEPEST = 10
@@ -31,7 +41,7 @@ class Scale:
 
     Attributes:
         factor: the rational; of geometric noise 1/m; of discrete Gaussian noise its variance.
-        names: the public numbers, sorted, with repetition.
+        names: the public numbers, sorted, with repetition; ``size`` is the length of the lists.
         ratio: of geometric noise the ratio whose logarithm is the unit of its costs.
         squared: whether it is the standard deviation of Gaussian noise, or the variance of discrete Gaussian noise.
     """
@@ -80,9 +90,11 @@ def shifted_scales(code: tuple[Instruction, ...], body: Block, mechanism: Mechan
         if scale.factor <= 0:
             raise Unsupported(f"the variance of the noise at {sample.place} is not above 0")
     for sample in (step for step in code if isinstance(step, Sample) and step.noise in CONTINUOUS):
-        scale = _scale(resolved(sample.arguments[1], body), mechanism.public_numbers)
+        scale = _scale(resolved(sample.arguments[1], body), mechanism.public_numbers, common_lists(mechanism))
         found[sample.site] = scale = replace(scale, squared=sample.noise == "gaussian")
         for name in scale.names:
+            if name == SIZE:
+                continue  # that it is not 0 where noise is drawn is shown with everything else
             low = mechanism.inputs[name].low
             if low is None or low < 1:
                 raise LanguageError(
@@ -106,16 +118,58 @@ def _logarithm(sample: Sample, body: Block) -> Scale:
     return Scale(ONE / power, (), ratio)
 
 
-def _scale(expression: Expression, public: tuple[str, ...]) -> Scale:
+def common_lists(mechanism: Mechanism) -> frozenset[str]:
+    """The lists whose length is left open, and the same in both runs."""
+    if SIZE in mechanism.inputs or mechanism.neighbours == ADD_REMOVE:
+        return frozenset()
+    return frozenset(n for n, each in mechanism.inputs.items() if each.shape == "list" and each.size is None)
+
+
+def without_divided_lengths(body: Block, mechanism: Mechanism) -> Block:
+    """``share = epsilon / len(q)`` filled in where only scales speak of it: alignments divide by no length."""
+    lists, once = common_lists(mechanism), values_assigned_once(body)
+    divided = {
+        name
+        for name, value in once.items()
+        if any(isinstance(part, Operation) and part.name in ("/", "*") for part in within(value))
+        and any(_is_length(part, lists) for part in within(resolved(value, body)))
+    }
+
+    def scaled(statement: Statement) -> tuple[Statement] | None:
+        if isinstance(statement, Sample) and statement.noise in CONTINUOUS:
+            center, *law = statement.arguments
+            return (replace(statement, arguments=(center, *(resolved(each, body) for each in law))),)
+        return None
+
+    if not divided:
+        return body
+    body = with_statements(body, scaled)
+    left = {name for s in statements(body) for e in reads(s) for name in variables(e)}
+    return with_statements(body, lambda s: () if isinstance(s, Assign) and s.name in divided - left else None)
+
+
+def _is_length(part: Expression, lists: frozenset[str]) -> bool:
+    match part:
+        case Operation("len" | "turns", (Variable(name),)):
+            return name in lists
+        case _:
+            return False
+
+
+def _scale(expression: Expression, public: tuple[str, ...], lists: frozenset[str] = frozenset()) -> Scale:
     """A scale as a multiple of a product of public numbers."""
-    factor, powers = _monomial(expression, public)
+    factor, powers = _monomial(expression, public, lists)
     if any(power < 0 for power in powers.values()):
         raise Unsupported(f"the scale at {expression.place} divides by a public number")
     return Scale(factor, tuple(sorted(name for name, power in powers.items() for _ in range(power))))
 
 
-def _monomial(expression: Expression, names: tuple[str, ...]) -> tuple[Rational, dict[str, int]]:
-    """A scale as a rational times powers of names."""
+def _monomial(
+    expression: Expression, names: tuple[str, ...], lists: frozenset[str] = frozenset()
+) -> tuple[Rational, dict[str, int]]:
+    """A scale as a rational times powers of names, and of the length of some lists."""
+    if _is_length(expression, lists):
+        return ONE, {SIZE: 1}
     match expression:
         case Constant(int() | Fraction() as value) if is_number(value):
             return rational(value), {}
@@ -124,14 +178,14 @@ def _monomial(expression: Expression, names: tuple[str, ...]) -> tuple[Rational,
         case Variable(name) if name in names:
             return ONE, {name: 1}
         case Operation("*" | "/" as sign, (left, right)):
-            a, m = _monomial(left, names)
-            b, n = _monomial(right, names)
+            a, m = _monomial(left, names, lists)
+            b, n = _monomial(right, names, lists)
             powers = dict(m)
             for name, power in n.items():
                 powers[name] = powers.get(name, 0) + (power if sign == "*" else -power)
             return (a * b if sign == "*" else a / b), {k: v for k, v in powers.items() if v}
         case Operation("pos" | "whole", (inner,)):
-            return _monomial(inner, names)
+            return _monomial(inner, names, lists)
         case _:
             raise Unsupported(f"the scale at {expression.place} is no multiple of a product of public numbers")
 

@@ -18,6 +18,7 @@ from privproof.compiling.coins import Tossed
 from privproof.compiling.covering import Choices, Conditions, Covered, Side, Watch, cover
 from privproof.compiling.fallen import Disagreement, fallen_coins
 from privproof.compiling.relational import Program
+from privproof.compiling.scales import SIZE
 from privproof.compiling.sorts import CONTINUOUS, PROCESSED, RANKED, is_choice
 from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
@@ -549,7 +550,7 @@ class _Follower:
             scale = self.program.scale(step)
             expected = fraction(scale.factor)
             for name in scale.names:
-                expected *= self.arguments[name]
+                expected *= self.size if name == SIZE else self.arguments[name]
             center = Fraction(self.value(step.arguments[0]))
             if isinstance(law, Continuous) and center != Fraction(
                 law.center
@@ -603,6 +604,11 @@ class _Follower:
             case Operation(name, arguments) if name in OPERATIONS:
                 return OPERATIONS[name](*(self.value(a) for a in arguments))
         raise _Disagree(f"an expression at {expression.place}")
+
+    @property
+    def size(self) -> int:
+        """The length of the lists whose length is left open."""
+        return next(len(self.arguments[n]) for n in self.program.lists if self.program.inputs[n].size is None)
 
     def total(self, name: str, added: Expression) -> Any:
         """The sum of an expression over the records of a list."""

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sampled import root_part
+from privproof.compiling.scales import SIZE
 from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED, Sort, input_sort, output_parts
 from privproof.engines.laplace.paths import Drawn, Obligation, Path, Read, Walk
 from privproof.engines.laplace.promises import Law
@@ -316,6 +317,8 @@ class Blocks(Symbols):
             walk.condition.append(noise >= 0)
         if step.noise in ("exponential", "gumbel"):
             walk.obligations.append(Obligation(shift >= 0, "the shift keeps the noise in its range", step.place, shift))
+        if SIZE in scale.names:
+            walk.obligations.append(Obligation(self.fixed[SIZE] >= 1, "the scale is above 0", step.place))
         if step.noise in GAUSSIAN:
             if scale.names:
                 raise Unsupported(f"the standard deviation is no number, {step.place}")

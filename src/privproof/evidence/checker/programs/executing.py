@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.evaluating import Evaluator, Value
+from privproof.evidence.checker.programs.inputs import SIZE
 from privproof.evidence.checker.programs.instructions import (
     Assign,
     Coin,
@@ -217,6 +218,9 @@ class Execution:
 
     def _sample(self, at: int, sample: Sample) -> None:
         evaluator = self.evaluator
+        if isinstance(sample.group, tuple) and SIZE in sample.group:
+            above = f"(<= 1 {self.state.own(SIZE)})"
+            evaluator.obligations.append((f"instruction {at}: the scale is above 0", above))
         if sample.gaussian:
             self._gaussian(at, sample)
             return

@@ -17,7 +17,7 @@ from flint import fmpz
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.expressions import Expression, Reader, Tags
-from privproof.evidence.checker.programs.inputs import SORTS, Declared, plain_name
+from privproof.evidence.checker.programs.inputs import ADD_REMOVE, SIZE, SORTS, Declared, plain_name
 from privproof.evidence.checker.programs.trees import WHOLE
 from privproof.exact import Rational
 
@@ -394,11 +394,17 @@ def _logarithm(value: object, place: str, limits: Limits) -> tuple[Rational, Log
 
 
 def read_group(value: object, declared: Declared, place: str) -> tuple[str, ...]:
-    """A sorted list of public integers that are at least 1."""
+    """A sorted list of public integers that are at least 1, and of `size`, where lists of one length are compared."""
     listed = a_list(value, place)
     within(len(listed), _MOST_NAMES, "names", place)
     group = tuple(a_text(item, f"{place}[{i}]") for i, item in enumerate(listed))
     for name in group:
+        if name == SIZE:
+            if declared.relation == ADD_REMOVE or not any(
+                each.shape == "list" and each.size is None for each in declared.inputs.values()
+            ):
+                refuse("the size is no public number here", place)
+            continue
         known = declared.inputs.get(name)
         if known is None or (known.shape, known.sort, known.public) != ("value", "int", True):
             refuse(f"{name[:40]!r} is not a public integer", place)

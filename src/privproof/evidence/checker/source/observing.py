@@ -170,7 +170,7 @@ class Observer:
             found = law(stop.kind, {"value": 0, name: scale})
             assert isinstance(found, Continuous)
             scale = found.scale
-        if not self.path.same(scale_of(stop, self.given.numbers), parts_of(scale)):
+        if not self.path.same(scale_of(stop, self.given.scales), parts_of(scale)):
             self._differ(both, "the noise has another scale in the text")
         mine = self.instructed.number(stop.center, both.ours)
         noise = self.path.term(self.path.atoms.new(Atom(whole=False)))

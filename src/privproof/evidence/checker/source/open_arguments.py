@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 from privproof.evidence.checker.programs.expressions import Tags
-from privproof.evidence.checker.programs.inputs import Declared
+from privproof.evidence.checker.programs.inputs import SIZE, Declared
 from privproof.evidence.checker.source.facts import Path
 from privproof.evidence.checker.source.following import Answers
 from privproof.evidence.checker.source.instructed import Held, Tag
@@ -43,6 +43,12 @@ class Given:
                 self._discrete.append([(each.name, value) for value in each.values])
             else:
                 self.numbers[each.name] = path.term(path.atoms.named(("input", each.name), _entry(each, stable=True)))
+
+    @property
+    def scales(self) -> dict[str, Term]:
+        """The numbers that scales may be multiples of: those that are given, and the common length of the lists."""
+        lengths = [each.length for each in self.lists.values() if isinstance(each.length, Term)]
+        return {**self.numbers, **({SIZE: lengths[0]} if lengths else {})}
 
     @property
     def element(self) -> Atom:
