@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 _JUST_BELOW = Fraction(10**12 - 1, 10**12)
 """What is refuted lies below an exact delta by a trillionth of it."""
+_CLEARLY_BELOW = Fraction(99, 100)
+"""Where the checker refutes less than an engine, on the same coarse lattice of losses: a hundredth less is refuted instead."""
 _NEXT_TO_NOTHING = Fraction(1, 10**30)
 """What is proved where delta is 0, but only in balls: the checker's are of other sizes than the engine's."""
 _PATIENCE = 600.0
@@ -422,6 +424,9 @@ def delta_of(
             low = min(high, Fraction(0) if found.delta_bounds is None else found.delta_bounds[0])
             question = found.question
     refutation = asked_with(low if low < high else low * _JUST_BELOW) if low > 0 else None
+    if low > 0 and not isinstance(refutation, Refuted):
+        low *= _CLEARLY_BELOW
+        refutation = asked_with(low)
     return SmallestDelta(
         bound,
         low if isinstance(refutation, Refuted) else Fraction(0),

@@ -1,11 +1,13 @@
 """The smallest delta where an epsilon is enough, where e^epsilon is irrational, and where it is 0 up to rounding."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from tests.certificates import recheck
 
 from privproof import (
+    composed,
     discrete_gaussian,
     geometric,
     laplace,
@@ -83,6 +85,17 @@ def test_records_that_change_in_any_way_end_in_no_error():
 
     assert tight_epsilon(beyond, size=2).status in ("proved", "unknown")
     assert tight_rho(beyond, size=2).status in ("proved", "unknown")
+
+
+@pytest.mark.filterwarnings("ignore::privproof.errors.CertificateRefused")
+def test_a_little_less_is_refuted_where_the_checker_finds_less():
+    @mechanism(neighbours="one")
+    def reached(q: queries(0, 1)):
+        return geometric(q[0], alpha="1/2") >= -1
+
+    found = smallest_delta(composed(reached, times=2, size=2), 0)
+    assert 0.143 < found.lower <= Fraction(7, 48) <= found.upper < 0.1459  # exactly 7/48
+    assert found.refutation.status == "refuted"
 
 
 def test_what_is_0_up_to_rounding_is_next_to_nothing():

@@ -46,6 +46,8 @@ _FARTHEST = 1_000.0
 """No loss beyond this is looked at."""
 _CLEAR = Fraction(1, 10**9)
 """By this share bounds are widened before they are told, so that the checker's, which are rounded elsewhere, lie inside."""
+_TINY = Fraction(1, 10**30)
+"""And by this from above, where delta is next to nothing: masses are whole multiples of 2^-160, and there are many."""
 _DIGITS = 12
 """Digits behind the first one that a delta is written down with."""
 _HALVINGS = 50
@@ -461,6 +463,6 @@ def _told(value: Fraction, *, up: bool) -> Fraction:
     """A delta a little further out, with some digits."""
     if value <= 0:
         return Fraction(0)
-    wide = min(value * (1 + _CLEAR), Fraction(1)) if up else value * (1 - _CLEAR)
+    wide = min(value * (1 + _CLEAR) + _TINY, Fraction(1)) if up else value * (1 - _CLEAR)
     digits = 10 ** max(0, _DIGITS + len(str(wide.denominator)) - len(str(wide.numerator)))
     return Fraction(math.ceil(wide * digits) if up else math.floor(wide * digits), digits)
