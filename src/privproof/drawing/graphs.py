@@ -281,14 +281,14 @@ def _point(curve: Curve, t: float) -> Point:
 
 
 def _label_places(arrow: Arrow, curve: Curve) -> Iterator[_Rectangle]:
-    """Where the label of an arrow may stand, the best place first: on its middle, along it, beside it."""
+    """Where the label of an arrow may stand, the best place first: above its middle, below it, on it, along it."""
     width, height = _label_width(arrow), _LABEL * len(arrow.lines)
     if arrow.source == arrow.target:
         x, y = _point(curve, 0.5)
         for lift in (0.0, 0.5, 1.0):
             yield _Rectangle(x - width / 2, y - height - 3 - lift * height, width, height)
         return
-    for away in (0.0, -1.0, 1.0, -1.8, 1.8):
+    for away in (-1.0, 1.0, 0.0, -1.8, 1.8):
         for t in (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8):
             x, y = _point(curve, t)
             yield _Rectangle(x - width / 2, y - height / 2 + away * (height / 2 + 8), width, height)
@@ -321,16 +321,19 @@ def _routed(drawn: Picture, places: dict[int, _Rectangle]) -> _Routed:
         if not careful:
             spots[i] = next(options)
             continue
-        best = least = None
+        best: _Rectangle | None = None
+        least: tuple[int, bool] | None = None
+        points = [_Rectangle(*_point(curves[i], t / 40), 0.1, 0.1) for t in range(41)]
         for spot in options:
             hidden = sum(spot.meets(other) for other in taken)
-            if least is None or hidden < least:
-                best, least = spot, hidden
-            if hidden == 0:
+            crossed = any(spot.meets(point) for point in points)
+            if least is None or (hidden, crossed) < least:
+                best, least = spot, (hidden, crossed)
+            if least == (0, False):
                 break
         assert best is not None
         assert least is not None
-        covered += least
+        covered += least[0]
         taken.append(best)
         spots[i] = best
     return _Routed(places, curves, tuple(spots[i] for i in range(len(curves))), covered)
