@@ -4,8 +4,9 @@ import { download, harmless, make } from "./making.js";
 
 const SYMBOLS = { proved: "✓", computed: "=", refuted: "✗", unknown: "?", accepted: "✓", rejected: "✗", wrong: "!", done: "✓" };
 
-export const badge = (verdict) =>
-  make("span", { class: `badge ${verdict}` }, `${SYMBOLS[verdict] ?? ""} ${verdict === "wrong" ? "not asked" : verdict}`.trim());
+export const word = (verdict) => (verdict === "wrong" ? "not asked" : verdict);
+
+export const badge = (verdict) => make("span", { class: `badge ${verdict}` }, `${SYMBOLS[verdict] ?? ""} ${word(verdict)}`.trim());
 
 export function status(job) {
   return job.report?.status ?? job.verdict;

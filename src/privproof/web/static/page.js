@@ -1,6 +1,6 @@
 // The page: asks, follows what runs, and keeps what was answered.
 
-import { badge, card, costs, sentence, status } from "./answers.js";
+import { badge, card, costs, sentence, status, word } from "./answers.js";
 import { get, post } from "./api.js";
 import { Editor } from "./editor.js";
 import { droppable, make } from "./making.js";
@@ -202,7 +202,7 @@ async function follow(job, text) {
       const now = await get(`/api/jobs/${job.job}`);
       if (!now.running) {
         show(now);
-        say(`${status(now)}: ${sentence(now)}`);
+        say(`${word(status(now))}: ${sentence(now)}`);
         if (text != null && text === editor.text) editor.charge(costs(now));
         break;
       }
