@@ -75,13 +75,13 @@ class Server:
         if "Content_Length" not in others and method == "POST":
             connection.putheader("Content-Length", str(len(data)))
         connection.endheaders()
-        with suppress(BrokenPipeError):  # it has refused already
+        with suppress(ConnectionError):  # it has refused already
             connection.send(data)
         try:
             answer = connection.getresponse()
-        except ConnectionResetError:  # it has refused before it has read all
+            text = answer.read().decode()
+        except ConnectionError:  # what is no HTTP at all is refused before it is read, and the refusal may be lost
             return 400, "privproof: closed", {}
-        text = answer.read().decode()
         connection.close()
         return answer.status, text, answer.headers
 
