@@ -382,6 +382,7 @@ def delta_of(
     if bound.infinite:
         raise QuestionError("budget", "an infinite epsilon needs no delta", place="epsilon", hint="epsilon=1")
     from privproof.profiles import SmallestDelta, privacy_profile
+    from privproof.profiles.from_epsilon import delta_bounds
 
     watch = monitor or Monitor()
     shared: dict[str, Any] = {} if prepared is None else prepared
@@ -389,7 +390,7 @@ def delta_of(
     def asked_with(delta: Fraction) -> Verdict:
         return ask(Request(question.under(Budget(bound, rational(delta))), prepared=shared), None, watch)
 
-    if question.family == "words":
+    if question.family == "words" and not question.of_every_length:
         low, high = map(fraction, privacy_profile(question.words(place="delta")).bounds(bound))
         low = low if low == high else low * _JUST_BELOW
     else:
@@ -397,6 +398,9 @@ def delta_of(
         bounds = asked.delta_bounds
         if bounds is None and isinstance(asked, Proved) and isinstance(asked_with(Fraction(0)), Proved):
             bounds = Fraction(0), Fraction(0)  # epsilon is enough
+        found_elsewhere = None if bounds is not None else delta_bounds(question, bound, _asking(watch))
+        if found_elsewhere is not None:
+            return _enclosed(question, bound, found_elsewhere, watch)
         if bounds is None:
             said = (
                 asked.reason if isinstance(asked, Unknown) else f"the engine {asked.engine} decides no delta by itself"
@@ -434,6 +438,38 @@ def delta_of(
         proof if isinstance(proof, Proved) else None,
         refutation if isinstance(refutation, Refuted) else None,
         of,
+    )
+
+
+def _asking(watch: Monitor) -> Callable[[Request], Verdict]:
+    return lambda request: ask(request, None, watch)
+
+
+def _enclosed(
+    question: AnyQuestion, bound: Epsilon, found: tuple[Fraction, Fraction, AnyQuestion], watch: Monitor
+) -> SmallestDelta:
+    """The smallest delta between what short lists need and what follows from an epsilon, each with its verdict."""
+    from privproof.profiles import SmallestDelta
+
+    low, high, short = found
+
+    def verdict_on(asked: AnyQuestion, delta: Fraction) -> Verdict:
+        return ask(Request(asked.under(Budget(bound, rational(delta)))), None, watch)
+
+    if low == 0 < high:
+        few = question.rewritten(lambda part: run_instead(part, ""))
+        ran = None if few is None else verdict_on(few, Fraction(1))
+        if ran is not None and ran.delta_bounds is not None:
+            low, short = min(high, ran.delta_bounds[0]), ran.question
+    proof = verdict_on(question, high) if high < 1 else None
+    refutation = verdict_on(short, low * _JUST_BELOW) if low > 0 else None
+    return SmallestDelta(
+        bound,
+        low * _JUST_BELOW if isinstance(refutation, Refuted) else Fraction(0),
+        high if isinstance(proof, Proved) else Fraction(1),
+        proof if isinstance(proof, Proved) else None,
+        refutation if isinstance(refutation, Refuted) else None,
+        question.under(None),
     )
 
 
@@ -494,8 +530,9 @@ def _asked(request: Request, engine: str | None, watch: Monitor) -> Verdict:
             raise
         return _answered(replace(request, question=other, prepared={}), None, watch)
     if isinstance(verdict, Unknown) and engine is None and watch.stopped() is None:
-        wider = _proved_of_every_length(request, watch)
-        return _run(request, verdict, watch) if wider is None else wider
+        found: Verdict | None = _proved_of_every_length(request, watch)
+        found = _from_elsewhere(request, watch) if found is None else found
+        return _run(request, verdict, watch) if found is None else found
     return verdict
 
 
@@ -514,6 +551,20 @@ def _proved_of_every_length(request: Request, watch: Monitor) -> Proved | None:
     except (LanguageError, Stopped):
         return None
     return found if isinstance(found, Proved) else None
+
+
+def _from_elsewhere(request: Request, watch: Monitor) -> Verdict | None:
+    """The verdict on a claim with a delta that follows from one without, or from short lists; None where none does."""
+    budget = request.budget
+    if request.tight or request.word is not None or budget is None or budget.delta == 0 or budget.pointwise:
+        return None
+    from privproof.profiles.from_epsilon import proved_by_epsilon, refuted_on_short_lists
+
+    def asked(other: Request) -> Verdict:
+        return _asked(other, None, watch)
+
+    found = proved_by_epsilon(request.question, asked)
+    return refuted_on_short_lists(request.question, asked) if found is None else found
 
 
 def _within_some_epsilon(question: AnyQuestion, watch: Monitor) -> Verdict:

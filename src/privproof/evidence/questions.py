@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 from privproof.scenarios import AnyQuestion, Family
 
@@ -24,6 +26,18 @@ _DOCUMENTS: dict[Family, str] = {
 """The module that writes the questions of each kind."""
 
 
+@dataclass(frozen=True)
+class Given:
+    """The question of a certificate that goes into another one, as it stands there."""
+
+    document: Mapping[str, Any]
+
+
+def without_budget(question: Mapping[str, Any]) -> dict[str, Any]:
+    """A question as plain data without what it claims."""
+    return {name: value for name, value in question.items() if name not in ("epsilon", "delta", "pointwise", "claim")}
+
+
 class OtherQuestion(ValueError):
     """What an engine worked on is not what was asked."""
 
@@ -34,11 +48,16 @@ def question_document(question: AnyQuestion, compiled: object = None) -> dict[st
     Args:
         question: the question.
         compiled: what it became, where the certificate is about that: for secrets under a prior the table of rows, for a proof about
-            continuous noise the program of instructions, for locations the mechanism as plain data.
+            continuous noise the program of instructions, for locations the mechanism as plain data; `Given` where a proof of an
+            epsilon of the same question has it.
 
     Raises:
         OtherQuestion: what it became is that of another question.
     """
+    if isinstance(compiled, Given) and question.family != "measured":
+        assert question.budget is not None
+        claimed = {"epsilon": str(question.budget.epsilon), "delta": str(question.budget.delta)}
+        return {**without_budget(compiled.document), **claimed}
     module = import_module(f"privproof.evidence.documents.{_DOCUMENTS[question.family]}")
     document: Callable[[AnyQuestion, object], dict[str, object]] = module.document
     return document(question, compiled)

@@ -145,6 +145,11 @@ class AnyQuestion(ABC):
         """The length of the lists that its function reads, where the question fixes it."""
         return None
 
+    @property
+    def of_every_length(self) -> bool:
+        """Whether it is about the words of a model that reads lists of every length."""
+        return False
+
     def relied_on(self) -> tuple[str, ...]:
         """What a verdict relies on outside the text of these functions, as sentences for its notes.
 

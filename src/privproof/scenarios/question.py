@@ -134,6 +134,11 @@ class Question(AnyQuestion):
         return () if self.origin is None else (self.origin.mechanism,)
 
     @property
+    def of_every_length(self) -> bool:
+        """Whether its model reads lists of every length."""
+        return isinstance(self.model, Transducer) and self.model.of_every_length
+
+    @property
     def list_size(self) -> int | None:
         """The length of the list that is fed to its model, one element a step; of lists of two lengths, the longer one."""
         if self.origin is not None and self.origin.fed is None and self.origin.mechanism.neighbours == ADD_REMOVE:

@@ -31,7 +31,7 @@ from privproof.engines.divergences.parts import Compared, compared
 from privproof.engines.monitor import Monitor
 from privproof.engines.runs.certificates import runs_document
 from privproof.engines.runs.divergence import distinct_pairs
-from privproof.evidence.documents.measured import without_budget
+from privproof.evidence.questions import without_budget
 from privproof.exact import ZERO, Epsilon, Rational, epsilon, rational
 from privproof.scenarios import Sampling
 

@@ -25,7 +25,7 @@ from privproof.engines.runs.engine import all_runs
 from privproof.engines.runs.runnable import as_run, is_of_every_size
 from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
-from privproof.evidence.documents.measured import Given
+from privproof.evidence.questions import Given
 from privproof.evidence.verdicts import MeasureDetails, ProgramDetails, Proved, Unknown, Verdict
 from privproof.exact import INFINITE, Budget, Epsilon, epsilon
 from privproof.exact.measures import MeasuredBudget

@@ -151,7 +151,11 @@ class _Search:
         found = mixed(self.question, self.monitor)
         if isinstance(found, str):
             self.reasons += [found] if found else []
-        elif self.question.budget is not None and found.epsilon.compare(self.question.budget.epsilon) <= 0:
+        elif (
+            self.question.budget is not None
+            and self.question.budget.delta == 0  # a mixture proves an epsilon; a delta follows elsewhere
+            and found.epsilon.compare(self.question.budget.epsilon) <= 0
+        ):
             yield from mixture_proved(self.question, found)
         if not self.claim.terms and self.claim.constant >= _LARGE:
             loss = self.violation(self.refuter.far, self.question.size)

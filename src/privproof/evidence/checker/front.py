@@ -7,10 +7,11 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from privproof.evidence.checker.claims import read_epsilon
+from privproof.evidence.checker.claims import read_claim, read_epsilon
 from privproof.evidence.checker.cones import proved_by_cone
 from privproof.evidence.checker.documents import a_text, an_object, load, only_members, plain, text
 from privproof.evidence.checker.enumeration import proved_by_enumeration
+from privproof.evidence.checker.from_epsilon import delta_follows, refuse_other_laws
 from privproof.evidence.checker.growing import attained_for_ever
 from privproof.evidence.checker.outcomes import (
     DEFAULT_LIMITS,
@@ -105,6 +106,8 @@ def checked(document: object, limits: Limits) -> Accepted:
         only_members(certificate, ("format", "version", "verdict", "question", "evidence", "below"), "document")
         accepted = replace(_established(verdict, asked, certificate, limits), question=asked)
         return replace(accepted, how=how(accepted, asked))
+    if verdict == "proved" and an_object(certificate.get("evidence"), "evidence").get("method") == "epsilon":
+        return _from_epsilon(asked, certificate, limits)
     held = _sharpened(verdict, asked, certificate, limits)
     accepted = _with_bounds(_established(verdict, held, certificate, limits), asked, held, limits)
     if "above" in certificate:
@@ -114,6 +117,29 @@ def checked(document: object, limits: Limits) -> Accepted:
     if "growth" in certificate:
         accepted = _with_growth(accepted, asked, certificate["growth"], limits)
     return explained(accepted, asked, certificate, limits)
+
+
+def _from_epsilon(asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
+    """What a proof of an epsilon establishes about a claim with a delta."""
+    only_members(certificate, ("format", "version", "verdict", "question", "evidence"), "document")
+    evidence = an_object(certificate.get("evidence"), "evidence")
+    only_members(evidence, ("method", "epsilon", "evidence"), "evidence")
+    if not {"claim", "rate"}.isdisjoint(asked):
+        refuse("a delta follows from one epsilon, for one epsilon", "question")
+    claim = read_claim(asked, limits)
+    if not claim.events:
+        refuse("a delta over events follows, and nothing else", "question")
+    refuse_other_laws(asked, "question")
+    pure = read_epsilon(evidence.get("epsilon"), "evidence.epsilon", limits)
+    if not delta_follows(claim, pure):
+        refuse(f"from epsilon = {str(pure)[:80]} this delta does not follow", "evidence.epsilon")
+    without = {name: part for name, part in asked.items() if name not in ("delta", "pointwise")}
+    inner = {**certificate, "question": {**without, "epsilon": str(pure)}, "evidence": evidence.get("evidence")}
+    if an_object(inner["evidence"], "evidence.evidence").get("method") == "epsilon":
+        refuse("an epsilon is proved by other evidence", "evidence.evidence")
+    accepted = checked(inner, limits)
+    statement = f"private with {claim}, which follows: {accepted.statement}"
+    return replace(accepted, statement=statement, question=asked, lower=epsilon(0), upper=claim.epsilon)
 
 
 def _established(

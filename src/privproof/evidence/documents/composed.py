@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from privproof.evidence.documents.measured import without_budget
-from privproof.evidence.questions import question_document
+from privproof.evidence.questions import question_document, without_budget
 from privproof.scenarios import ComposedQuestion, Use
 
 

@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from privproof.evidence.questions import question_document
+from privproof.evidence.questions import Given, question_document, without_budget
 from privproof.scenarios import MeasuredQuestion
-
-
-@dataclass(frozen=True)
-class Given:
-    """The question of a certificate that goes into another one, as it stands there."""
-
-    document: Mapping[str, Any]
-
-
-def without_budget(question: Mapping[str, Any]) -> dict[str, Any]:
-    """A question as plain data without what it claims."""
-    return {name: value for name, value in question.items() if name not in ("epsilon", "delta", "pointwise", "claim")}
 
 
 def document(question: MeasuredQuestion, compiled: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from flint import arb
 
 from privproof.evidence.checker.claims import Claim, read_epsilon
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
+from privproof.evidence.checker.from_epsilon import refuse_other_laws
 from privproof.evidence.checker.integrals.normal import normal_share
 from privproof.evidence.checker.measured.laws import Piece, from_above, from_below
 from privproof.evidence.checker.measured.orders import BITS, below_line, divergence, met_rate, one_rate, read_schedules
@@ -30,8 +31,6 @@ from privproof.exact import INFINITE, Epsilon, Rational, epsilon
 from privproof.exact.balls import precision, rational_bounds
 
 _MEASURES = ("rho", "mu", "renyi")
-_PURE = ("program", "runs", "draws", "lottery")
-"""Kinds of questions whose epsilon bounds all likelihood ratios of whole laws, both ways."""
 _CLAIMED = ("epsilon", "delta", "pointwise", "claim")
 """The members of a question that say what is claimed."""
 _LARGEST_ORDER = 10**10
@@ -156,7 +155,7 @@ def _inner(of: dict[str, object], evidence: dict[str, object], limits: Limits) -
         refuse("expected a proof of one epsilon", "evidence.certificate")
     if {name: part for name, part in asked.items() if name not in _CLAIMED} != of:
         refuse("this is about another question", "evidence.certificate.question")
-    _whole_laws(asked)
+    refuse_other_laws(asked, "evidence.certificate.question")
     return checked(inner, limits), asked
 
 
@@ -195,16 +194,6 @@ def _from_shifts(
         lower=epsilon(0),
         upper=budgets[0].value,
     )
-
-
-def _whole_laws(asked: dict[str, object]) -> None:
-    """Refuse questions whose epsilon is not about whole laws of what is shown, compared both ways."""
-    kind = asked.get("kind")
-    scenario = asked.get("scenario")
-    ends = kind == "transducer" and asked.get("finish") is not None  # every run shows a word of the full length
-    if kind in _PURE or (ends and isinstance(scenario, dict) and "words" not in scenario and "pairs" not in scenario):
-        return
-    refuse("from an epsilon of this kind of question nothing is concluded here", "evidence.certificate.question")
 
 
 # ---------------------------------------------------------------------------------------------------------------- runs
