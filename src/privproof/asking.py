@@ -25,9 +25,9 @@ from privproof.compiling.posing import (
     run_instead,
 )
 from privproof.engines.engine import Engine, Remark, Request
-from privproof.engines.monitor import Monitor
+from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.registry import ENGINES
-from privproof.errors import LanguageError, QuestionError
+from privproof.errors import LanguageError, QuestionError, nearest
 from privproof.evidence.gate import first_admitted
 from privproof.evidence.verdicts import Proved, Refuted, Unknown, Verdict
 from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational
@@ -649,6 +649,7 @@ def _answered(request: Request, engine: str | None, watch: Monitor) -> Verdict:
             refusals.append(f"{each.name}: {reason}")
             notes += [str(reason)] if isinstance(reason, Remark) else []
             continue
+        watch.listen(Progress(f"trying the engine {each.name}"))
         with closing(each.answers(request, watch)) as answers:
             verdict = first_admitted(answers)
         if engine is None and isinstance(verdict, Unknown) and verdict.pass_on:
@@ -671,7 +672,8 @@ def _candidates(question: AnyQuestion, name: str | None) -> Iterator[Engine]:
         if not chosen:
             known = name in {each.name for each in ENGINES}
             said = f"{name} does not answer questions of this kind" if known else f"there is no engine {name!r}"
-            names = ", ".join(each.name for each in fitting)
-            raise QuestionError("engine", said, place="engine", hint=f"engines: {names}")
+            names = [each.name for each in fitting]
+            hint = f"{nearest(name, names)} engines: {', '.join(names)}".lstrip()
+            raise QuestionError("engine", said, place="engine", hint=hint)
         fitting = chosen
     return (each.load() for each in fitting)

@@ -13,7 +13,7 @@ from typing import Any
 from privproof.compiling import mechanism_process
 from privproof.compiling.posing import bare, mechanism_with, pose_question
 from privproof.engines.sampling.runnable import Runnable
-from privproof.errors import PrivproofError, QuestionError
+from privproof.errors import PrivproofError, QuestionError, nearest
 from privproof.exact import fraction
 from privproof.formats import read_document, read_question
 from privproof.formats.documents import Scalar
@@ -22,7 +22,15 @@ from privproof.formats.prism.properties import Aggregate, Property, read_propert
 from privproof.formats.prism.property_files import SUFFIXES as PROPERTIES
 from privproof.formats.prism.property_files import read_properties
 from privproof.formats.processes import OURS, PRISM, has_enclosures, read_prism_model, read_process, related
-from privproof.formats.python_files import SUFFIXES, module_path, read_input, run_file, running
+from privproof.formats.python_files import (
+    STANDARD_INPUT,
+    STANDARD_INPUT_FILE,
+    SUFFIXES,
+    module_path,
+    read_input,
+    run_file,
+    running,
+)
 from privproof.formulas import WrittenFormula, read_formula
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
@@ -305,6 +313,8 @@ def _parameter(value: str) -> object:
 
 
 def _split(target: str) -> tuple[Path, str | None]:
+    if target == STANDARD_INPUT or target.startswith(f"{STANDARD_INPUT}:"):
+        return STANDARD_INPUT_FILE, target.partition(":")[2] or None
     if Path(target).exists():
         return Path(target), None
     head, colon, name = target.rpartition(":")
@@ -346,13 +356,15 @@ def _found(path: Path, name: str | None) -> tuple[Any, str]:
             if _own(v, module) and not inspect.isfunction(v) and not n.startswith("_")
         }
         if len(questions) != 1:
+            named = "privproof check -- -:NAME" if path == STANDARD_INPUT_FILE else f"{path}:NAME"
             raise QuestionError(
-                "name", f"which mechanism of {path}?", place=str(path), hint=f"{path}:NAME; found: {_listed(module)}"
+                "name", f"which mechanism of {path}?", place=str(path), hint=f"{named}; found: {_listed(module)}"
             )
         name = next(iter(questions))
     first, *rest = name.split(".")
     if not hasattr(module, first):
-        raise QuestionError("name", f"{path} has no {first!r}", place=str(path), hint=f"found: {_listed(module)}")
+        hint = f"{nearest(first, _candidates(module))} found: {_listed(module)}".lstrip()
+        raise QuestionError("name", f"{path} has no {first!r}", place=str(path), hint=hint)
     found = getattr(module, first)
     for part in rest:
         if not hasattr(found, part):

@@ -210,7 +210,7 @@ def test_unknown_commands_and_options(command):
 
 
 def test_an_unknown_example(command):
-    complaint(command("examples", "nope"), "'nope'", "geometric")
+    complaint(command("examples", "nope"), "'nope'", "privproof examples")
 
 
 # -------------------------------------------------------------------------------------------------- where output goes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from functools import partial
@@ -62,7 +63,12 @@ def application(wanted: str | None) -> typer.Typer:
     """The application with one command that can be called; of the others it knows the names and what they are for."""
     if wanted is not None and wanted in COMMANDS:
         import_module(f"privproof.cli.{COMMANDS[wanted][0]}")
-    made = typer.Typer(name="privproof", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    made = typer.Typer(
+        name="privproof",
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
     made.callback(invoke_without_command=True)(_common)
     for name, (_, summary) in COMMANDS.items():
         if name in LOADED:
@@ -78,7 +84,7 @@ def _unloaded() -> None:
 
 def _common(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and exit.")] = False,
 ) -> None:
     """Prove or refute the privacy of a randomised mechanism, and say exactly how private it is.
 
@@ -109,13 +115,18 @@ def main() -> NoReturn:
             open_standard_streams()
             gather()
             # typer loads a library to read the values of options: the version can be had without
-            version = Answer(0, f"{_VERSION}\n") if sys.argv[1:] == ["--version"] else None
-            status = _delivered(version or answered(partial(application, wanted)))
+            version = Answer(0, f"{_VERSION}\n") if sys.argv[1:] in (["--version"], ["-V"]) else None
+            status = _delivered(version or answered(partial(application, wanted or _to_complete())))
     except KeyboardInterrupt:
         status = INTERRUPTED
     except Exception as error:
         status = _delivered(explain_error(error))
     raise SystemExit(status)
+
+
+def _to_complete() -> str | None:
+    """The command whose options a shell wants to complete: the words that it has so far are in its environment."""
+    return next((word for word in os.environ.get("COMP_WORDS", "").split() if word in COMMANDS), None)
 
 
 def _delivered(answer: Answer | dict[str, object]) -> int:

@@ -17,7 +17,7 @@ from privproof.cli.common import STATUS, asking, begin, finish, writable
 from privproof.cli.options import AsJson, TimeLimit
 from privproof.cli.working import command, monitored
 from privproof.engines.logic.engine import model_check
-from privproof.errors import QuestionError
+from privproof.errors import QuestionError, nearest
 from privproof.formats.processes import process_text
 from privproof.formats.writing import question_text
 from privproof.reporting import (
@@ -61,7 +61,8 @@ def examples(
         console().print(table)
         return
     if name not in known:
-        raise QuestionError("example", f"there is no example {name!r}", place="examples", hint=", ".join(known))
+        hint = nearest(name, known) or "privproof examples lists them"
+        raise QuestionError("example", f"there is no example {name!r}", place="examples", hint=hint)
     example = known[name]
     if not as_json and out is None:
         say(f"{example.title} ({example.citation})\nknown: {example.known}\n")

@@ -107,7 +107,8 @@ def _tell_so_far(targets: Sequence[Target], results: Mapping[Target, Result], wa
         out = json_line(listed, gathered().encoding)
     else:
         out = rendered(lambda where: _print(where, so_far, wanted, WHY))
-    unfinished(lambda _: {"out": out, "status": status or STATUS["unknown"], "silent": True, "err": ""})
+    silent = {"silent": True} if wanted.as_json else {}
+    unfinished(lambda _: {"out": out, "status": status or STATUS["unknown"], "err": "", **silent})
 
 
 def _run(targets: Sequence[Target], wanted: Wanted, results: dict[Target, Result]) -> None:
@@ -119,13 +120,16 @@ def _run(targets: Sequence[Target], wanted: Wanted, results: dict[Target, Result
         if target.problem is not None:
             results[target] = _wrong(target, vars(target.problem), f"privproof: {target.problem}\n")
     running: dict[Target, tuple[Supervision, float]] = {}
-    stopping = False
+    stopping, told = False, ""
     while running or (waiting and not stopping):
         while waiting and not stopping and len(running) < wanted.jobs:
             target, begun = waiting.pop(0), time.monotonic()
             arguments = ["check", *wanted.options, "--part", "--", target.text]
             running[target] = Supervision(started(partial(application, "check"), begun, arguments), begun), begun
-        doing(_progress(len(results), len(targets), list(running)))
+        now = _progress(len(results), len(targets), list(running))
+        if now != told:
+            doing(now)
+            told = now
         for target, (supervision, begun) in list(running.items()):
             answer = supervision.step(_STEP)
             if answer is not None:

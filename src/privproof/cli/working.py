@@ -202,6 +202,8 @@ def answered(application: Callable[[], typer.Typer]) -> Answer | dict[str, Any]:
     except Unforeseen as unforeseen:
         return explain_error(unforeseen.error)
     except BaseException as error:
+        if isinstance(error, SystemExit) and error.code in (None, 0):  # a completion is told, and nothing else happens
+            return here.answer()
         if not isinstance(error, _USAGE):
             return explain_error(error)
         return _usage(error)

@@ -15,19 +15,22 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from privproof.errors import FormatError, PrivproofError
+from privproof.errors import FormatError, PrivproofError, nearest
 from privproof.language import inputs as declarations
 from privproof.language.inputs import Input
 
 LOADED_AS = "privproof_input_"
 """What the names of modules begin with that are loaded by the path of their file."""
 SUFFIXES = (".py", ".ipynb")
+STANDARD_INPUT, STANDARD_INPUT_FILE = "-", Path("<stdin>.py")
+"""How standard input is named on a command line, and in messages."""
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -57,8 +60,10 @@ def run_file(path: Path) -> ModuleType:
     Raises:
         FormatError: there is no such file, or it fails.
     """
+    if path == STANDARD_INPUT_FILE:
+        return _run_text(_standard_input(), path)
     if not path.is_file():
-        raise FormatError("file", "there is no such file", place=str(path))
+        raise FormatError("file", "there is no such file", place=str(path), hint=_near_file(path))
     absolute = path.resolve()
     if path.suffix == ".ipynb":
         return _run_notebook(path)
@@ -129,10 +134,28 @@ def _run_notebook(path: Path) -> ModuleType:
         "\n".join("" if line.lstrip().startswith(("%", "!", "?")) else line for line in text.split("\n"))
         for text in texts
     ]
-    text = "\n\n".join(kept) + "\n"
-    name = f"{LOADED_AS}{path.stem}"
+    return _run_text("\n\n".join(kept) + "\n", path)
+
+
+@cache
+def _standard_input() -> str:
+    """What stands on standard input; it can be read once."""
+    try:
+        return sys.stdin.read()
+    except (OSError, ValueError) as error:
+        raise FormatError("file", f"standard input cannot be read: {error}", place=str(STANDARD_INPUT_FILE)) from None
+
+
+def _near_file(path: Path) -> str:
+    """The file that was probably meant."""
+    return nearest(path.name, [each.name for each in path.parent.iterdir()]) if path.parent.is_dir() else ""
+
+
+def _run_text(text: str, path: Path) -> ModuleType:
+    """The module that a text makes that is no file of its own."""
+    name = f"{LOADED_AS}{path.stem.strip('<>')}"
     module = ModuleType(name)
-    file = f"<{path.name}>"
+    file = f"<{path.name.strip('<>')}>"
     module.__file__ = file
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     sys.modules[name] = module
