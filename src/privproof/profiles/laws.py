@@ -37,8 +37,8 @@ _BITS = 192
 """Bits of the balls that probabilities are compared in: far more than a picture shows."""
 _MOST_SEEN = 4_096
 """Outputs whose probabilities are computed; of more, the event of the witness and its complement are told."""
-_LONGEST = 12
-"""Elements of a list: a function of a longer one has too many ways to go through for a picture."""
+_LONGEST = 5
+"""Elements of a list: a function that shows something for each of more has too many outputs for a picture (five with five values: 3125)."""
 _MOST_WAYS = 400
 """Ways through a program whose noisy number is looked at cell by cell."""
 _CELLS = 60
