@@ -544,3 +544,16 @@ def test_a_runnable_of_one_s_own():
     assert runnable(run).draw({"x": 3}, 2, 0).counts() == {"3": 2}
     assert repr(run) == "<runnable own>"
     assert is_repeatable(run, {"x": 1})
+
+
+def test_data_sets_that_are_arrays():
+    """Whether two arrays are the same is no truth value: pairs of data sets are told apart without asking."""
+    import numpy as np
+
+    from privproof import audit
+
+    def total(x):
+        return float(x.sum() + np.random.laplace())
+
+    found = audit(total, "1", pairs=[(np.array([0, 1]), np.array([1, 1]))], samples=500, search=500)
+    assert found.status == "unknown"

@@ -301,7 +301,7 @@ class Search:
         """The events of the best pair that are to be tested: the best ones for epsilon, and the best one for delta."""
         result: list[Event] = []
         for aim, keep in zip(range(len(self.aim.scores(runs))), (2, 1), strict=False):
-            listed = [c for c in self._events_of(pair, runs, aim, _LAST_DOUBT) if c.pair == pair]
+            listed = [c for c in self._events_of(pair, runs, aim, _LAST_DOUBT) if c.pair is pair]
             listed.sort(key=lambda c: (-c.worth, -min(c.estimate, 1e9)))
             result += [c.event for c in listed[:keep]]
         return list({repr(event): event for event in result}.values())
