@@ -290,17 +290,17 @@ WRONG_REQUESTS = [
     json.dumps({**CHECK, "command": "convert"}).encode(),
     json.dumps({**CHECK, "command": "serve"}).encode(),
     json.dumps({**CHECK, "form": "../x"}).encode(),
-    json.dumps({**CHECK, "name": "x --certificate=/tmp/y"}).encode(),
+    json.dumps({**CHECK, "name": "x --certificate=/elsewhere/y"}).encode(),
     json.dumps({**CHECK, "name": "../x"}).encode(),
     json.dumps({**CHECK, "text": 1}).encode(),
     json.dumps({**CHECK, "text": "\ud800"}).encode(),
-    json.dumps({**CHECK, "options": {"report": "/tmp/y"}}).encode(),
+    json.dumps({**CHECK, "options": {"report": "/elsewhere/y"}}).encode(),
     json.dumps({**CHECK, "options": {"epsilon": ["1"]}}).encode(),
     json.dumps({**CHECK, "options": {"epsilon": "1\n2"}}).encode(),
     json.dumps({**CHECK, "options": {"set": ["N=1"] * 51}}).encode(),
     json.dumps({"command": "recheck"}).encode(),
     json.dumps({"command": "recheck", "certificate": "{}", "name": "a b", "text": ""}).encode(),
-    json.dumps({"command": "release", "data": "a,b", "options": {"record": "/tmp/x"}}).encode(),
+    json.dumps({"command": "release", "data": "a,b", "options": {"record": "/elsewhere/x"}}).encode(),
 ]
 
 
@@ -314,11 +314,11 @@ def test_what_the_page_does_not_send_starts_nothing(server, raw):
 
 
 def test_no_value_is_taken_for_an_option(server):
-    options = {"epsilon": "--json --certificate=/tmp/x", "set": ["-N=1", "--report=/tmp/y"]}
+    options = {"epsilon": "--json --certificate=/elsewhere/x", "set": ["-N=1", "--report=/elsewhere/y"]}
     server.done({**CHECK, "options": options})
     arguments, files = server.instead.started[-1]
-    assert arguments[:3] == ("check", "mechanism.py:x", "--epsilon=--json --certificate=/tmp/x")
-    assert arguments[3:5] == ("--set=-N=1", "--set=--report=/tmp/y")
+    assert arguments[:3] == ("check", "mechanism.py:x", "--epsilon=--json --certificate=/elsewhere/x")
+    assert arguments[3:5] == ("--set=-N=1", "--set=--report=/elsewhere/y")
     assert files == {"mechanism.py": "x = 1"}
 
 
