@@ -296,7 +296,12 @@ def test_one_object_for_each(project):
     wrong = project("check", "src/shop/missing.py:f", "--json")
     assert json.loads(wrong.stdout) == {
         "verdict": None,
-        "error": {"code": "file", "message": "there is no such file", "place": "src/shop/missing.py", "hint": ""},
+        "error": {
+            "code": "file",
+            "message": "there is no such file",
+            "place": "src/shop/missing.py",
+            "hint": "did you mean 'limits.py'?",
+        },
     }
     assert json.loads(project("check", "src", "--jsn", "--json").stdout)["error"]["code"] == "usage"
 

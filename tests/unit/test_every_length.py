@@ -445,10 +445,10 @@ def test_a_profile_is_of_one_length():
         privacy_profile(mechanism_question(capped_count, every_length=True))
 
 
-def test_delta_over_events_is_not_answered_and_a_size_is_named():
+def test_a_delta_over_events_that_is_too_small_is_refuted_on_a_short_list():
     verdict = check(max_then_noise, "1/2", "1/100")
-    assert verdict.status == "unknown"
-    assert "--size 3" in verdict.reason
+    assert verdict.status == "refuted"
+    assert isinstance(recheck(verdict.certificate), Accepted)
 
 
 def test_one_output_has_one_start_and_its_marked_words_alone():

@@ -12,6 +12,7 @@ import sqlite3
 import stat
 import time
 from collections import Counter
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -320,7 +321,8 @@ def killed_and_begun_again(address: str, folder: Path, *, processes: int, kills:
     for born in range(processes, processes + kills):
         time.sleep(source.random() * 0.05)
         victim = source.choice(list(running))
-        os.kill(running[victim].pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it has just come to its end
+            os.kill(running[victim].pid, signal.SIGKILL)
         running.pop(victim).join()
         running[born] = FORK.Process(target=told_by_files, args=(address, folder, born))
         running[born].start()

@@ -82,7 +82,7 @@ def test_it_shows_itself(verdict):
     assert "engine" in told
     page = verdict._repr_html_()
     assert verdict.status in page
-    assert page.count("<table>") == page.count("</table>") == 1
+    assert page.count("<table>") == page.count("</table>") in (1, 2)  # what matters, and what else is known
     json.dumps(verdict.to_dict())
 
 

@@ -52,7 +52,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "releasing",
         "Release a query of correlated data with noise that keeps every entry secret within the budget.",
     ),
-    "serve": ("serving", "A page in the browser to ask in, for the person at this machine."),
+    "serve": (
+        "serving",
+        "A page in the browser to write, ask, draw and recheck in, for the person at this machine alone.",
+    ),
 }
 """Every command: the module that defines it, and what the list of commands says about it."""
 UNSUPERVISED = ("serve",)

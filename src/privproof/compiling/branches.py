@@ -14,7 +14,7 @@ draws in the form of a program: a draw of one run alone is a draw of both that o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TypeAlias
@@ -59,14 +59,14 @@ def noisy_variables(body: Block) -> set[str]:
     return carried(body, (s.name for s in statements(body) if isinstance(s, Sample)), reads_any)
 
 
-def levelled_branches(body: Block, differing: Collection[str]) -> Block:
+def levelled_branches(body: Block, differs: Callable[[Expression], bool]) -> Block:
     """Tests on data that decide about noise, with their draws outside of the branches.
 
     Args:
         body: the statements.
-        differing: the variables that may differ between the runs.
+        differs: whether an expression may differ between the runs; a test that does not goes the same way in both.
     """
-    return _Levelling(body, differing).block(body, set())
+    return _Levelling(body, differs).block(body, set())
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class _Guard:
 
 
 class _Levelling:
-    def __init__(self, body: Block, differing: Collection[str]) -> None:
-        self.noisy, self.differing = noisy_variables(body), frozenset(differing)
+    def __init__(self, body: Block, differs: Callable[[Expression], bool]) -> None:
+        self.noisy, self.differs = noisy_variables(body), differs
         self.made: set[str] = set()
 
     def named(self, what: str, place: Place) -> Variable:
@@ -108,7 +108,7 @@ class _Levelling:
         result: list[Statement] = []
         for number, statement in enumerate(block):
             after = live | exposed(block[number + 1 :], set())[0]
-            if isinstance(statement, If) and self.differing.intersection(variables(statement.test)):
+            if isinstance(statement, If) and self.differs(statement.test):
                 whole, rest = _with_rest(statement, block[number + 1 :])
                 levelled = self.levelled(whole, result, after)
                 if levelled is not None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from privproof.compiling.branches import levelled_branches
-from privproof.compiling.differing import differing_by_assignment, differing_variables
+from privproof.compiling.differing import differing_by_assignment, differing_variables, differs
 from privproof.compiling.keys import written_out
 from privproof.compiling.kinds import whole_already
 from privproof.compiling.largest import largest_kept
@@ -213,7 +213,8 @@ def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool,
     body, offset = unshifted(released_list(unclamped(body)))
     body, flags = optional(centred(noise_around_sums(data_before_noise(hoisted(body, mechanism)))))
     if convert:
-        body = levelled_branches(body, differing_by_assignment(body, mechanism))
+        high = differing_by_assignment(body, mechanism)
+        body = levelled_branches(body, lambda expression: differs(expression, high, mechanism))
         body = converted(body, differing_by_assignment(body, mechanism))
     lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list"]
     made = flow(body, lists, given=(*mechanism.inputs, *mechanism.parameters))

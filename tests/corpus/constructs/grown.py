@@ -118,7 +118,7 @@ def m(q: queries(0, 1), x: integer(0, 1)):
     d[x] = 1
     return d
 
-# %% table key under a test | refused
+# %% table key under a test | agrees
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
     d = {}
