@@ -192,7 +192,7 @@ def enclosures(seed: int, folder) -> Iterator[Checked]:
                 raise
 
 
-@pytest.mark.parametrize("seed", selected(range(2_000), 8))
+@pytest.mark.parametrize("seed", selected(range(2_000), 4))
 def test_random_mechanisms_are_enclosed(seed, tmp_path):
     for each in enclosures(seed, tmp_path):
         assert each.holds, (make(random.Random(seed)).text, each)
