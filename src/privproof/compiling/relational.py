@@ -213,8 +213,8 @@ def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool,
     body, offset = unshifted(released_list(unclamped(body)))
     body, flags = optional(centred(noise_around_sums(data_before_noise(hoisted(body, mechanism)))))
     if convert:
-        high = differing_by_assignment(body, mechanism)
-        body = levelled_branches(body, lambda expression: differs(expression, high, mechanism))
+        private = differing_by_assignment(body, mechanism)
+        body = levelled_branches(body, lambda expression: differs(expression, private, mechanism))
         body = converted(body, differing_by_assignment(body, mechanism))
     lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list"]
     made = flow(body, lists, given=(*mechanism.inputs, *mechanism.parameters))
