@@ -96,6 +96,25 @@ def test_under_a_prior_quilts_count_and_old_accounts_are_taken_over(path):
     assert ledger.verify().problems == ()
 
 
+def test_an_account_is_taken_over_as_a_whole_or_not_at_all(path, monkeypatch):
+    """A part of what was spent would leave too much to spend."""
+    account = Accountant.of(CHAIN, length=50, epsilon=1).spending("0.02").spending("0.02")
+    entered = []
+
+    def failing(*given):
+        entered.append(given)
+        if len(entered) > 1:
+            raise KeyboardInterrupt
+        return datasets.charge(*given)
+
+    monkeypatch.setattr("privproof.release.ledger.ledger.charge", failing)
+    with pytest.raises(KeyboardInterrupt):
+        Ledger.create(path, account=account)
+    monkeypatch.undo()
+    with pytest.raises(QuestionError):
+        Ledger(path).spend(entry="0.02")
+
+
 def test_a_window_lets_budgets_grow_back(path, monkeypatch):
     monkeypatch.setattr("privproof.release.ledger.ledger.now", lambda: "2026-01-01T09:00:00.000000+00:00")
     ledger = Ledger.create(path, epsilon=1, window="2 h")

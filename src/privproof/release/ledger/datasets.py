@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from privproof.release.ledger.entries import COUNTED, Entry
-from privproof.release.ledger.rules import Cost, Quilts, Rule, rule_from
+from privproof.release.ledger.rules import Cost, Rule, rule_from
 from privproof.release.ledger.stores import Transaction
 
 
@@ -28,19 +29,34 @@ class DataSet:
     total: Cost | None = None
     spendings: int = 0
 
+    @property
+    def carries_on(self) -> bool:
+        """Whether the last total and one more cost give the next total."""
+        return self.window is None and self.rule.carries_on
+
 
 def charge(found: Transaction, dataset: DataSet, time: str, cost: Cost) -> Cost:
-    """The total after one more cost.
+    """The total after one more cost, by what the ledger holds.
 
     Raises:
         BudgetError: that would be beyond the budget.
     """
-    if dataset.window is None and not isinstance(dataset.rule, Quilts):
-        latest = found.of_dataset(dataset.name, COUNTED, latest=True)
-        return dataset.rule.total(latest[0].total if latest else None, [], cost)
     since = "" if dataset.window is None else window_start(time, dataset.window)
-    earlier = found.of_dataset(dataset.name, COUNTED, since=since)
-    return dataset.rule.total(None, [one for entry in earlier if (one := entry.cost) is not None], cost)
+    earlier = found.of_dataset(dataset.name, COUNTED, since=since, latest=dataset.carries_on)
+    return total_after(dataset, earlier, time, cost)
+
+
+def total_after(dataset: DataSet, earlier: Sequence[Entry], time: str, cost: Cost) -> Cost:
+    """The total after one more cost, given the entries about the data set that cost something; where totals carry on, the last will do.
+
+    Raises:
+        BudgetError: that would be beyond the budget.
+    """
+    if dataset.carries_on:
+        return dataset.rule.total(earlier[-1].total if earlier else None, [], cost)
+    since = "" if dataset.window is None else window_start(time, dataset.window)
+    costs = [one for entry in earlier if entry.time >= since and (one := entry.cost) is not None]
+    return dataset.rule.total(None, costs, cost)
 
 
 def window_start(time: str, seconds: int) -> str:

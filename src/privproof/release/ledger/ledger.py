@@ -138,8 +138,11 @@ class Ledger:
             start = next_entry(None, "ledger", now(), version=_VERSION, tests=tests)
             found.add(start)
             _enter_dataset(found, start, dataset, rule, seconds)
-        for spent in () if account is None else account.spendings:
-            ledger.spend(entry=spent.cost, first=spent.first, last=spent.last, note=spent.note, dataset=dataset)
+            for spent in (
+                () if account is None else account.spendings
+            ):  # all or none: a part would leave too much to spend
+                cost = Cost(entry=positive(spent.cost), first=spent.first, last=spent.last)
+                ledger._enter_cost(found, "spent", cost, dataset, "", spent.note, None, seeded=False)
         return ledger
 
     def add_dataset(
@@ -253,23 +256,37 @@ class Ledger:
         seeded: bool,
     ) -> Entry:
         with self._store.writing() as found:
-            known = _datasets(found)
-            name = _named(known, dataset, self.name)
-            self._take_seeded(found, seeded=seeded)
-            before, moment = _last(found), now()
-            charged = known[name].rule.cost(cost)
-            total = charge(found, known[name], max(moment, before.time), charged)
-            said = {
-                "dataset": name,
-                "cost": charged.document(),
-                "total": total.document(),
-                "analyst": analyst,
-                "note": note,
-                "seeded": seeded,
-                "certificate": _kept(found, certificate),
-            }
-            entry = next_entry(before, kind, moment, **said)
-            found.add(entry)
+            return self._enter_cost(found, kind, cost, dataset, analyst, note, certificate, seeded=seeded)
+
+    def _enter_cost(
+        self,
+        found: Transaction,
+        kind: Kind,
+        cost: Cost,
+        dataset: str | None,
+        analyst: str,
+        note: str,
+        certificate: Mapping[str, Any] | None,
+        *,
+        seeded: bool,
+    ) -> Entry:
+        known = _datasets(found)
+        name = _named(known, dataset, self.name)
+        self._take_seeded(found, seeded=seeded)
+        before, moment = _last(found), now()
+        charged = known[name].rule.cost(cost)
+        total = charge(found, known[name], max(moment, before.time), charged)
+        said = {
+            "dataset": name,
+            "cost": charged.document(),
+            "total": total.document(),
+            "analyst": analyst,
+            "note": note,
+            "seeded": seeded,
+            "certificate": _kept(found, certificate),
+        }
+        entry = next_entry(before, kind, moment, **said)
+        found.add(entry)
         return entry
 
     def _released(self, reserved: Entry, certificate: Mapping[str, Any] | None, note: str, *, seeded: bool) -> Entry:

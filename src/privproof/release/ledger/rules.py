@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from privproof.errors import BudgetError, FormatError
 from privproof.exact import ZERO, Epsilon, Rational, delta, epsilon, fraction
@@ -89,7 +89,13 @@ def positive(value: Any) -> Rational:
 
 
 class Rule(ABC):
-    """A budget, and how costs add up to a total."""
+    """A budget, and how costs add up to a total.
+
+    Attributes:
+        carries_on: whether a total and one more cost give the next total; otherwise all costs are needed.
+    """
+
+    carries_on: ClassVar[bool] = False
 
     @abstractmethod
     def document(self) -> dict[str, Any]:
@@ -123,6 +129,8 @@ class Rule(ABC):
 
 class _Additive(Rule):
     """Costs of one kind that are simply added."""
+
+    carries_on = True
 
     @property
     @abstractmethod

@@ -10,9 +10,9 @@ from typing import Any
 from privproof.errors import PrivproofError
 from privproof.evidence.checker import Rejected, recheck
 from privproof.exact import delta, epsilon
-from privproof.release.ledger.datasets import DataSet, dataset_from, window_start
+from privproof.release.ledger.datasets import DataSet, dataset_from, total_after
 from privproof.release.ledger.entries import COUNTED, Entry, digest_of
-from privproof.release.ledger.rules import Cost, Quilts
+from privproof.release.ledger.rules import Cost
 from privproof.release.ledger.stores import Transaction
 
 
@@ -34,7 +34,7 @@ class Examination:
 
 
 def examine(found: Transaction, *, head: str | None = None) -> Examination:
-    """Check a ledger again; the totals are computed anew, not taken from the entries.
+    """Check a ledger again: every total is computed anew, from the one before or from all costs.
 
     Args:
         found: its entries.
@@ -99,11 +99,11 @@ def _entry_problems(
         problems.append("its noise was drawn from a seed, and the ledger is not for tests")
     digest = entry.body.get("certificate")
     if digest is not None:
+        document = found.certificate(digest)
         if digest not in accepted:
-            accepted[digest], said = _certificate(found.certificate(digest), digest)
+            accepted[digest], said = _certificate(document, digest)
             problems += said
         cost = entry.cost if entry.kind in COUNTED else None
-        document = found.certificate(digest)
         if cost is not None and accepted[digest] and document is not None:
             problems += _claim_problems(json.loads(document), cost)
     return problems
@@ -117,15 +117,7 @@ def _for_tests(found: Transaction) -> bool:
 def _total_problems(dataset: DataSet, earlier: list[Entry], entry: Entry) -> list[str]:
     cost, total = entry.cost, entry.total
     assert cost is not None
-    counted = earlier
-    if dataset.window is not None:
-        since = window_start(entry.time, dataset.window)
-        counted = [one for one in earlier if one.time >= since]
-    before = None
-    costs = [one for each in counted if (one := each.cost) is not None]
-    if dataset.window is None and not isinstance(dataset.rule, Quilts):
-        before, costs = (earlier[-1].total if earlier else None), []
-    again = dataset.rule.total(before, costs, cost)
+    again = total_after(dataset, earlier, entry.time, cost)
     return [] if again == total else [f"its total is {total}, and what was spent is {again}"]
 
 
