@@ -36,7 +36,8 @@ from privproof.compiling.draw_states import (
     tokens_in,
 )
 from privproof.compiling.exploring import Explorer
-from privproof.compiling.programs import mechanism_question, summing_flow
+from privproof.compiling.list_sums import summing_flow
+from privproof.compiling.programs import mechanism_question
 from privproof.errors import LanguageError
 from privproof.exact.patience import pause
 from privproof.language.evaluating import WRONG, Store, evaluator

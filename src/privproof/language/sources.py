@@ -261,3 +261,10 @@ def _wavering(body: list[ast.stmt]) -> set[str]:
         for node in ast.walk(statement)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and id(node) not in settled
     }
+
+
+def root_name(node: ast.expr) -> str | None:
+    """The first name of a dotted name."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
