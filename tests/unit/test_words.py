@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from random import Random
 
 import pytest
 from flint import fmpq
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from tests.amounts import examples
+from tests.amounts import examples, selected
 from tests.brute import INFINITE, fraction_number, hmm_ratio, hmm_words, output_distribution
 from tests.strategies import hmm_questions, transducer_questions
 
@@ -21,11 +22,12 @@ from privproof.engines.words.beam import promising_word
 from privproof.engines.words.changes import limit_changes
 from privproof.engines.words.dominance import Antichain, bounded, single
 from privproof.engines.words.frontier import Frontier
+from privproof.engines.words.margins import margins
 from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient, rounded
-from privproof.exact import fraction
+from privproof.exact import fraction, rational
 from privproof.exact.matrices import Matrix
 from privproof.library import above_threshold, noisy_max_question
-from privproof.models import HiddenMarkovModel, Horizon, Letter
+from privproof.models import Edge, Final, HiddenMarkovModel, Horizon, Letter, Location, WordProblem
 from privproof.scenarios import Pair, Question, Scenario
 
 SOME = settings(
@@ -362,3 +364,47 @@ def test_no_time_at_all(engine):
     verdict = tight_epsilon(noisy_max_question(3, improved=True), engine=engine, monitor=Monitor(deadline=0.0))
     assert verdict.status == "unknown"
     assert "out of time" in verdict.reason
+
+
+@pytest.mark.parametrize("seed", selected(range(200), 40))
+def test_margins_are_those_of_all_continuations(seed):
+    """Against the definition: the smallest product of quotients along words, which tends to 0 where a cycle lets it shrink."""
+    chance = Random(seed)
+    size = chance.randint(1, 6)
+    following = {
+        at: [
+            (chance.randrange(size), chance.choice(["0", "1", "1", "1/2", "2", "4", None]))
+            for _ in range(chance.randint(0, 2))
+        ]
+        for at in range(size)
+    }
+    fair = [chance.random() < 0.9 for _ in range(size)]
+
+    def edge(number, target, rho):
+        left, right = ({0: rational(1)}, {}) if rho is None else ({0: rational(rho)}, {0: rational(1)})
+        return Edge(Letter(str(number)), target, Matrix.of(1, [left]), Matrix.of(1, [right]))
+
+    places = tuple(
+        Location(
+            1,
+            1,
+            tuple(edge(number, *each) for number, each in enumerate(following[at])),
+            (Final("any", (rational(1),), (rational(1 if fair[at] else 2),)),),
+        )
+        for at in range(size)
+    )
+    least = [Fraction(int(each)) for each in fair]
+    history = [least]
+    for _ in range(50 * size):
+        least = [
+            min(
+                [
+                    least[at],
+                    *(least[t] / Fraction(rho) if rho else Fraction(0) for t, rho in following[at] if rho != "0"),
+                ]
+            )
+            for at in range(size)
+        ]
+        history.append(least)
+    expected = [now if now == then else Fraction(0) for now, then in zip(least, history[size], strict=True)]
+    assert list(margins(WordProblem(places, (), Horizon.up_to(1), common=False))) == expected

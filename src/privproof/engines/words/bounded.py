@@ -129,16 +129,22 @@ def _shortest(problem: WordProblem, ratio: Rational, best: Word, delta: Rational
 def fewest_changes(
     problem: WordProblem, goal: Goal, word: Word, delta: Rational, threshold: Rational, monitor: Monitor
 ) -> Word:
-    """Among the words of the same length that meet the goal one with the fewest changed inputs."""
+    """Among the words of the same length that meet the goal one with the fewest changed inputs.
+
+    What is possible with few changes is possible with more, so the number is found by bisection.  One change less than known comes
+    first, because mostly it is too few.
+    """
     horizon = Horizon.exactly(len(word.letters))
-    for most in range(word.changes):
-        if monitor.stopped() is not None:
-            break
+    fewest, most = 0, word.changes - 1
+    while fewest < word.changes and monitor.stopped() is None:
         limited = limit_changes(problem, most, horizon)
         search = Frontier(limited, goal=goal, delta=delta, threshold=threshold, strictly=True, monitor=monitor)
         found = search.run().found
-        if found is not None:
-            return problem.word(found.start, found.letters, final=found.final)
+        if found is None:
+            fewest = most + 1
+        else:
+            word = problem.word(found.start, found.letters, final=found.final)
+        most = (fewest + word.changes - 1) // 2
     return word
 
 

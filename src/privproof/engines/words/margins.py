@@ -14,42 +14,58 @@ from math import inf
 from privproof.exact import fraction
 from privproof.exact.matrices import Matrix
 from privproof.models import Location, WordProblem
+from privproof.models.graphs import components
+
+_NO_WAY = Fraction(0)
+"""The drift of letters that the left side cannot take: nothing follows them that could count."""
 
 
 def margins(problem: WordProblem) -> tuple[Fraction, ...]:
-    """The margin of every location, exactly."""
+    """The margin of every location, exactly.
+
+    Strongly connected components are gone through from the last to the first, so that only what lies on cycles is iterated: there as
+    many rounds as there are locations are enough, unless the factor grows around a cycle, and then from all locations of the component.
+    """
     places = problem.locations
     known: dict[tuple[int, int], Fraction | None] = {}
-    edges: list[list[tuple[int, Fraction | None]]] = []
+    shrinking: list[dict[int, Fraction | None]] = []
     for place in places:
-        listed = []
+        steepest: dict[int, Fraction | None] = {}
         for edge in place.edges:
             key = (id(edge.left), id(edge.right))
             if key not in known:
                 known[key] = _drift(edge.left, edge.right)
-            listed.append((edge.target, known[key]))
-        edges.append(listed)
+            rho, before = known[key], steepest.get(edge.target, _NO_WAY)
+            if rho != 0:
+                steepest[edge.target] = None if rho is None or before is None else max(rho, before)
+        shrinking.append(steepest)
     result = [Fraction(1) if _fair(place) else Fraction(0) for place in places]
-    for _ in places:
-        lowered = [min([m, *(_through(result[t], rho) for t, rho in edges[i])]) for i, m in enumerate(result)]
-        if lowered == result:
-            return tuple(result)
-        result = lowered
-    while True:
-        lowered = [min([m, *(_through(result[t], rho) for t, rho in edges[i])]) for i, m in enumerate(result)]
-        if lowered == result:
-            return tuple(result)
-        result = [Fraction(0) if after < before else before for before, after in zip(result, lowered, strict=True)]
+
+    def lower(location: int) -> bool:
+        """Take the letters that follow into account; whether the margin has become smaller."""
+        least = min(
+            (Fraction(0) if rho is None else result[t] / rho for t, rho in shrinking[location].items()),
+            default=result[location],
+        )
+        smaller = least < result[location]
+        if smaller:
+            result[location] = least
+        return smaller
+
+    for component in reversed(components(range(len(places)), shrinking.__getitem__)):
+        rounds = 1 if len(component) == 1 and component[0] not in shrinking[component[0]] else len(component) + 1
+        for number in range(rounds):
+            lowered = [lower(location) for location in component]
+            if not any(lowered):
+                break
+            if number == len(component):
+                for location in component:
+                    result[location] = Fraction(0)
+    return tuple(result)
 
 
 def _fair(place: Location) -> bool:
     return place.left_size == place.right_size and all(final.left == final.right for final in place.finals)
-
-
-def _through(margin: Fraction, rho: Fraction | None) -> Fraction:
-    if rho is None or margin == 0:
-        return Fraction(0)
-    return margin / rho if rho > 0 else Fraction(1)
 
 
 def _drift(left: Matrix, right: Matrix) -> Fraction | None:
