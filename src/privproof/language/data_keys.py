@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from privproof.language.arrays import BuiltIn
+from privproof.language.public_keys import MOST_TURNS
 from privproof.language.syntax import Assign, Element, Expression, Operation, Place, Statement, Variable
-from privproof.language.tables import MOST_TURNS, Tables
+from privproof.language.tables import Tables
 
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 _N = TypeVar("_N", bound=ast.AST)

@@ -21,6 +21,7 @@ from privproof.language.joined_statements import JoinedStatements
 from privproof.language.kept_noise import only_reading
 from privproof.language.laws import CONTINUOUS, WEIGHED
 from privproof.language.objects import Built
+from privproof.language.public_keys import Keyed
 from privproof.language.resolving import Running
 from privproof.language.sources import UNFORESEEN, Shared
 from privproof.language.syntax import (
@@ -40,7 +41,6 @@ from privproof.language.syntax import (
     Sample,
     Statement,
 )
-from privproof.language.tables import Keyed
 from privproof.language.uniforms import Kept
 from privproof.language.walking import statements
 from privproof.language.weights import Weights
