@@ -1,4 +1,4 @@
-"""Measurements of OpenDP and mechanisms of diffprivlib: inputs, neighbours within the distance of the claim, runs."""
+"""Libraries: measurements of OpenDP and mechanisms of diffprivlib with their claims, PyDP, PipelineDP and Tumult as they are called."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from privproof import audit, check
 from privproof.engines.sampling import calling
 from privproof.engines.sampling.runnable import is_repeatable, runnable
 from privproof.errors import LanguageError
@@ -275,3 +276,97 @@ def test_mechanisms_of_one_s_own(mechanisms):
     for wrong in (real(sensitivity=2), real_queries(sensitivity="3/2"), one_of(0, 5), queries(0, 9, sensitivity=2)):
         with pytest.raises(LanguageError, match="makes its claim for 1"):
             runnable(made, inputs=wrong)
+
+
+# ------------------------------------------------------------------------------------------- libraries without an adapter
+
+
+def test_a_method_that_does_not_tell_its_parameters_is_called_by_position():
+    run = runnable("aab".count, inputs=one_of("a", "b"))
+    assert run.draw({"value": "a"}, 5, 0).counts() == {"2": 5}
+
+
+def test_an_object_whose_method_draws_is_told_so():
+    class Noisy:
+        def add_noise(self, value):
+            return value
+
+    with pytest.raises(LanguageError, match=r"its method that draws: Noisy\(\.\.\.\)\.add_noise"):
+        runnable(Noisy())
+
+
+def test_pydp():
+    mechanisms = pytest.importorskip("pydp.algorithms.numerical_mechanisms", reason="PyDP is not installed")
+    laplacian = pytest.importorskip("pydp.algorithms.laplacian", reason="PyDP is not installed")
+    noisy = mechanisms.LaplaceMechanism(epsilon=1.0, sensitivity=1.0)
+    kept = audit(noisy.add_noise, 1, inputs=integer(0, 5), samples=5000)
+    assert (kept.violated, kept.epsilon > 0.5) == (False, True)
+    assert audit(noisy.add_noise, "1/4", inputs=integer(0, 5), samples=5000).violated
+    counting = laplacian.Count(epsilon=1.0, dtype="int").quick_result
+    assert audit(counting, "1/4", inputs=records(0, 1), neighbours="add-remove", size=3, samples=5000).violated
+    assert not audit(counting, 1, inputs=records(0, 1), neighbours="add-remove", size=3, samples=5000).violated
+
+
+def test_noise_of_pydp_that_hardly_ever_shows_is_not_taken_for_none():
+    mechanisms = pytest.importorskip("pydp.algorithms.numerical_mechanisms", reason="PyDP is not installed")
+
+    def rounded(x):
+        return round(mechanisms.LaplaceMechanism(epsilon=20.0, sensitivity=1.0).add_noise(x))
+
+    with pytest.raises(LanguageError, match="compiled code, of which nobody can see whether it draws"):
+        check(rounded, 20, x=integer(0, 2))
+
+
+def counted(rows, epsilon=1.0):
+    """How many people are in either part, by PipelineDP; a row is a person and a part."""
+    import pipeline_dp as dp
+
+    accountant = dp.NaiveBudgetAccountant(total_epsilon=epsilon, total_delta=1e-6)
+    engine = dp.DPEngine(accountant, dp.LocalBackend())
+    wanted = dp.AggregateParams(
+        metrics=[dp.Metrics.COUNT],
+        noise_kind=dp.NoiseKind.LAPLACE,
+        max_partitions_contributed=1,
+        max_contributions_per_partition=1,
+    )
+    columns = dp.DataExtractors(
+        privacy_id_extractor=lambda row: row[0], partition_extractor=lambda row: row[1], value_extractor=lambda row: 1
+    )
+    found = engine.aggregate(list(rows), wanted, columns, public_partitions=["a", "b"])
+    accountant.compute_budgets()
+    return {part: float(metrics.count) for part, metrics in sorted(found)}
+
+
+def test_pipeline_dp():
+    pytest.importorskip("pipeline_dp", reason="PipelineDP is not installed")
+    pairs = [([("ann", "a"), ("bob", "b")], [("ann", "a")])]
+    assert not audit(counted, 1, pairs=pairs, samples=2000, search=2000).violated
+    assert audit(counted, "1/4", pairs=pairs, samples=2000, search=2000).violated
+    with pytest.raises(LanguageError, match="add_noise of pydp is compiled code"):
+        check(counted, 1, rows=records(("ann", "a"), ("ann", "b")), size=1)
+
+
+def test_tumult():
+    noise = pytest.importorskip("tmlt.core.measurements.noise_mechanisms", reason="Tumult Core is not installed")
+    measurement = noise.AddGeometricNoise(2)
+    assert not audit(measurement, "1/2", inputs=integer(0, 5), samples=3000).violated
+    assert audit(measurement, "1/8", inputs=integer(0, 5), samples=3000).violated
+
+    def noisy(x):
+        return int(measurement(x))
+
+    with pytest.raises(LanguageError, match="more than 500 random choices"):
+        check(noisy, 1, x=integer(0, 2))
+
+
+def test_diffprivlib_is_readable_where_it_compares_and_chooses(mechanisms):
+    def binary(answer):
+        return mechanisms.Binary(epsilon=1, value0="no", value1="yes").randomise(answer)
+
+    def chosen(q):
+        return mechanisms.Exponential(epsilon=1, sensitivity=1, utility=q, candidates=["a", "b"]).randomise()
+
+    assert check(binary, 1, answer=one_of("no", "yes")).status == "proved"
+    assert check(binary, "0.99", answer=one_of("no", "yes")).status == "refuted"
+    assert check(chosen, 1, q=queries(0, 2, size=2)).status == "proved"
+    assert check(chosen, "1/2", q=queries(0, 2, size=2)).status == "refuted"

@@ -25,6 +25,7 @@ from fractions import Fraction
 from operator import is_
 from typing import Any, NoReturn
 
+from privproof.language.compiled import refusing_compiled
 from privproof.language.conversions import MATH, numbers_of, stands_for_math
 from privproof.language.files import watched_files
 from privproof.language.generators import PYTHON, Bits, Generator, floats, numpy_generators, rvs, unknown
@@ -155,6 +156,9 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
             for kind in (sys.modules["opendp.mod"].Measurement, sys.modules["opendp.mod"].Odometer):
                 refused = unknown("a measurement of OpenDP, which draws outside of Python,", "privproof audit")
                 stack.enter_context(_attributes(kind, dict.fromkeys(("__call__", "invoke"), refused)))
+        if "pyarrow.compute" in sys.modules:
+            drawn = unknown("pyarrow.compute.random")
+            stack.enter_context(_attributes(sys.modules["pyarrow.compute"], {"random": drawn}))
         for known, own in _relevant(globals_):
             also = {"type": _Type, **numbers_of(known)} if own else {}
             stack.enter_context(_replaced(known, _drawing_names(known), also=also))
@@ -163,6 +167,7 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
         stack.enter_context(_attributes(builtins, {"print": _printing()}))
         for handler in _to_the_screen():
             stack.enter_context(_attributes(handler, {"handle": lambda record: None}))
+        stack.enter_context(refusing_compiled())
         yield
 
 

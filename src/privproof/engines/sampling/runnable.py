@@ -141,9 +141,20 @@ def runnable(
             "subject",
             f"{what} cannot be audited",
             place="audit",
-            hint="a mechanism, a function, an object that can be called, an OpenDP measurement, a diffprivlib mechanism",
+            hint=_methods(subject)
+            or "a mechanism, a function, an object that can be called, an OpenDP measurement, a diffprivlib mechanism",
         )
     return _of_callable(subject, inputs, neighbours, claim, name, batched=batched, rng=rng, processes=processes)
+
+
+def _methods(subject: Any) -> str:
+    """The methods of an object by which libraries draw."""
+    found = [name for name in _DRAWING if callable(getattr(subject, name, None))]
+    return f"its method that draws: {type(subject).__name__}(...).{found[0]}, with inputs=" if found else ""
+
+
+_DRAWING = ("add_noise", "randomise", "randomize", "quick_result", "release")
+"""How libraries call the methods that make one output of one input."""
 
 
 def is_repeatable(run: Runnable, arguments: Mapping[str, Any], *, seed: int = 0) -> bool:
@@ -323,7 +334,7 @@ def _of_callable(
     given = ({rng} if rng is not None else set()) | ({"count"} if batched else set())
     parameters, unread = _parameters(function, read=inputs is None)
     if parameters is None:
-        known = declared(inputs or {}, None, called)
+        known = declared(inputs or {}, "value", called)
     else:
         known = _known(parameters, inputs, given, called, function)
     relation = related(neighbours, known, called)

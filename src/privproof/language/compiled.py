@@ -1,0 +1,96 @@
+"""Compiled code of other packages, which may draw where nobody sees it: a run that calls it is refused.
+
+What a library draws in Python, by ``random`` or numpy, is recognised.  What it draws in C or Rust is not, and its noise may be so small
+that all runs that are made again show the same by chance: then a number with noise would count as one without.  So while a run is under
+way every call of a compiled function is looked at, as a profiler does.  Python, numpy, scipy, pandas and what this package is built on
+are known not to draw there, up to the functions that are named; of all else nothing is known.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import PurePath
+from types import FrameType, ModuleType
+from typing import Any
+
+from privproof.language.linear import refuse
+from privproof.language.trees import playing
+
+_KNOWN = sys.stdlib_module_names | {
+    *("numpy", "scipy", "pandas", "pyarrow", "polars", "_polars_runtime", "flint", "z3", "cvc5", "yaml", "privproof"),
+    *("charset_normalizer", "greenlet", "markupsafe", "msgpack", "psutil", "rpds", "tornado", "zmq"),
+}
+"""Packages whose compiled code draws nothing, or only by functions that are named here or replaced."""
+_DRAWING = ("sample", "shuffle", "random")
+"""Parts of the names of functions that draw, in packages that otherwise do not."""
+_DRAWN_AT_TIMES = ("polars", "_polars_runtime")
+"""Such packages; of pyarrow the one such function is replaced."""
+
+
+def _package(name: str) -> str:
+    """The package of a module; polars has its compiled code in one beside it, with the kind of processor in its name."""
+    root = name.partition(".")[0]
+    return "_polars_runtime" if root.startswith("_polars_runtime") else root
+
+
+def _unknown_packages() -> bool:
+    """Whether compiled code is loaded of which nothing is known."""
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if not isinstance(file, str) or not file.endswith(tuple(EXTENSION_SUFFIXES)):
+            continue
+        parts = PurePath(file).parts
+        installed = [parts[place + 1] for place, part in enumerate(parts[:-1]) if part in _INSTALLED]
+        name = installed[-1] if installed else module.__name__
+        if _package(name) not in _KNOWN and _package(module.__name__) not in _KNOWN:
+            return True
+    return False
+
+
+_INSTALLED = ("site-packages", "dist-packages")
+"""The folders of installed packages."""
+
+
+def _origin(function: Any) -> str:
+    """The module that a compiled function or method comes from; nothing where none is named."""
+    named = getattr(function, "__module__", None)
+    if isinstance(named, str):
+        return named
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, ModuleType):
+        return owner.__name__
+    kinds = owner.__mro__ if isinstance(owner, type) else type(owner).__mro__
+    name = getattr(function, "__name__", "")
+    return next((str(kind.__module__) for kind in kinds if name in vars(kind)), "")
+
+
+def _watch(frame: FrameType, event: str, function: Any) -> None:
+    if event != "c_call" or playing() is None:
+        return
+    origin = _origin(function)
+    package, name = _package(origin), str(getattr(function, "__name__", ""))
+    draws = package in _DRAWN_AT_TIMES and any(part in name.lower() for part in _DRAWING)
+    if not package or (package in _KNOWN and not draws):
+        return
+    refuse(
+        "compiled",
+        f"{name} of {origin} is compiled code, of which nobody can see whether it draws",
+        hint="the noise written out in Python, such as np.random.laplace(0, scale), or privproof audit",
+    )
+
+
+@contextmanager
+def refusing_compiled() -> Iterator[None]:
+    """Inside this context a run that calls compiled code of other packages is refused; nothing is watched where none is loaded."""
+    if not _unknown_packages() and not any(name in sys.modules for name in _DRAWN_AT_TIMES):
+        yield
+        return
+    before = sys.getprofile()
+    sys.setprofile(_watch)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
