@@ -18,7 +18,7 @@ def looked_up(data):
 
 def test_compiled_code_of_a_package_of_which_nothing_is_known(monkeypatch):
     monkeypatch.setattr(compiled, "_KNOWN", compiled._KNOWN - {"rpds"})
-    with pytest.raises(LanguageError, match="get of rpds.* is compiled code") as refused:
+    with pytest.raises(LanguageError, match=r"get of rpds.* is compiled code") as refused:
         check(looked_up, 1, data=records(0, 1), size=1)
     assert refused.value.code == "compiled"
     assert sys.getprofile() is None
