@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from privproof.compiling.program_follower import OPERATIONS
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.translation import OPERATIONS
 from privproof.errors import LanguageError
 from privproof.exact import ZERO, Rational, rational
 from privproof.exact.patience import pause

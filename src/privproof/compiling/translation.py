@@ -6,8 +6,6 @@ The outputs must be equal, every time.  Data and noise are searched for until ev
 
 from __future__ import annotations
 
-import math
-import operator
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,71 +15,51 @@ from typing import Any
 from privproof.compiling.coins import Tossed
 from privproof.compiling.covering import Choices, Conditions, Covered, Side, Watch, cover
 from privproof.compiling.fallen import Disagreement, fallen_coins
+from privproof.compiling.program_follower import (
+    FARTHEST,
+    EndlessRun,
+    Follower,
+    ProgramDiffers,
+    TiedNoise,
+    writes_on_the_way,
+)
 from privproof.compiling.relational import Program
-from privproof.compiling.scales import SIZE
-from privproof.compiling.sorts import CONTINUOUS, PROCESSED, RANKED, is_choice
+from privproof.compiling.sorts import PROCESSED, is_choice
 from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
-from privproof.exact.patience import pause
-from privproof.language.flow import Jump, Next, Test, following
+from privproof.language.flow import Test, following
 from privproof.language.inputs import Input
 from privproof.language.laws import (
     WEIGHED,
-    WHOLE,
     Continuous,
     DiscreteGaussian,
     Geometric,
     Law,
     Table,
-    truncated_geometric,
 )
 from privproof.language.linear import Linear, Opaque, Ratio, exactly
 from privproof.language.mechanism import Mechanism
-from privproof.language.more_operations import MORE, converted
 from privproof.language.patterns import in_parts
 from privproof.language.randomness import Chance
 from privproof.language.running import exact_run, recognised_noise
 from privproof.language.scripts import recorded
 from privproof.language.syntax import (
-    Assign,
-    Conditional,
     Constant,
-    Element,
     Emit,
     Expression,
     Operation,
-    Place,
     Return,
-    Sample,
     Variable,
 )
-from privproof.language.values import MISSING
-from privproof.language.walking import statements
 from privproof.models.graphs import reachable
 
-_FARTHEST = 12
-"""Geometric noise of a trial is at most so far from its center: as far as data are, so that comparisons go both ways."""
 _PARTS = (7, 7, 2)
 """Noise of a trial is 40 times one over one of these from its centre at most, so that thresholds far from the data are passed."""
-_SPREAD = 5
-"""Noise that the function does not draw is one number after the other of a sequence that jumps by this factor."""
 _LONGEST = 5
 """The longest list of a trial: as long as every order of its values is soon met."""
-_MOST_STEPS = 20_000
-"""Instructions of one run of a trial; beyond it a loop is taken for one that does not end, and refused."""
-
-
-class _Endless(Exception):
-    """The program does not end within the steps it is given."""
-
-
-class _Tie(Exception):
-    """Two noisy values are equal, which has probability zero: which of them comes first is not said."""
-
-
-class _Disagree(ValueError):
-    """The program draws noise or reads data where the function does not, or differently."""
+_SIZES = (0, 1, 2)
+"""Lists of these lengths are gone through on every way."""
 
 
 def agreement(program: Program, tossed: Tossed | None = None) -> Covered:
@@ -118,19 +96,13 @@ def _by_choice(
                 moved = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), choices.choice(_PARTS))
                 return Ratio(exactly(center) + moved * Fraction(scale))
             case Geometric(center) | DiscreteGaussian(center):
-                return exactly(center) + choices.randint(-_FARTHEST, _FARTHEST)
+                return exactly(center) + choices.randint(-FARTHEST, FARTHEST)
             case Table():
                 return exactly(choices.choice(law.ranked)[0])
 
     size = program.size if program.size is not None else choices.randint(least, _LONGEST)
     arguments = _arguments(_function(program, tossed).inputs, size, choices)
     return _difference(program, tossed, arguments, noise, conditions, watch)
-
-
-_NEAR = 1e-9
-"""Probabilities of a choice that are so near to each other are the same: both are rounded."""
-_SIZES = (0, 1, 2)
-"""Lists of these lengths are gone through on every way."""
 
 
 def _sides_of_some_length(program: Program, conditions: Conditions, least: int) -> list[Side]:
@@ -152,7 +124,7 @@ def _sides_of_some_length(program: Program, conditions: Conditions, least: int) 
     reached: set[int] = set()
     for length in lengths:
         lists = {n: range(length if d.size is None else d.size) for n, d in program.inputs.items() if d.shape == "list"}
-        decide = _Follower(program, lists, None).value
+        decide = Follower(program, lists, None).value
 
         def onward(number: int, decide: Callable[[Expression], Any] = decide) -> list[int]:
             step = program.code[number]
@@ -253,17 +225,17 @@ def _difference(
         except Disagreement as problem:
             return f"on {dict(arguments)}: {problem}"
         given = {**arguments, tossed.source: rows}
-    follower = _Follower(program, given, drawn)
+    follower = Follower(program, given, drawn)
     try:
         followed = follower.output(lambda number: conditions.notice(number, follower.value, watch))
-    except _Disagree as problem:
+    except ProgramDiffers as problem:
         return f"on {dict(arguments)}: {problem}"
-    except _Tie:
+    except TiedNoise:
         return None
     listed = in_parts(shown)
-    if isinstance(listed, tuple) and listed[:1] == ("table",) and _writes_on_the_way(program):
+    if isinstance(listed, tuple) and listed[:1] == ("table",) and writes_on_the_way(program):
         shown = list(listed[1:])  # a table is what it was given, entry by entry
-    flat = followed if mechanism.stream is not None or _writes_on_the_way(program) else followed[-1]
+    flat = followed if mechanism.stream is not None or writes_on_the_way(program) else followed[-1]
     if _told(program, _plain(shown)) != _plain(flat):
         return f"on {dict(arguments)} the function shows {shown!r}, the program {flat!r}"
     return None
@@ -308,10 +280,6 @@ def _types(value: Any) -> Any:
     return "a number" if isinstance(value, Linear | Opaque) else value
 
 
-def _writes_on_the_way(program: Program) -> bool:
-    return program.mechanism.generator or any(isinstance(s, Emit) for s in statements(program.body))
-
-
 def _plain(value: Any) -> Any:
     value = in_parts(value)
     if type(value).__name__ == "bool_":
@@ -341,8 +309,8 @@ def refuse_endless(program: Program, *, runs: int = 30, seed: int = 2) -> None:
         size = program.size if program.size is not None else chance.randint(least, _LONGEST)
         arguments = _arguments(program.inputs, size, chance)
         try:
-            _Follower(program, arguments, None, chance).output()
-        except _Endless:
+            Follower(program, arguments, None, chance).output()
+        except EndlessRun:
             shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
             raise LanguageError(
                 "loop",
@@ -350,7 +318,7 @@ def refuse_endless(program: Program, *, runs: int = 30, seed: int = 2) -> None:
                 place=program.mechanism.place,
                 hint="a loop must end with probability one",
             ) from None
-        except (_Disagree, _Tie, TypeError, ZeroDivisionError):
+        except (ProgramDiffers, TiedNoise, TypeError, ZeroDivisionError):
             continue
 
 
@@ -382,287 +350,3 @@ def _number(declared: Input, chance: random.Random | Choices) -> Any:
     if not declared.real:
         return chance.randint(int(low), int(high))
     return low + (high - low) * Fraction(chance.randint(0, 12), 12)
-
-
-class _Follower:
-    """Follows the instructions of a program with numbers."""
-
-    def __init__(
-        self,
-        program: Program,
-        arguments: Mapping[str, Any],
-        drawn: list[tuple[Law, Any]] | None,
-        chance: random.Random | None = None,
-    ) -> None:
-        self.program, self.arguments, self.drawn, self.chance = program, arguments, drawn, chance
-        self.values: dict[str, Any] = {}
-        self.written: list[Any] = []
-        self.position = 0
-        self.idle = 0
-        self.read = 0
-        self.record: Any = None
-        self.ranked: list[tuple[Any, int]] = []
-        """The values of a selection with their places, the first rank first; those that were taken are gone."""
-
-    def output(self, notice: Callable[[int], None] = lambda _: None) -> list[Any]:
-        """Everything that is written, and what is returned; `notice` is told the number of every instruction before it."""
-        at = 0
-        for _ in range(_MOST_STEPS):
-            pause()
-            step = self.program.code[at]
-            notice(at)
-            at += 1
-            match step:
-                case Assign(name, value):
-                    if not (isinstance(value, Constant) and value.value is MISSING):
-                        self.values[name] = self.value(value)
-                case Sample(_, "place" | "others" | "ranked"):
-                    self.select(at - 1, step)
-                case Sample(_, kind) if kind in CONTINUOUS and self.ranked and step.name.startswith("#value"):
-                    self.values[step.name] = self.ranked.pop(0)[0]
-                case Sample():
-                    self.values[step.name] = self.noise(step)
-                case Emit(value, place):
-                    self.written.append(self.shown(value, place))
-                case Next(name, stream):
-                    if self.read >= len(self.arguments[stream]):
-                        return self.written
-                    self.values[name] = self.arguments[stream][self.read]
-                    self.read += 1
-                case Test(test, then, otherwise):
-                    at = then if self.value(test) else otherwise
-                case Jump(target):
-                    at = target
-                case Return(value, place):
-                    if not (isinstance(value, Constant) and value.value is None) or place in self.program.shown:
-                        self.written.append(self.shown(value, place))
-                    elif not _writes_on_the_way(self.program):
-                        self.written.append(None)
-                    return self.written
-                case _:
-                    raise _Disagree(f"{type(step).__name__} is not followed")
-        raise _Endless
-
-    def shown(self, expression: Expression, place: Place) -> Any:
-        """An output; a truth value and a number that stand for a value that may be None are that value again."""
-        if place in self.program.shown:
-            return self.value(self.program.shown[place])
-        if isinstance(expression, Operation) and expression.name == PROCESSED:
-            expression = expression.arguments[0]
-        if not (isinstance(expression, Operation) and expression.name == "tuple of" and self.program.optional):
-            return self.value(expression)
-        flags = set(self.program.optional.values())
-        result: list[Any] = []
-        paired = False
-        given = list(expression.arguments)
-        while given:
-            part = given.pop(0)
-            match part, given[:1]:
-                case Variable(flag), [Conditional(Variable(same), Constant(), Variable())] if flag == same in flags:
-                    number = self.value(given.pop(0))
-                    result.append(None if self.value(part) else number)
-                    paired = True
-                case _:
-                    result.append(self.value(part))
-        return result[0] if paired and len(result) == 1 else tuple(result)
-
-    def select(self, at: int, step: Sample) -> None:
-        """A part of a selection: its first place draws all its values."""
-        code = self.program.code
-        match step:
-            case Sample(name, "place", (length, *before)):
-                if not before:
-                    end = next(
-                        i for i in range(at, len(code)) if isinstance(s := code[i], Sample) and s.noise == RANKED
-                    )
-                    block = code[at : end + 1]
-                    center = next(s for s in block if isinstance(s, Assign))
-                    sample = next(s for s in block if isinstance(s, Sample) and s.noise in CONTINUOUS)
-                    if self._chosen(name, center, sample, self.value(length)):
-                        return
-                    drawn = []
-                    for place in range(self.value(length)):
-                        self.values[name] = place
-                        self.values[center.name] = self.value(center.value)
-                        drawn.append((self.noise(sample), place))
-                    if len({value for value, _ in drawn}) < len(drawn):
-                        raise _Tie
-                    last = block[-1]
-                    assert isinstance(last, Sample)
-                    down = isinstance(last.arguments[0], Variable) and last.arguments[0].name == sample.name
-                    self.ranked = sorted(drawn, key=operator.itemgetter(0), reverse=down)
-                self.values[name] = self.ranked[len(before)][1]
-            case Sample(name, "others", (_, _, *places)):
-                self.values[name] = self.ranked[len(places)][0]
-            case Sample(_, "ranked"):
-                self.ranked = []
-
-    def _chosen(self, name: str, center: Assign, sample: Sample, count: int) -> bool:
-        """Whether the function chose the place of a selection by a table of probabilities: those of the largest with Gumbel noise."""
-        if sample.noise != "gumbel" or self.drawn is None or self.position >= len(self.drawn):
-            return False
-        law, chosen = self.drawn[self.position]
-        if not isinstance(law, Table):
-            return False
-        scores = []
-        for place in range(count):
-            self.values[name] = place
-            scores.append(Fraction(self.value(center.value)) / fraction(self.program.scale(sample).factor))
-        weights = [math.exp(score - max(scores)) for score in scores]
-        shares = dict(law.outcomes)
-        expected = [weight / sum(weights) for weight in weights]
-        if any(abs(float(shares.get(i, 0)) - share) > _NEAR for i, share in enumerate(expected)):
-            raise _Disagree(f"the choice at {sample.place} has another law")
-        self.position += 1
-        self.ranked = [(Fraction(0), chosen), (Fraction(0), chosen)]
-        self.values[name] = chosen
-        return True
-
-    def noise(self, step: Sample) -> Any:
-        """The noise that the function drew.
-
-        Noise that the function does not draw is any number: nothing may depend on it.
-        """
-        if step.where is not None and not self.value(step.where):
-            self.idle = (self.idle * _SPREAD + 1) % _FARTHEST
-            return self.value(step.arguments[0]) + (self.idle - _FARTHEST // 2)
-        if self.drawn is None:
-            assert self.chance is not None
-            if step.noise in CONTINUOUS:
-                moved = Fraction(self.chance.randint(0 if step.noise == "exponential" else -40, 40), 7)
-                return Fraction(self.value(step.arguments[0])) + moved
-            if step.noise in WHOLE:
-                return self.value(step.arguments[0]) + self.chance.randint(-_FARTHEST, _FARTHEST)
-            low, high = (self.value(a) for a in step.arguments[:2]) if step.noise == "uniform" else (0, 1)
-            chosen = self.chance.randint(low, high)
-            return chosen if step.noise == "uniform" else chosen == 1
-        if self.position >= len(self.drawn):
-            raise _Disagree("the program draws more noise than the function")
-        law, value = self.drawn[self.position]
-        self.position += 1
-        if step.noise == "geometric":
-            return self.geometric(step, law, value)
-        if step.noise == "discrete_gaussian":
-            expected_ = DiscreteGaussian(int(self.value(step.arguments[0])), fraction(self.program.scale(step).factor))
-            if law != expected_:
-                raise _Disagree(f"the noise at {step.place} has another law")
-        if step.noise in CONTINUOUS:
-            scale = self.program.scale(step)
-            expected = fraction(scale.factor)
-            for name in scale.names:
-                expected *= self.size if name == SIZE else self.arguments[name]
-            center = Fraction(self.value(step.arguments[0]))
-            if isinstance(law, Continuous) and center != Fraction(
-                law.center
-            ):  # it may have drawn it around another number, and added the rest
-                moved, law = center - Fraction(law.center), Continuous(law.kind, center, law.scale)
-                value = Ratio(Fraction(value) + moved)
-            if not isinstance(law, Continuous) or (step.noise, center, expected) != (
-                law.kind,
-                Fraction(law.center),
-                Fraction(law.scale),
-            ):
-                raise _Disagree(f"the noise at {step.place} has another law")
-        return value
-
-    def geometric(self, step: Sample, law: Law, value: Any) -> Any:
-        """The value of geometric noise; where the function draws it clamped, beyond the bound that it came to."""
-        center, alpha = int(self.value(step.arguments[0])), fraction(self.program.scale(step).alpha)
-        expected: Law = Geometric(center, alpha)
-        moved = 0
-        if isinstance(law, Table):
-            values = [each for each, _ in law.outcomes]
-            expected = truncated_geometric(center, values[0], values[-1], alpha, None, 1)
-            moved = (value == values[-1]) * _FARTHEST if value != values[0] else -_FARTHEST
-        if law != expected:
-            raise _Disagree(f"the noise at {step.place} has another law")
-        return value + moved
-
-    def value(self, expression: Expression) -> Any:
-        match expression:
-            case Constant(value):
-                return value
-            case Variable(name):
-                return self.arguments[name] if name in self.arguments else self.values.get(name)
-            case Element(Variable(name), index):
-                at = self.value(index)
-                if not 0 <= at < len(self.arguments[name]):
-                    raise _Disagree(f"{name} is read at {at}")
-                return self.arguments[name][at]
-            case Conditional(test, then, otherwise):
-                return self.value(then if self.value(test) else otherwise)
-            case Operation("and", arguments):
-                return all(self.value(a) for a in arguments)
-            case Operation("or", arguments):
-                return any(self.value(a) for a in arguments)
-            case Operation("total", (Variable(name), added)):
-                return self.total(name, added)
-            case Operation("record"):
-                return self.record
-            case Operation("field", (inner, Constant(str() as part))):
-                return self.value(inner)[part]
-            case Operation(name, arguments) if name in OPERATIONS:
-                return OPERATIONS[name](*(self.value(a) for a in arguments))
-        raise _Disagree(f"an expression at {expression.place}")
-
-    @property
-    def size(self) -> int:
-        """The length of the lists whose length is left open."""
-        return next(len(self.arguments[n]) for n in self.program.lists if self.program.inputs[n].size is None)
-
-    def total(self, name: str, added: Expression) -> Any:
-        """The sum of an expression over the records of a list."""
-        found: Any = 0
-        for record in self.arguments[name]:
-            pause()
-            self.record = record
-            found += self.value(added)
-        self.record = None
-        return found
-
-
-OPERATIONS: dict[str, Callable[..., Any]] = {
-    "+": operator.add,
-    "extend": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "repeat": operator.mul,
-    "/": lambda a, b: Fraction(a) / Fraction(b),
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "neg": operator.neg,
-    "pos": operator.pos,
-    "whole": operator.pos,
-    "not": operator.not_,
-    "bool": bool,
-    "abs": abs,
-    "max": max,
-    "min": min,
-    "sum": sum,
-    "count": lambda values, value: list(values).count(value),
-    "len": len,
-    "turns": len,
-    "tuple of": lambda *a: tuple(a),
-    "list of": lambda *a: list(a),
-    "sorted": lambda a: sorted(a),
-    "set": lambda a: set(a),
-    "table of": lambda *a: dict(zip(a[::2], a[1::2], strict=True)),
-    **{name: MORE[name] for name in ("text of", "join", "text method")},
-    "format": lambda value, how: format(converted(value, how.partition(":")[0]), how.partition(":")[2]),
-    "float": float,
-    "record of": lambda shape, *a: (shape.name, *a),
-    "round": round,
-    "floor": math.floor,
-    "ceil": math.ceil,
-    "trunc": math.trunc,
-    "int": int,
-    "**": operator.pow,
-    "is": operator.is_,
-    "is not": operator.is_not,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
