@@ -1,4 +1,7 @@
-"""Random mechanisms that draw lots about ties: what is taken for a lottery has the law of one, and its bounds hold on short lists."""
+"""Random mechanisms that draw lots about ties: what is taken for a lottery has the law of one, and its bounds hold on short lists.
+
+The checker finds by itself, from the text, that they are lotteries, and the same ones.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,11 @@ from tests.property.test_lists_of_every_length import law_of, worst
 from privproof import PrivproofError, tight_epsilon
 from privproof.compiling.lotteries import lottery
 from privproof.compiling.posing import related
+from privproof.evidence.checker.outcomes import DEFAULT_LIMITS, Refusal
+from privproof.evidence.checker.source.lotteries import laws_of_levels
+from privproof.evidence.checker.source.running import Work
+from privproof.evidence.checker.source.source_member import read_source
+from privproof.evidence.sources import program_source
 from privproof.exact import fraction
 from privproof.models.lotteries import win_probability
 
@@ -30,7 +38,13 @@ def compared(subject, relation):
     try:
         model = lottery(subject)
     except PrivproofError:
-        return False
+        model = None
+    try:
+        read = read_source(program_source(subject, None), DEFAULT_LIMITS)
+        laws = laws_of_levels(read, "q", [0, 1], Work(DEFAULT_LIMITS.source_steps))
+    except Refusal:
+        laws = None
+    assert laws == (None if model is None else [list(law) for law in model.laws])
     if model is None:
         return False
     found = {}
@@ -48,6 +62,8 @@ def compared(subject, relation):
     else:
         assert verdict.upper.compare_bound(ratio) >= 0
     witness = verdict.witness
+    if verdict.certificate is not None:
+        assert verdict.certificate["question"]["source"]["claims"] == "established"
     if witness is not None and len(witness.left["q"]) <= LONGEST:
         for side, mass in ((witness.left, witness.left_probability), (witness.right, witness.right_probability)):
             assert fraction(found[tuple(side["q"])].get(str(witness.event), 0)) == mass

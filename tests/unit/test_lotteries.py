@@ -193,8 +193,10 @@ def test_every_way_to_write_it_is_one_lottery(asked):
         law = outputs(asked, {"q": data}).distribution()
         for place in range(len(data)):
             assert law.get(str(place), 0) == wins(model, [data[place], *data[:place], *data[place + 1 :]])
-    assert check(asked, "ln(4)").status == "proved"
-    assert check(asked, "ln(3)").status == "refuted"
+    for verdict in (check(asked, "ln(4)"), check(asked, "ln(3)")):
+        assert verdict.certificate["question"]["source"]["claims"] == "established"
+        assert recheck(verdict.certificate).details["source"]["taken"] == []
+    assert verdict.status == "refuted"
 
 
 OTHERS = {
@@ -210,8 +212,22 @@ OTHERS = {
     "the length counts": ("if noisy > best", "if noisy > best and len(q) < 9"),
     "a better one is not always taken": ("if noisy > best", "if noisy > best + 1"),
     "the place of the next": ("winner = i", "winner = i + 1"),
+    "the count is looked at after the loop": ("return winner", "return winner if ties < 5 else 0"),
+    "the value of the place": ("return winner", "return q[winner]"),
+    "another loop": (
+        "return winner",
+        "for value in q:\n        winner = winner if value < 2 else 0\n    return winner",
+    ),
     "the loop is left": ("ties += 1", "ties += 1\n            if ties > 3:\n                break"),
 }
+
+
+def refused_for(honest, other):
+    """Whether the certificate of a lottery is not accepted with the text of another function."""
+    certificate = copy.deepcopy(dict(check(honest, "ln(4)").certificate))
+    assert isinstance(recheck(certificate), Accepted)
+    certificate["question"]["source"]["program"] = other.program.document()
+    return isinstance(recheck(certificate), Rejected)
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -237,7 +253,9 @@ def improved(q: queries(0, 2)):
     old, new = OTHERS[name]
     changed = text.replace(old, new)
     assert changed != text
-    assert lottery(load(tmp_path, changed, "improved")) is None
+    other = load(tmp_path, changed, "improved")
+    assert lottery(other) is None
+    assert refused_for(load(tmp_path, text, "improved"), other)
 
 
 LISTS = {
@@ -247,6 +265,10 @@ LISTS = {
     "of another list": ("v == max(noisy)", "v == max(q)"),
     "with more in it": ("    return", "    noisy.append(2)\n    return"),
     "the next one": ("[i for i, v", "[i + 1 for i, v"),
+    "a second largest": ("max(noisy)", "max(noisy) - 1"),
+    "one of two lists": ("max(noisy)])", "max(noisy)] + [0])"),
+    "the first of them": ("random.choice([", "min(["),
+    "the length counts": ("if v == max(noisy)", "if v == max(noisy) or len(noisy) > 8"),
 }
 
 
@@ -265,7 +287,9 @@ def chosen(q: queries(0, 2)):
     old, new = LISTS[name]
     changed = text.replace(old, new)
     assert changed != text
-    assert lottery(load(tmp_path, changed, "chosen")) is None
+    other = load(tmp_path, changed, "chosen")
+    assert lottery(other) is None
+    assert refused_for(load(tmp_path, text, "chosen"), other)
 
 
 def test_other_neighbours_and_sizes_are_asked_about_as_before():

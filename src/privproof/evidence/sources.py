@@ -22,7 +22,6 @@ from privproof.scenarios import Origin, Question, Several
 
 ESTABLISHED, TAKEN = "established", "taken"
 _PASSES = "passes over the data are not re-established from the source"
-_LOTS = "lotteries are not re-established from the source"
 
 
 def finite_source(question: Question) -> dict[str, Any] | None:
@@ -49,7 +48,7 @@ def take(question: dict[str, Any], reason: str) -> None:
 
 
 def program_source(mechanism: Mechanism, size: int | None) -> dict[str, Any] | None:
-    """The source member of a refutation with continuous noise: the event's probabilities follow from the text."""
+    """The source member of a question that follows from the text: with continuous noise, and about a lottery."""
     if mechanism.proposed is not None:
         return None
     program = mechanism.program.document()
@@ -63,14 +62,6 @@ def draws_source(mechanism: Mechanism, size: int | None) -> dict[str, Any] | Non
     program = mechanism.program.document()
     member = {"claims": TAKEN, "reason": _PASSES, "program": program}
     return {**member, "relation": _relation(mechanism), "size": size}
-
-
-def lottery_source(mechanism: Mechanism) -> dict[str, Any] | None:
-    """The source member of a question about a lottery: the laws of levels are taken from the compiler."""
-    if mechanism.proposed is not None:
-        return None
-    program = mechanism.program.document()
-    return {"claims": TAKEN, "reason": _LOTS, "program": program, "relation": _relation(mechanism), "size": None}
 
 
 def stream_source(mechanism: Mechanism) -> dict[str, Any] | None:

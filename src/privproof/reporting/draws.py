@@ -1,13 +1,13 @@
-"""Verdicts about mechanisms of separate draws, in words and as plain data."""
+"""Verdicts about separate draws and about lotteries, in words and as plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeAlias
 
 from privproof.evidence.verdicts import Refuted, Verdict
-from privproof.evidence.witnesses import DrawsWitness
+from privproof.evidence.witnesses import DrawsWitness, LotteryWitness
 from privproof.exact import show
 from privproof.exact.texts import bound_words
 from privproof.profiles.laws import Seen, mechanism_rows
@@ -16,21 +16,23 @@ from privproof.reporting.commands import Command
 from privproof.reporting.drawings import source
 from privproof.reporting.facts import Fact, plain_data
 from privproof.reporting.reports import Report
-from privproof.scenarios import DrawsQuestion
+from privproof.scenarios import DrawnQuestion
+
+DrawnWitness: TypeAlias = DrawsWitness | LotteryWitness
 
 _SHORT = 12
 """Elements of a list that are written out one by one; in a longer one equal elements in a row are counted."""
 
 
-class DrawsReport(Report[DrawsQuestion, DrawsWitness]):
-    """How questions about separate draws are told."""
+class DrawsReport(Report[DrawnQuestion, DrawnWitness]):
+    """How questions about what is drawn from the entries of an input are told."""
 
-    def compared(self, question: DrawsQuestion) -> list[Fact]:
+    def compared(self, question: DrawnQuestion) -> list[Fact]:
         """What is compared."""
         return [Fact("compared", compared_words(question))]
 
     def shown(
-        self, verdict: Verdict, question: DrawsQuestion, *, command: Command | None, asked_tight: bool
+        self, verdict: Verdict, question: DrawnQuestion, *, command: Command | None, asked_tight: bool
     ) -> list[Fact]:
         """The output on two data sets."""
         witness = verdict.witness
@@ -40,27 +42,19 @@ class DrawsReport(Report[DrawsQuestion, DrawsWitness]):
         budget = question.budget
         if isinstance(verdict, Refuted) and not asked_tight and budget is not None and witness.ratio is not None:
             ratio += f", beyond e^epsilon = {bound_words(budget.epsilon)}"
-        lines = ["from privproof import output_probability", imported(question.mechanism)]
-        for side, probability in (
-            (witness.left, witness.left_probability),
-            (witness.right, witness.right_probability),
-        ):
-            given = "".join(f", {name}={counted_list(value)}" for name, value in side.items())
-            call = f"output_probability({called(question.mechanism)}, {counted_list(witness.event)}{given})"
-            lines.append(f"{call}  # {show(probability)}")
         return [
             Fact("output", counted_list(witness.event)),
             Fact("left", f"{_side(witness.left)}: probability {show(witness.left_probability)}"),
             Fact("right", f"{_side(witness.right)}: probability {show(witness.right_probability)}"),
             Fact("ratio", ratio),
-            Fact("in Python", "\n".join(lines)),
+            *_in_python(witness, question),
         ]
 
-    def sides(self, witness: DrawsWitness, question: DrawsQuestion) -> str:
+    def sides(self, witness: DrawnWitness, question: DrawnQuestion) -> str:
         """Both data sets of a witness and its output, in one line."""
         return f"{_side(witness.left)} against {_side(witness.right)}, output {counted_list(witness.event)}"
 
-    def question_data(self, question: DrawsQuestion) -> dict[str, Any]:
+    def question_data(self, question: DrawnQuestion) -> dict[str, Any]:
         """The question as plain data."""
         return {
             "kind": "mechanism",
@@ -70,7 +64,7 @@ class DrawsReport(Report[DrawsQuestion, DrawsWitness]):
             "size": question.size,
         }
 
-    def witness_data(self, witness: DrawsWitness, question: DrawsQuestion) -> dict[str, Any]:
+    def witness_data(self, witness: DrawnWitness, question: DrawnQuestion) -> dict[str, Any]:
         """A witness as plain data."""
         return {
             "left": plain_data(dict(witness.left)),
@@ -81,28 +75,42 @@ class DrawsReport(Report[DrawsQuestion, DrawsWitness]):
             "ratio": "inf" if witness.ratio is None else str(witness.ratio),
         }
 
-    def situations(self, witness: DrawsWitness, question: DrawsQuestion) -> tuple[str, str]:
+    def situations(self, witness: DrawnWitness, question: DrawnQuestion) -> tuple[str, str]:
         """Both data sets of a witness, in words."""
         return _side(witness.left), _side(witness.right)
 
-    def law_rows(self, witness: DrawsWitness, question: DrawsQuestion) -> Sequence[Seen] | None:
+    def law_rows(self, witness: DrawnWitness, question: DrawnQuestion) -> Sequence[Seen] | None:
         """All outputs on both data sets."""
         return mechanism_rows(question.mechanism, witness.left, witness.right)
 
-    def drawn(self, verdict: Verdict, question: DrawsQuestion) -> list[str]:
+    def drawn(self, verdict: Verdict, question: DrawnQuestion) -> list[str]:
         """The function."""
         return [source(question.mechanism)]
 
 
-def compared_words(question: DrawsQuestion) -> str:
+def compared_words(question: DrawnQuestion) -> str:
     """Which data are compared."""
     declared = question.mechanism.inputs[question.input]
     amount = "in any way" if declared.within is None else f"by at most {declared.within}"
-    return {
-        "each": f"every input may change {amount}",
-        "one": f"one input changes {amount}",
-        "monotone": f"inputs change in one direction, each {amount}",
-    }[question.relation]
+    entry, lengths = ("element", "; lists of every length") if question.every_length else ("input", "")
+    changes = {
+        "each": f"every {entry} may change {amount}",
+        "one": f"one {entry} changes {amount}",
+        "monotone": f"{entry}s change in one direction, each {amount}",
+    }
+    return changes[question.relation] + lengths
+
+
+def _in_python(witness: DrawnWitness, question: DrawnQuestion) -> list[Fact]:
+    """How Python computes both probabilities; it runs through what a lottery keeps, which is for short lists alone."""
+    if question.every_length and len(witness.left[question.input]) > _SHORT:
+        return []
+    lines = ["from privproof import output_probability", imported(question.mechanism)]
+    for side, probability in ((witness.left, witness.left_probability), (witness.right, witness.right_probability)):
+        given = "".join(f", {name}={counted_list(value)}" for name, value in side.items())
+        call = f"output_probability({called(question.mechanism)}, {counted_list(witness.event)}{given})"
+        lines.append(f"{call}  # {show(probability)}")
+    return [Fact("in Python", "\n".join(lines))]
 
 
 def _side(arguments: Any) -> str:

@@ -125,7 +125,7 @@ _REPORTS: dict[Family, tuple[str, str]] = {
     "stream": ("streams", "StreamReport"),
     "runs": ("runs", "RunsReport"),
     "draws": ("draws", "DrawsReport"),
-    "lottery": ("lotteries", "LotteryReport"),
+    "lottery": ("draws", "DrawsReport"),
     "release": ("releases", "ReleaseReport"),
     "formula": ("formulas", "FormulaReport"),
     "location": ("formulas", "LocationReport"),

@@ -1,10 +1,9 @@
 from .asked import AnyQuestion, Family
 from .chains import Band, Chain
 from .composed import ComposedQuestion, Sampling, SamplingKind, Use, composed_question, sampling
-from .draws import DrawsQuestion
+from .draws import DrawnQuestion, DrawsQuestion, LotteryQuestion
 from .formulas import FormulaQuestion
 from .locations import LocationQuestion
-from .lotteries import LotteryQuestion
 from .markov import MarkovPrior
 from .measured import MeasuredQuestion
 from .neighbours import Neighbours
@@ -26,6 +25,7 @@ __all__ = [
     "Band",
     "Chain",
     "ComposedQuestion",
+    "DrawnQuestion",
     "DrawsQuestion",
     "Ending",
     "Family",

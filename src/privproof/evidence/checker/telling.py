@@ -16,6 +16,7 @@ from privproof.evidence.checker.source import Established, established
 from privproof.evidence.checker.source.automata import establish_automaton
 from privproof.evidence.checker.source.finite import establish_finite
 from privproof.evidence.checker.source.losses import establish_loss
+from privproof.evidence.checker.source.lotteries import establish_lottery
 from privproof.evidence.checker.source.proofs import establish_proof
 from privproof.evidence.checker.source.running import Work
 from privproof.evidence.checker.source.source_member import Findings, Source
@@ -85,6 +86,7 @@ _BELOW = "both probabilities of the event of the lower bound"
 _AUTOMATON = "the automaton, its inputs and outputs, and which streams are neighbours"
 _PROOF = "the instructions that the alignment is about, and the inputs"
 _INSTRUCTIONS = "the instructions that were run with data and noise left open, and the inputs"
+_LOTTERY = "that the text draws by lot, the laws of its levels, the inputs, and which lists are neighbours"
 _FINITE = "the model, its inputs and outputs, and which data are neighbours"
 
 
@@ -156,6 +158,11 @@ def _from_source(
     def automaton(source: Source, work: Work) -> Findings:
         return establish_automaton(source, asked, evidence, limits, work)
 
+    def lottery(source: Source, work: Work) -> Findings:
+        return establish_lottery(source, asked, limits, work)
+
+    if kind == "lottery":
+        return established(asked, _LOTTERY, lottery, limits)
     if kind == "transducer":
         return established(asked, _FINITE, finite, limits)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from privproof.evidence.questions import with_source
-from privproof.evidence.sources import lottery_source
+from privproof.evidence.sources import program_source
 from privproof.language.constants import typed_document
 from privproof.scenarios import LotteryQuestion
 
@@ -25,4 +25,4 @@ def document(question: LotteryQuestion, compiled: Any) -> dict[str, Any]:
         "within": None if declared.within is None else str(declared.within),
         "laws": [[str(probability) for probability in law] for law in question.model.laws],
     }
-    return with_source(said, lottery_source(question.mechanism))
+    return with_source(said, program_source(question.mechanism, None))

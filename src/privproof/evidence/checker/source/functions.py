@@ -20,7 +20,7 @@ from privproof.evidence.checker.source.operations import (
     unknown,
     whole,
 )
-from privproof.evidence.checker.source.values import UNREAD, Cells, Table, Tail, Value, Want
+from privproof.evidence.checker.source.values import UNREAD, Cells, Length, OpenList, Table, Tail, Value, Want
 
 
 def _view(value: Value, part: str) -> Cells:
@@ -116,7 +116,9 @@ def _integer(value: Value = 0) -> Value:
     return int(value)
 
 
-def _length(value: Value) -> int:
+def _length(value: Value) -> Value:
+    if isinstance(value, OpenList):
+        return Length(value)
     if isinstance(value, Table):
         return len(value.rows)
     if isinstance(value, Cells):
@@ -151,7 +153,9 @@ def _written(text: str) -> Fraction:
         fails(f"{text[:40]!r} is no number")
 
 
-def _range(*numbers: Value) -> range:
+def _range(*numbers: Value) -> Value:
+    if len(numbers) == 1 and isinstance(numbers[0], Length):
+        return Length(numbers[0].of, indices=True)
     found = [whole(n, "a bound of a range") for n in numbers]
     if not 1 <= len(found) <= 3 or (len(found) == 3 and found[2] == 0):
         fails("no range")

@@ -17,8 +17,12 @@ from privproof.evidence.checker.source.values import (
     UNREAD,
     Beyond,
     Cells,
+    Gathered,
     Labelled,
     Member,
+    OpenList,
+    Place,
+    Sealed,
     Split,
     Table,
     Tail,
@@ -159,6 +163,8 @@ def _sign(left: Value, right: Value) -> int:
 
 def equal(left: Value, right: Value) -> bool:
     """``left == right``."""
+    if isinstance(left, Sealed) or isinstance(right, Sealed):
+        return left.equals(right) if isinstance(left, Sealed) else right.equals(left)
     if isinstance(left, Form) or isinstance(right, Form):
         if real(left) or real(right) or (isinstance(left, Form) and isinstance(right, Form)):
             found = is_zero(Form.of(exact_float(left)) - Form.of(exact_float(right)))
@@ -314,6 +320,10 @@ def element(sequence: Value, index: Value) -> Value:
             if equal(known, index):
                 return value
         fails("a key that is not in the table")
+    if isinstance(sequence, OpenList):
+        if not (isinstance(index, Place) and index.here) or sequence.taken is UNREAD:
+            unknown("another element of a list of open length than that of this turn")
+        return sequence.taken
     if not isinstance(sequence, Cells | tuple | str) or (isinstance(sequence, Labelled) and not sequence.sequence):
         fails(f"{type(sequence).__name__} has no elements")
     items = sequence.items if isinstance(sequence, Cells) else sequence
@@ -361,6 +371,9 @@ def put(sequence: Value, index: Value, value: Value) -> None:
 
 def appended(sequence: Value, value: Value) -> None:
     """``sequence.append(value)``."""
+    if isinstance(sequence, Gathered):
+        sequence.append(value)
+        return
     cells = _changeable(sequence)
     short(len(cells.items) + 1)
     cells.items.append(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -14,7 +14,9 @@ from privproof.evidence.checker.source.values import (
     Beyond,
     Cells,
     Labelled,
+    Length,
     Member,
+    OpenList,
     Split,
     Stream,
     Table,
@@ -202,10 +204,12 @@ class Copier:
             return Walk(self.value(value.over), value.kind, value.position, [self.value(w) for w in value.inner])
         if isinstance(value, Stream):
             if id(value) not in self.known:
-                self.known[id(value)] = Stream(value.name, value.given)
+                self.known[id(value)] = replace(value)
             return self.known[id(value)]
         if isinstance(value, Table):
             return Table(tuple((self.value(k), self.value(v)) for k, v in value.rows))
+        if isinstance(value, Length):
+            return Length(self.value(value.of), value.indices)
         return value if self.change is None else self.change(value)
 
 
@@ -225,6 +229,8 @@ class Keys:
                 return ("again", self.numbers[id(value)])
             self.numbers[id(value)] = number = len(self.numbers)
             return ("list", number, value.fixed, value.name, *map(self.key, value.items))
+        if isinstance(value, OpenList):
+            return value.mark
         if isinstance(value, Stream):
             return ("stream", value.name, key(value.given))
         if isinstance(value, Walk):

@@ -55,6 +55,8 @@ NUMBER: Final = _Mark("number")
 """Stands in a pattern of outputs for a number that is left open."""
 END: Final = _Mark("end")
 """Shown last by a run on a stream that ends, where its outputs do not tell that."""
+ENDED: Final = _Mark("ended")
+"""Given instead of an element where a list of open length ends."""
 
 
 @dataclass(eq=False)
@@ -78,6 +80,99 @@ class Stream:
 
     name: str
     given: Value = UNREAD
+
+
+class Sealed:
+    """A value of which a program may ask only what its class foresees: whatever else it asks, nothing is established."""
+
+    __slots__ = ()
+
+    @property
+    def mark(self) -> tuple[Any, ...]:
+        """What tells it from other values."""
+        raise NotImplementedError
+
+    def equals(self, other: Value) -> bool:
+        """``self == other``."""
+        raise Beyond(f"{type(self).__name__.lower()} and something else are compared", "")
+
+    def __bool__(self) -> bool:
+        raise Beyond(f"{type(self).__name__.lower()} is used as a truth value", "")
+
+
+@dataclass(eq=False)
+class OpenList(Sealed, Stream):
+    """A list of open length, over which one loop goes: an element is given, or that it has ended.
+
+    Attributes:
+        taken: the element of this turn, once it is taken; it is forgotten where the next one is asked for.
+        walked: whether the loop has begun.
+    """
+
+    taken: Value = UNREAD
+    walked: bool = False
+
+    @property
+    def mark(self) -> tuple[Any, ...]:
+        """What is given, and what was taken."""
+        return ("open", self.name, key(self.given), key(self.taken), self.walked)
+
+    def next_element(self) -> Value:
+        """What is given; where nothing is, the element before is forgotten."""
+        if self.given is UNREAD:
+            self.taken = UNREAD
+            raise Want
+        return self.given
+
+
+@dataclass(eq=False)
+class Gathered(OpenList):
+    """A list that a loop over a list of open length fills; once that has ended, a list of open length itself.
+
+    Attributes:
+        new: what was appended in this turn.
+        complete: whether the loop has ended; before, it may be appended to, and nothing else.
+    """
+
+    new: tuple[Value, ...] = ()
+    complete: bool = False
+    walked: bool = True
+
+    @property
+    def mark(self) -> tuple[Any, ...]:
+        """What tells it from other lists, what was appended too."""
+        return (*super().mark, *map(key, self.new), self.complete)
+
+    def append(self, value: Value) -> None:
+        """Append a value."""
+        if self.complete:
+            raise Beyond("a list of open length is appended to", "")
+        self.new = (*self.new, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Place(Sealed):
+    """The index of an element of a list of open length: of the one that was given last, or of an earlier one."""
+
+    here: bool
+
+    @property
+    def mark(self) -> tuple[Any, ...]:
+        """Whether it is that of the last element."""
+        return ("place", self.here)
+
+
+@dataclass(frozen=True, eq=False)
+class Length(Sealed):
+    """The length of a list of open length, or the range of its indices."""
+
+    of: OpenList
+    indices: bool = False
+
+    @property
+    def mark(self) -> tuple[Any, ...]:
+        """Of which list."""
+        return ("length", self.of.name, self.indices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,6 +382,8 @@ def key(value: Value) -> Any:
         return ("range", value.start, value.stop, value.step)
     if kind is _Mark:
         return ("mark", value.text)
+    if isinstance(value, Sealed):
+        return value.mark
     raise TypeError(kind)
 
 

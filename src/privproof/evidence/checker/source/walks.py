@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from privproof.evidence.checker.source.operations import elements, whole
-from privproof.evidence.checker.source.values import UNREAD, Beyond, Cells, Stream, Value, Walk, Want
+from privproof.evidence.checker.source.values import (
+    ENDED,
+    UNREAD,
+    Beyond,
+    Cells,
+    Length,
+    OpenList,
+    Place,
+    Stream,
+    Value,
+    Walk,
+    Want,
+)
 
 EXHAUSTED = object()
 
@@ -22,9 +34,21 @@ def begin_walk(stack: list[Value], kind: str, count: int) -> None:
             stack[-2:] = [Walk(None, kind, start, [stack[-2]])]
         case _:
             over = stack[-1]
+            if isinstance(over, OpenList) or (isinstance(over, Length) and over.indices):
+                stack[-1] = _open_walk(over)
+                return
             if not isinstance(over, Cells | Stream | range | tuple | str):
                 over = tuple(elements(over))
             stack[-1] = Walk(over)
+
+
+def _open_walk(over: OpenList | Length) -> Walk:
+    """A walk over a list of open length, or over its indices; there may be one, because its elements are given once."""
+    listed = over.of if isinstance(over, Length) else over
+    if listed.walked:
+        raise Beyond("a second loop over a list of open length", "")
+    listed.walked = True
+    return Walk(listed, "indices" if isinstance(over, Length) else "elements")
 
 
 def _over_stream(walk: Walk) -> bool:
@@ -34,6 +58,9 @@ def _over_stream(walk: Walk) -> bool:
 def element_at(walk: Walk) -> Value:
     """The next element of a walk over a list, a stream, a text or numbers."""
     over = walk.over
+    if isinstance(over, OpenList):
+        found = over.next_element()
+        return EXHAUSTED if found is ENDED else Place(here=True) if walk.kind == "indices" else found
     if isinstance(over, Stream):
         if over.given is UNREAD:
             raise Want
@@ -58,15 +85,28 @@ def peek(walk: Walk, element: Callable[[Walk], Value] = element_at) -> Value:
         return tuple(found)
     if walk.kind in ("enumerate", "uncounted"):
         value = peek(walk.inner[0], element)
+        if value is not EXHAUSTED and isinstance(walk.inner[0].over, OpenList):
+            return (_place(walk), value)
         return value if value is EXHAUSTED else (walk.position, value)
     return element(walk)
+
+
+def _place(walk: Walk) -> Value:
+    """The index that ``enumerate`` gives an element of a list of open length."""
+    if walk.kind == "enumerate" and walk.position != 0:
+        raise Beyond("the elements of a list of open length are counted from another number than 0 on", "")
+    return Place(here=True)
 
 
 def advance(walk: Walk) -> None:
     """Take the next element."""
     for inner in walk.inner:
         advance(inner)
+    if isinstance(walk.over, OpenList):
+        walk.over.taken = walk.over.given
     if isinstance(walk.over, Stream):
         walk.over.given = UNREAD
+    elif any(isinstance(inner.over, OpenList) for inner in walk.inner):
+        return
     elif walk.kind != "uncounted":
         walk.position += 1
