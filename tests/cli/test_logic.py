@@ -167,7 +167,7 @@ def test_what_is_not_decided(command, tmp_path):
 WRONG = {
     "P>=1/2 [ F out1": ("expected ']'", "^"),
     "P>=1/2 [ F out2 ]": ("unknown label or state 'out2'", "did you mean 'out1'?", "^"),
-    "F out1": ("outside P and D", "^"),
+    "F out1": ("outside P, R and D", "^"),
     "D[-1, 0](X out1)": ("below zero", "^"),
     "D[1, 0](P=? [ F out1 ])": ("only be the whole formula", "^"),
     "P>=3/2 [ F out1 ]": ("no probability", "^"),
@@ -246,7 +246,7 @@ def test_a_file_of_properties(command, tmp_path):
     assert [one["verdict"] for one in listed["properties"]] == ["proved", "proved", "unknown", "refuted"]
     assert [one["property"] for one in listed["properties"]] == ["line 4", "likely", "line 7", "surely"]
     assert listed["properties"][0]["operators"][0]["states"][0]["probability"] == "3/8"
-    assert "rewards cannot be asked" in listed["properties"][2]["reason"]
+    assert "the model has no rewards" in listed["properties"][2]["reason"]
     assert "- not asked  line 7" in command(*asked).stdout
     one = command(*asked, "--property", "likely")
     assert (one.returncode, one.stderr) == (0, "")

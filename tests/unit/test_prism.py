@@ -215,9 +215,68 @@ def test_initial_states_by_a_condition():
     assert len(parse_prism(wide + " & ".join(f"v{i}={i}" for i in range(9)) + " endinit")) == 1
 
 
-def test_rewards_and_comments_are_passed_over():
-    around = 'rewards "r" x>0 : 3*x; [go] true : 1; endrewards // [] nonsense'
-    assert len(parse_prism(module("x : [0..1]; // @ no remark\n [] true -> true;", around=around))) == 1
+def test_comments_are_passed_over():
+    assert len(parse_prism(module("x : [0..1]; // @ no remark\n [] true -> true;", around="// [] nonsense"))) == 1
+
+
+COLLECTING = """
+module m x : [0..2]; [go] x=0 -> (x'=1); [] x=0 -> (x'=2); [go] x=1 -> 1/2:(x'=1) + 1/2:(x'=2); endmodule
+module n y : bool; [] x=2 & !y -> (y'=true); endmodule
+rewards "r" x<2 : 1 + x; x=0 : 1/2; [go] true : 3 * x + 1; [] x=0 : 6; endrewards
+rewards true : 2; endrewards
+"""
+
+
+def test_rewards_of_states_and_choices():
+    """By hand; a state that only stays because it has no command gains by itself, but not by staying."""
+    process = parse_prism("mdp" + COLLECTING, self_loops=True)
+    found = process.reward("")
+    names = list(process.names)
+    assert names == ["(x=0,y=false)", "(x=1,y=false)", "(x=2,y=false)", "(x=2,y=true)"]
+    assert [str(found.of_state(s)) for s in range(4)] == ["3/2", "2", "0", "0"]
+    gains = {
+        (s, process.action(c)): str(found.of_choice(c)) for s in range(4) for c in range(*process.choices[s : s + 2])
+    }
+    assert gains[0, "go"] == "1"
+    assert gains[0, "~m"] == "6"
+    assert gains[1, "go"] == "4"
+    assert gains[2, "~n"] == "0"
+    assert {value for (state, _), value in gains.items() if state == 3} == {"0"}
+    assert list(process.rewards) == ["r", "2"]
+    assert process.reward("2").of_state(3) == 2
+    chain = parse_prism("dtmc" + COLLECTING, self_loops=True)
+    assert [str(chain.reward("r").of_choice(c)) for c in range(4)] == ["7/2", "4", "0", "0"]  # (1 + 6)/2: blended
+
+
+def test_rewards_survive_writing():
+    for kind in ("mdp", "dtmc"):
+        process = parse_prism(kind + COLLECTING.replace("endmodule\nmodule n", "[] y -> true; endmodule\nmodule n"))
+        again = parse_prism(write_prism(process))
+        for name in process.rewards:
+            one, two = process.reward(name), again.reward(name)
+            for part in ("states", "choices"):
+                listed = [[str(each.numbers[i]) for i in getattr(each, part)] for each in (one, two)]
+                assert listed[0] == listed[1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("x=0 : -1;", "the reward -1 is negative"),
+        ("x=0 : 1 - 2*x;", None),
+        ("true : 1 - 2*x;", "the reward -1 is negative"),
+        ("true : true;", "a reward is a number"),
+        ("[stop] true : 1;", "unknown action 'stop'"),
+        ("true : 1/x;", "divided by zero"),
+    ],
+)
+def test_rewards_that_are_wrong(lines, message):
+    text = module("x : [0..1]; [go] x=0 -> (x'=1); [] x=1 -> true;", around=f"rewards {lines} endrewards")
+    if message is None:
+        assert parse_prism(text).rewards
+        return
+    with pytest.raises(FormatError, match=message):
+        parse_prism(text)
 
 
 def test_conditions_about_states():

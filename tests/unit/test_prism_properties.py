@@ -131,9 +131,6 @@ def test_one_side_of_all_schedulers(text, wanted):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("R=? [ F s=7 ]", "rewards cannot be asked"),
-        ('R{"steps"}=? [ C<=3 ]', "rewards cannot be asked"),
-        ("filter(max, Rmin=? [ F s=7 ])", "rewards cannot be asked"),
         ("S=? [ s=7 ]", "steady-state probabilities cannot be asked"),
         ("E [ F s=7 ]", "E, some path, cannot be asked"),
         ("multi(Pmax=? [ F s=7 ])", "several objectives at once cannot be asked"),

@@ -98,25 +98,30 @@ def logic(
     shown: list[dict[str, object]] = []
     statuses: list[int] = []
     for asked in listed:
-        if isinstance(asked.written, PrivproofError):
+        problem = asked.written if isinstance(asked.written, PrivproofError) else None
+        try:
+            if not isinstance(asked.written, PrivproofError):
+                with monitored() as monitor:
+                    found = model_check(
+                        asked.process,
+                        asked.written,
+                        states=states or asked.states,
+                        exact=exact,
+                        tight=tight,
+                        missing=missing,
+                        certify=True if certificate is not None else None,
+                        monitor=monitor,
+                    )
+        except QuestionError as refusal:
+            problem = refusal
+        if problem is not None:
             if len(listed) == 1:
-                raise asked.written
+                raise problem
             statuses.append(STATUS["unknown"])
-            shown.append({"property": asked.name, "verdict": "unknown", "reason": str(asked.written)})
+            shown.append({"property": asked.name, "verdict": "unknown", "reason": str(problem)})
             if not as_json:
-                say(f"- not asked  {asked.name}: {asked.written}")
+                say(f"- not asked  {asked.name}: {problem}")
             continue
-        with monitored() as monitor:
-            found = model_check(
-                asked.process,
-                asked.written,
-                states=states or asked.states,
-                exact=exact,
-                tight=tight,
-                missing=missing,
-                certify=True if certificate is not None else None,
-                monitor=monitor,
-            )
         made = None if asked.aggregate is None else filtered(found, asked.aggregate)
         written = None
         if certificate is not None and found.certificate is not None:
@@ -131,7 +136,7 @@ def logic(
             continue
         more: list[Fact] = []
         if certificate is not None:
-            none = "none: P=? claims nothing" if found.is_query else "none: only a decided formula has one"
+            none = "none: =? claims nothing" if found.is_query else "none: only a decided formula has one"
             more.append(Fact("certificate", written or none))
         if report is not None:
             more.append(Fact("report", str(Path(report))))

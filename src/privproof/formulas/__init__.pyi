@@ -2,14 +2,18 @@ from .reading import WrittenFormula, parse_formula, read_formula
 from .readings import note_on_reading
 from .sublogics import sublogic
 from .syntax import (
+    Accumulated,
+    Amounts,
     And,
     Atom,
     Bound,
     Comparison,
+    Expected,
     Family,
     Formula,
     Iff,
     Implies,
+    Momentary,
     Next,
     Not,
     Or,
@@ -22,14 +26,18 @@ from .syntax import (
 )
 
 __all__ = [
+    "Accumulated",
+    "Amounts",
     "And",
     "Atom",
     "Bound",
     "Comparison",
+    "Expected",
     "Family",
     "Formula",
     "Iff",
     "Implies",
+    "Momentary",
     "Next",
     "Not",
     "Or",

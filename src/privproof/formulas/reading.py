@@ -15,22 +15,26 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from privproof.errors import FormulaError, PrivproofError
-from privproof.exact import ONE, ZERO, Epsilon, delta, epsilon, show
+from privproof.exact import ONE, ZERO, Epsilon, Rational, delta, epsilon, show
 from privproof.exact.parsing import Token
 from privproof.formulas.sublogics import is_state_formula, subformulas
 from privproof.formulas.syntax import (
     RESERVED,
+    Accumulated,
+    Amounts,
     And,
     Atom,
     Comparison,
     Count,
+    Expected,
     Family,
     Formula,
     Iff,
     Implies,
+    Momentary,
     Next,
     Not,
     Or,
@@ -45,6 +49,8 @@ from privproof.formulas.tokens import Tokens, place_of
 
 _FAMILY = "all k in 0..9: D[1, 0](X out{k})"
 _LISTED = re.compile(r"\s*(?:\"((?:[^\"\\\n]|\\.)*)\"|([^,{}\"\s](?:[^,{}\"\n]*[^,{}\"\s])?))\s*([,}])")
+_REWARD = re.compile(r"R(?P<first>min|max)?(?P<brace>\{(?P<number>[0-9]*)(?P<closed>\}(?P<second>min|max)?)?)?")
+"""How a formula about rewards begins: R, Rmin, Rmax, R{1}, R{1}max, or, before a name in quotation marks, R{."""
 _DEEPEST = 150
 """A formula that nests deeper is refused, before the recursion over it is too deep for Python."""
 _LARGEST_FAMILY = 100_000
@@ -100,6 +106,49 @@ def read_formula(text: str) -> WrittenFormula:
     return WrittenFormula(text, parse_formula(text))
 
 
+class _Claim(NamedTuple):
+    """What stands behind P or R: the sign of a comparison, or ``in``, and the ends."""
+
+    sign: str
+    low: Rational
+    high: Rational
+    low_included: bool = True
+    high_included: bool = True
+
+    def about_some(self, side: str) -> bool:
+        """Whether ``Pmax>=``, ``Rmin<`` and the like ask for some scheduler, not for every one."""
+        return side == ("max" if ">" in self.sign else "min")
+
+
+def _probabilities(claim: _Claim) -> Range:
+    value = claim.low
+    return {
+        ">=": Range(value, ONE),
+        ">": Range(value, ONE, low_included=False),
+        "<=": Range(ZERO, value),
+        "<": Range(ZERO, value, high_included=False),
+    }.get(claim.sign, Range(*claim[1:]))
+
+
+def _amounts(claim: _Claim) -> Amounts:
+    value = claim.low
+    return {
+        ">=": Amounts(value, None),
+        ">": Amounts(value, None, low_included=False),
+        "<=": Amounts(ZERO, value),
+        "<": Amounts(ZERO, value, high_included=False),
+    }.get(claim.sign, Amounts(*claim[1:]))
+
+
+def _beyond(within: Amounts) -> Amounts | None:
+    """The rewards outside of a range that begins at 0 or never ends, if any."""
+    if within.high is not None:
+        return Amounts(within.high, None, low_included=not within.high_included)
+    if within.low == 0 and within.low_included:
+        return None
+    return Amounts(ZERO, within.low, high_included=not within.low_included)
+
+
 def _outside(within: Range) -> Range | None:
     """The probabilities outside of a range that begins at 0 or ends at 1, if any: some scheduler is in the one if not every one is in
     the other."""
@@ -126,9 +175,11 @@ class Reader(Tokens):
             self.expected("an operator or the end", hint=self.near())
         self.state(formula, 0)
         for part in subformulas(formula):
-            if isinstance(part, Probable) and part.within is None and part is not formula:
-                at = self.text.rfind("=?")
-                self.complain("P=? asks for a number and can only be the whole formula", at, hint="P>=1/2 [ ... ]")
+            if isinstance(part, Probable | Expected) and part.within is None and part is not formula:
+                at, sign = self.text.rfind("=?"), "P" if isinstance(part, Probable) else "R"
+                self.complain(
+                    f"{sign}=? asks for a number and can only be the whole formula", at, hint=f"{sign}>=1/2 [ ... ]"
+                )
         return formula
 
     def near(self) -> str:
@@ -140,7 +191,7 @@ class Reader(Tokens):
         """Complain about a temporal operator that no P or D is about."""
         if not is_state_formula(formula):
             self.complain(
-                "a temporal operator stands outside P and D: this is a formula about paths, not about states",
+                "a temporal operator stands outside P, R and D: this is a formula about paths, not about states",
                 at,
                 hint=f"P=? [ {str(formula)[:60]} ]",
             )
@@ -225,6 +276,10 @@ class Reader(Tokens):
             return Truth(token.text == "true")
         if self.accept("P", "Pmin", "Pmax"):
             return self.probable(token)
+        called = _REWARD.fullmatch(token.text) if token.kind == "name" else None
+        if called is not None:
+            self.take()
+            return self.reward(called)
         if self.accept("D"):
             return self.private()
         if self.accept("all", "some"):
@@ -262,37 +317,9 @@ class Reader(Tokens):
     # ---------------------------------------------------------------------------------------------------- operators
 
     def probable(self, token: Token) -> Formula:
-        within: Range | None = None
-        side, turned = cast(Literal["", "min", "max"], token.text[1:]), False
-        start = self.token.start
-        if self.accept("=?"):
-            within = None
-        elif side and self.token.text not in (">=", ">", "<=", "<"):
-            self.expected(
-                f"=?, >=, >, <= or < after {token.text}", hint="P in [1/4, 3/4] [ ... ] is about every scheduler"
-            )
-        elif self.accept("in"):
-            opening = self.accept("[", "(") or self.expect("[")
-            low = self.number()
-            self.expect(",")
-            high = self.number()
-            closing = self.accept("]", ")") or self.expect("]")
-            within = Range(low, high, opening.text == "[", closing.text == "]")
-        else:
-            operator = self.accept(">=", ">", "<=", "<", "=", "==")
-            if operator is None:
-                self.expected(
-                    "a bound on the probability",
-                    hint="P>=1/2 [ F done ], P in [1/4, 3/4] [ F done ] or P=? [ F done ]",
-                )
-            value = self.number()
-            turned = side == ("max" if ">" in operator.text else "min")
-            within = {
-                ">=": Range(value, ONE),
-                ">": Range(value, ONE, low_included=False),
-                "<=": Range(ZERO, value),
-                "<": Range(ZERO, value, high_included=False),
-            }.get(operator.text, Range(value, value))
+        side, start = cast(Literal["", "min", "max"], token.text[1:]), self.token.start
+        claimed = self.claimed(token.text, side, "P>=1/2 [ F done ], P in [1/4, 3/4] [ F done ] or P=? [ F done ]")
+        within = None if claimed is None else _probabilities(claimed)
         if within is not None:
             for end in (within.low, within.high):
                 if not 0 <= end <= 1:
@@ -303,12 +330,74 @@ class Reader(Tokens):
         self.expect("[")
         path = self.formula()
         self.expect("]")
-        if within is None:
+        if within is None or claimed is None:
             return Probable(None, path, side)
-        if not turned:
+        if not claimed.about_some(side):
             return Probable(within, path)
         outside = _outside(within)
         return Truth(True) if outside is None else Not(Probable(outside, path))  # noqa: FBT003 - a formula
+
+    def claimed(self, word: str, side: str, hint: str) -> _Claim | None:
+        """What stands behind P or R: a comparison or a range, or None for ``=?``."""
+        if self.accept("=?"):
+            return None
+        if side and self.token.text not in (">=", ">", "<=", "<"):
+            self.expected(f"=?, >=, >, <= or < after {word}", hint="in [1/4, 3/4] [ ... ] is about every scheduler")
+        if self.accept("in"):
+            opening = self.accept("[", "(") or self.expect("[")
+            low = self.number()
+            self.expect(",")
+            high = self.number()
+            closing = self.accept("]", ")") or self.expect("]")
+            return _Claim("in", low, high, opening.text == "[", closing.text == "]")
+        operator = self.accept(">=", ">", "<=", "<", "=", "==")
+        if operator is None:
+            self.expected("a bound on the probability" if word.startswith("P") else "a bound", hint=hint)
+        value = self.number()
+        return _Claim(operator.text, value, value)
+
+    def reward(self, called: re.Match[str]) -> Formula:
+        """What stands behind ``R``: the name of rewards in braces, then as behind P, and in the brackets also C and I."""
+        name, side = "", called["first"] or ""
+        if called["brace"]:
+            name, side = called["number"], called["second"] or ""
+            if not called["closed"]:
+                if self.token.kind != "quoted":
+                    self.expected("the name of rewards in quotation marks", hint='R{"cost"}=? [ F done ]')
+                name = re.sub(r"\\(.)", r"\1", self.take().text[1:-1])
+                self.expect("}")
+                word = self.accept("min", "max")
+                side = "" if word is None else word.text
+        start = self.token.start
+        claimed = self.claimed(f"R{side}", side, "R<=5 [ F done ], R in [1, 5] [ F done ] or R=? [ F done ]")
+        within = None if claimed is None else _amounts(claimed)
+        if within is not None:
+            if within.low < 0 or (within.high is not None and within.high < 0):
+                self.complain("a reward is never negative", start)
+            same = within.low == within.high and not (within.low_included and within.high_included)
+            if within.high is not None and (within.low > within.high or same):
+                self.complain("no reward lies in this range", start)
+        self.expect("[")
+        path = self.collected()
+        self.expect("]")
+        about = cast(Literal["", "min", "max"], side)
+        if within is None or claimed is None:
+            return Expected(None, path, name, about)
+        if not claimed.about_some(side):
+            return Expected(within, path, name)
+        beyond = _beyond(within)
+        return Truth(True) if beyond is None else Not(Expected(beyond, path, name))  # noqa: FBT003 - a formula
+
+    def collected(self) -> Formula:
+        """What stands in the brackets of R: until when rewards are collected."""
+        if self.sees("C") and (self.sees("]", ahead=1) or self.sees("<=", ahead=1)):
+            self.take()
+            return Accumulated(self.count() if self.accept("<=") else None)
+        if self.sees("I") and self.sees("=", ahead=1):
+            self.take()
+            self.take()
+            return Momentary(self.count())
+        return self.formula()
 
     def private(self) -> Formula:
         start = self.expect("[").end

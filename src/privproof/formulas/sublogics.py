@@ -7,9 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from privproof.formulas.syntax import Formula, Next, Private, Probable, Unary, Until, children
+from privproof.formulas.syntax import (
+    Accumulated,
+    Expected,
+    Formula,
+    Momentary,
+    Next,
+    Private,
+    Probable,
+    Unary,
+    Until,
+    children,
+)
 
-_TEMPORAL = (Next, Unary, Until)
+_TEMPORAL = (Next, Unary, Until, Accumulated, Momentary)
 
 
 def subformulas(formula: Formula) -> Iterator[Formula]:
@@ -22,13 +33,13 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
 
 
 def is_state_formula(formula: Formula) -> bool:
-    """Whether every temporal operator stands inside P or D."""
+    """Whether every temporal operator stands inside P, R or D."""
     waiting = [formula]
     while waiting:
         current = waiting.pop()
         if isinstance(current, _TEMPORAL):
             return False
-        if not isinstance(current, Probable | Private):
+        if not isinstance(current, Probable | Private | Expected):
             waiting.extend(children(current))
     return True
 
@@ -43,7 +54,7 @@ def sublogic(formula: Formula) -> str:
     """
     private, star = False, False
     for part in subformulas(formula):
-        if isinstance(part, Private | Probable):
+        if isinstance(part, Private | Probable | Expected):
             private = private or isinstance(part, Private)
             path = part.path
             plain = isinstance(path, _TEMPORAL) and all(map(is_state_formula, children(path)))

@@ -1,6 +1,7 @@
 """The syntax of dpCTL* (dpCTL* paper, Section 4.1), with the usual derived operators, step bounds and finite families.
 
     state formulas   true  label  x >= 3  !Φ  Φ & Φ  Φ | Φ  Φ -> Φ  Φ <-> Φ  P>=1/2 [ φ ]  D[ε, δ](φ)  all k in 0..9: Φ
+                     R{"cost"}<=5 [ F Φ ]  R=? [ C<=10 ]  R=? [ C ]  R=? [ I=10 ]
     path formulas    Φ  !φ  φ & φ  ...  X φ  F φ  G φ  φ U φ  φ W φ  φ R φ    with bounds F<=10, G[2,5], U<=k, X^3
 
 State and path formulas are built from the same nodes; `privproof.formulas.reading` keeps them apart.  ``str`` of a formula is its
@@ -196,6 +197,72 @@ class Probable:
 
 
 @dataclass(frozen=True)
+class Amounts:
+    """Expected rewards from `low` to `high`; without end, infinity included, where `high` is None.
+
+    >>> from privproof.exact import rational
+    >>> str(Amounts(rational("1/2"), None)), str(Amounts(rational(0), rational(3), high_included=False))
+    ('>=1/2', '<3')
+    """
+
+    low: Rational
+    high: Rational | None
+    low_included: bool = True
+    high_included: bool = True
+
+    def __str__(self) -> str:
+        if self.high is None:
+            return f">{'=' if self.low_included else ''}{self.low}"
+        if self.low == self.high:
+            return f"={self.low}"
+        if self.low == 0 and self.low_included:
+            return f"<{'=' if self.high_included else ''}{self.high}"
+        return f" in {'[' if self.low_included else '('}{self.low}, {self.high}{']' if self.high_included else ')'}"
+
+    def contains(self, value: Rational | None) -> bool:
+        """Whether an expected reward lies in the range; None is the infinite one."""
+        if value is None:
+            return self.high is None
+        above = self.low <= value if self.low_included else self.low < value
+        return above and (self.high is None or (value <= self.high if self.high_included else value < self.high))
+
+
+@dataclass(frozen=True)
+class Accumulated:
+    """``C<=k``, inside of R: the reward of the first k steps; ``C``: of all steps."""
+
+    steps: Count | None = None
+
+
+@dataclass(frozen=True)
+class Momentary:
+    """``I=k``, inside of R: the reward of the state after k steps."""
+
+    steps: Count
+
+
+@dataclass(frozen=True)
+class Expected:
+    """``R_J [ ... ]``: the expected reward lies in the range J; a range of None asks for it (``R=?``).
+
+    The path formula says until when rewards are collected: until it is satisfied, where it is ``F done`` or another co-safe one;
+    where that may never happen the reward is infinite.  On a decision process the range is meant for every scheduler, and `side` is
+    as in `Probable`.
+
+    Attributes:
+        within: the range.
+        path: a co-safe path formula, or `Accumulated`, or `Momentary`.
+        reward: the name of the rewards; without one the first ones of the model.
+        side: which extreme over the schedulers is asked for.
+    """
+
+    within: Amounts | None
+    path: Formula
+    reward: str = ""
+    side: Literal["", "min", "max"] = ""
+
+
+@dataclass(frozen=True)
 class Private:
     """``D_{ε,δ} φ``: from no neighbour is φ more than e^ε times likelier, plus δ (dpCTL* paper, Section 4)."""
 
@@ -220,7 +287,8 @@ class Family:
 
 
 Formula: TypeAlias = (
-    "Truth | Atom | Comparison | Not | And | Or | Implies | Iff | Next | Unary | Until | Probable | Private | Family"
+    "Truth | Atom | Comparison | Not | And | Or | Implies | Iff | Next | Unary | Until | Probable | Private | Family | "
+    "Expected | Accumulated | Momentary"
 )
 
 
@@ -230,7 +298,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
         return formula.parts
     if isinstance(formula, Implies | Iff | Until):
         return formula.left, formula.right
-    if isinstance(formula, Probable | Private):
+    if isinstance(formula, Probable | Private | Expected):
         return (formula.path,)
     if isinstance(formula, Family):
         return (formula.body,)
@@ -276,7 +344,9 @@ def _filled(text: str, values: Mapping[str, int | str]) -> str:
 
 # ------------------------------------------------------------------------------------------------------------- text
 
-RESERVED = frozenset({"X", "F", "G", "U", "W", "R", "P", "D", "true", "false", "all", "some", "in", "Pmin", "Pmax"})
+RESERVED = frozenset(
+    {"X", "F", "G", "U", "W", "R", "P", "D", "true", "false", "all", "some", "in", "Pmin", "Pmax", "Rmin", "Rmax"}
+)
 PLAIN = re.compile(r"[A-Za-z_{][A-Za-z0-9_{}']*")
 _BINDING = {Family: 0, Until: 1, Next: 1, Unary: 1, Iff: 2, Implies: 2, Or: 3, And: 4}
 """How tightly the text of a formula holds together; a part that holds less than its place asks for stands in parentheses."""
@@ -311,6 +381,13 @@ def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:
             return f"{_under(left, _TIGHT, scope)} {operator}{bound} {_under(right, _TIGHT, scope)}"
         case Probable(within, path, side):
             return f"P{side}{'=?' if within is None else within} [ {show_formula(path, scope)} ]"
+        case Expected(amounts, path, reward, side):
+            named = f"{{{_quoted(reward)}}}" if reward else ""
+            return f"R{named}{side}{'=?' if amounts is None else amounts} [ {show_formula(path, scope)} ]"
+        case Accumulated(steps):
+            return "C" if steps is None else f"C<={_wrapped(steps)}"
+        case Momentary(steps):
+            return f"I={_wrapped(steps)}"
         case Private(eps, share, path):
             return f"D[{eps}, {share}]({show_formula(path, scope)})"
         case Family(quantifier, variable, values, body):
@@ -325,7 +402,11 @@ def _name(name: str, scope: frozenset[str]) -> str:
     """A name as it is, or in quotes where it would be read as something else."""
     inner = re.findall(r"\{([^{}]*)\}", name)
     plain = PLAIN.fullmatch(name) and name not in RESERVED and name not in scope and set(inner) <= scope
-    return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return name if plain else _quoted(name)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _under(formula: Formula, level: int, scope: frozenset[str]) -> str:
@@ -349,5 +430,9 @@ def _wrapped(count: Count) -> str:
     return str(count) if count.simple else f"({count})"
 
 
-for _kind in (Truth, Atom, Comparison, Not, And, Or, Implies, Iff, Next, Unary, Until, Probable, Private, Family):
+_KINDS = (
+    Truth, Atom, Comparison, Not, And, Or, Implies, Iff, Next, Unary, Until, Probable, Private, Family, Expected,
+    Accumulated, Momentary,
+)  # fmt: skip
+for _kind in _KINDS:
     _kind.__str__ = show_formula  # type: ignore[method-assign, assignment]

@@ -19,9 +19,10 @@ from typing import Literal, TypeAlias, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from privproof.errors import ModelError, PrivproofError, ScenarioError
+from privproof.errors import ModelError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import ZERO, Number, Rational, rational, show
 from privproof.models.distributions import distinct_names, known_name
+from privproof.models.rewards import Rewards
 
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -98,6 +99,7 @@ class DecisionProcess:
         initial: the states a run may start in, where the model says so.
         neighbours: pairs of states that must look alike; reflexive and symmetric closure is understood.
         variables: for models that have them, the value of each variable in each state.
+        rewards: what runs collect, by name; the first is meant where none is named.
         missing: what the operator D takes an action for in a state that does not have it.
         name: how reports call the process.
         relies: what it relies on outside the text it was made from, as sentences for the notes of verdicts.
@@ -115,6 +117,7 @@ class DecisionProcess:
     initial: tuple[int, ...] = ()
     neighbours: tuple[tuple[int, int], ...] = ()
     variables: Mapping[str, Ints] = field(default_factory=dict)
+    rewards: Mapping[str, Rewards] = field(default_factory=dict)
     missing: Missing = "stay"
     name: str = ""
     relies: tuple[str, ...] = ()
@@ -197,6 +200,7 @@ class DecisionProcess:
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
         object.__setattr__(self, "variables", MappingProxyType(dict(self.variables)))
+        object.__setattr__(self, "rewards", MappingProxyType(dict(self.rewards)))
 
     @property
     def is_chain(self) -> bool:
@@ -216,6 +220,27 @@ class DecisionProcess:
         """The number of a state by its name."""
         known_name(name, among=self._index, what="state", place=place)
         return self._index[name]
+
+    def reward_name(self, name: str) -> str:
+        """The name of the rewards that a name, or a number from 1, stands for; without one those of the first."""
+        if not self.rewards:
+            raise QuestionError(
+                "reward",
+                "the model has no rewards",
+                place="formula",
+                hint='rewards "cost" true : 1; endrewards, in a PRISM model',
+            )
+        listed = list(self.rewards)
+        if not name:
+            return listed[0]
+        if name not in self.rewards and name.isdigit() and 1 <= int(name) <= len(listed):
+            return listed[int(name) - 1]
+        known_name(name, among=self.rewards, what="rewards", place="formula", error=QuestionError)
+        return name
+
+    def reward(self, name: str) -> Rewards:
+        """The rewards that a name, or a number from 1, stands for; without one the first ones."""
+        return self.rewards[self.reward_name(name)]
 
     def having(self, *, neighbours: Iterable[tuple[int, int]]) -> DecisionProcess:
         """The same process under another neighbour relation."""
@@ -264,6 +289,7 @@ class DecisionProcess:
             numbers=numbers,
             labels={**extended, REFUSED: marked(here + 1, [here])},
             variables={name: np.append(values, 0) for name, values in self.variables.items()},
+            rewards={name: rewards.extended(actions) for name, rewards in self.rewards.items()},
             missing="refuse",
         )
 
@@ -275,7 +301,10 @@ class DecisionProcess:
 
     @cached_property
     def completed(self) -> DecisionProcess:
-        """The process in which every state has every action, as D reads it: what a state does not have it does as `missing` says."""
+        """The process in which every state has every action, as D reads it: what a state does not have it does as `missing` says.
+
+        It has no rewards: D speaks of probabilities.
+        """
         if not self.lacking:
             return self
         actions = len(self.actions)
@@ -298,6 +327,7 @@ class DecisionProcess:
             targets=np.append(self.targets, towards)[picked],
             values=np.append(self.values, np.full(len(states), value))[picked],
             numbers=numbers,
+            rewards={},
         )
 
     @cached_property

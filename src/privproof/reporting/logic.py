@@ -11,6 +11,7 @@ from privproof.engines.logic.filters import PLAIN, Filtered
 from privproof.engines.logic.satisfaction import Between, Closeness, Gap, Likelihood, Satisfaction
 from privproof.exact import Epsilon, decimal, show, text
 from privproof.exact.texts import outward
+from privproof.formulas import Expected
 from privproof.reporting.facts import Fact
 from privproof.reporting.html import Page
 from privproof.reporting.text import print_facts
@@ -169,7 +170,8 @@ def _probabilities(found: Satisfaction, likely: Likelihood, *, every: bool) -> I
     lines = [f"{found.process.names[s]}: {_likely(found, likely, s)}" for s in shown]
     if len(shown) < len(asked):
         lines.append(f"... {len(found.asked) - len(shown)} more; --all lists them")
-    yield Fact("probability", "\n".join(lines) + (f"\n({likely.how})" if likely.how != "exact" else ""))
+    what = "reward" if isinstance(likely.formula, Expected) else "probability"
+    yield Fact(what, "\n".join(lines) + (f"\n({likely.how})" if likely.how != "exact" else ""))
 
 
 def _likely(found: Satisfaction, likely: Likelihood | Closeness, state: int) -> str:
@@ -187,7 +189,9 @@ def _likely(found: Satisfaction, likely: Likelihood | Closeness, state: int) -> 
 
 
 def between(number: Between) -> str:
-    """A probability in words."""
+    """A probability or an expected reward in words."""
+    if number.infinite:
+        return "infinite"
     if number.exact:
         return show(number.low)
     low, high = decimal(number.low, digits=12), decimal(number.high, digits=12)
@@ -311,6 +315,8 @@ def _tight(gap: Gap | None) -> dict[str, Any] | None:
 
 
 def _number(number: Between) -> str | list[str]:
+    if number.infinite:
+        return "inf"
     return text(number.low) if number.exact else [text(number.low), text(number.high)]
 
 
@@ -357,7 +363,8 @@ def _operator(found: Satisfaction, measured: Likelihood | Closeness, *, every: b
         entry: dict[str, Any] = {"state": names[s], "holds": {1: True, 0: False}.get(int(measured.truth[s]))}
         if isinstance(measured, Likelihood):
             if found.process.is_chain:
-                entry["probability"] = _number(measured.least(s))
+                what = "reward" if isinstance(measured.formula, Expected) else "probability"
+                entry[what] = _number(measured.least(s))
             else:
                 entry |= {"least": _number(measured.least(s)), "most": _number(measured.most(s))}
         else:

@@ -6,7 +6,7 @@ processes) is neither true nor false, and nothing is concluded from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -30,6 +30,7 @@ from privproof.engines.logic.measures import (
 )
 from privproof.engines.logic.paths import Path, normal
 from privproof.engines.logic.queries import closeness
+from privproof.engines.logic.rewards import expectation
 from privproof.engines.logic.schedulers import likelihood
 from privproof.engines.monitor import Monitor
 from privproof.errors import QuestionError
@@ -39,6 +40,7 @@ from privproof.formulas import (
     And,
     Atom,
     Comparison,
+    Expected,
     Family,
     Formula,
     Iff,
@@ -119,6 +121,9 @@ class Checker:
             case Probable():
                 self.measured[formula] = likely = self._probable(formula)
                 return likely.truth
+            case Expected():
+                self.measured[formula] = gained = expectation(self, formula)
+                return gained.truth
             case Private():
                 self.measured[formula] = close = self._private(formula)
                 return close.truth
@@ -139,11 +144,19 @@ class Checker:
         """The normal form of a path formula and the truth of its leaves; None where a leaf is not decided."""
         numbered: dict[Formula, int] = {}
         path = normal(formula, lambda inner: numbered.setdefault(inner, len(numbered)))
-        truths = [self.truth(inner) for inner in numbered]
-        if any(bool((truth < 0).any()) for truth in truths):
-            self.reasons.append(f"{formula} is about a formula that is not decided everywhere")
-            return None
-        return path, [truth == 1 for truth in truths]
+        truths = self.decided(numbered)
+        return None if truths is None else (path, truths)
+
+    def decided(self, formulas: Iterable[Formula]) -> list[Bools] | None:
+        """Where state formulas hold; None, with the reason noted, where one of them is not decided everywhere."""
+        result: list[Bools] = []
+        for formula in formulas:
+            truth = self.truth(formula)
+            if (truth < 0).any():
+                self.reasons.append(f"it is not decided everywhere whether {formula} holds")
+                return None
+            result.append(truth == 1)
+        return result
 
     def _undecided(self) -> Truths:
         return np.full(len(self.process), -1, np.int8)

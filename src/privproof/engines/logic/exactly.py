@@ -28,7 +28,7 @@ _ELIMINATIONS = 3_000_000
 """Updates of entries while states are eliminated; beyond it the exact way is too large."""
 _LONGEST = 400_000
 """So many binary digits a number may have; beyond it the exact way is too large."""
-_LONG = 30_000
+LONG = 30_000
 """The same where numbers grow with every step."""
 _PAUSE = 4_096
 """States between two looks at the monitor."""
@@ -115,7 +115,7 @@ class Exactly:
             vector = self.step(graph, vector, everywhere)
             if number % 16 == 0:
                 for value in vector:
-                    self._small(value, _LONG)
+                    self._small(value, LONG)
         return vector
 
     def repeated(self, graph: Graph, goal: Bools, through: Bools, times: int) -> list[Value]:
@@ -140,7 +140,7 @@ class Exactly:
             if self.exact and not changed:
                 break
             if following:
-                self._small(following[0], _LONG)
+                self._small(following[0], LONG)
         return result
 
     def solve(self, graph: Graph, known: list[Value], unknown: Bools) -> list[Value]:
@@ -195,14 +195,21 @@ class Exactly:
         if self.exact and max(int(value.p).bit_length(), int(value.q).bit_length()) > most:
             raise TooLarge
 
-    def settle(self, part: list[int], edges: list[list[tuple[Value, int]]], result: list[Value]) -> None:
-        """Solve one strongly connected part in place, given the edges (number, target) of its nodes and the values outside."""
+    def settle(
+        self,
+        part: list[int],
+        edges: list[list[tuple[Value, int]]],
+        result: list[Value],
+        *,
+        gains: Sequence[Value] | None = None,
+    ) -> None:
+        """Solve one strongly connected part in place, given the edges (number, target) of its nodes, what each gains, and the values outside."""
         place = {node: k for k, node in enumerate(part)}
         inside: list[dict[int, Value]] = []
         outside: list[Value] = []
-        for own in edges:
+        for at, own in enumerate(edges):
             row: dict[int, Value] = {}
-            total = self.zero
+            total = self.zero if gains is None else gains[at]
             for number, target in own:
                 k = place.get(target)
                 if k is None:

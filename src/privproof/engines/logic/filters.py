@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from privproof.engines.logic.measures import Between, Likelihood
+from privproof.engines.logic.measures import INFINITE, Between, Likelihood
 from privproof.engines.logic.satisfaction import Satisfaction
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, rational
@@ -85,13 +85,20 @@ def _of_numbers(found: Satisfaction, aggregate: str) -> Between | tuple[Between,
         )
     if aggregate in ("min", "max"):
         return _least(lows) if aggregate == "min" else _largest(highs)
+    if any(value.infinite for value in lows):
+        return INFINITE
     share = ONE / rational(len(lows)) if aggregate == "avg" else ONE
     return Between(sum((value.low for value in lows), ZERO) * share, sum((value.high for value in lows), ZERO) * share)
 
 
 def _least(values: list[Between]) -> Between:
-    return Between(min(value.low for value in values), min(value.high for value in values))
+    finite = [value for value in values if not value.infinite]
+    if not finite:
+        return INFINITE
+    return Between(min(value.low for value in finite), min(value.high for value in finite))
 
 
 def _largest(values: list[Between]) -> Between:
+    if any(value.infinite for value in values):
+        return INFINITE
     return Between(max(value.low for value in values), max(value.high for value in values))

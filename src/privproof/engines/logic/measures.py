@@ -11,41 +11,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privproof.exact import ZERO, Epsilon, Rational, smallest_epsilon
-from privproof.formulas import Private, Probable, Range
+from privproof.formulas import Expected, Private, Probable, Range
 
 Truths: TypeAlias = NDArray[np.int8]
 """For every state 1 (true), 0 (false) or -1 (not decided)."""
 
 
 class Between(NamedTuple):
-    """A probability that lies between two rationals; known exactly where they are equal."""
+    """A probability or expected reward that lies between two rationals; known exactly where they are equal.
+
+    A reward may be infinite; then the two numbers mean nothing.
+    """
 
     low: Rational
     high: Rational
+    infinite: bool = False
 
     @property
     def exact(self) -> bool:
         """Whether the number itself is known."""
         return bool(self.low == self.high)
 
+    @property
+    def amount(self) -> Rational | None:
+        """The number, where it is known; None where it is infinite."""
+        return None if self.infinite else self.low
+
+
+INFINITE = Between(ZERO, ZERO, infinite=True)
+"""The infinite reward."""
 
 Probabilities: TypeAlias = "Callable[[int], Between]"
-"""The probability of a path formula from each state."""
+"""The probability of a path formula, or the expected reward, from each state."""
 
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """What is known of ``P_J φ``.
+    """What is known of ``P_J φ``, or of the expected reward of ``R_J``.
 
     Attributes:
         formula: the formula.
         truth: where it holds.
-        least: the smallest probability over all schedulers, from each state; on a chain the probability.
+        least: the smallest probability (or reward) over all schedulers, from each state; on a chain the probability.
         most: the largest.
         how: how the numbers were found.
     """
 
-    formula: Probable
+    formula: Probable | Expected
     truth: Truths
     least: Probabilities
     most: Probabilities

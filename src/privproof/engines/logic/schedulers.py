@@ -1,13 +1,8 @@
 """The least and the largest probability of a path formula over all schedulers of a decision process, exactly.
 
 On the product with a co-safe formula this is the probability of reaching the goal.  The product is solved part by part in reverse
-topological order; a strongly connected part by policy iteration in exact arithmetic:
-
-* largest: start from a policy that leaves the part almost surely, and improve strictly.  A strict improvement never makes a policy that
-  stays for ever (on a recurrent class the expected gain would have to vanish), so the process ends in a policy no action improves, and its
-  value is both attained and, as a supersolution, an upper bound.
-* least: first the nodes from which some scheduler avoids the goal for ever are set to zero (a greatest fixed point on the graph).  Among
-  the others no scheduler can stay, so policy iteration ends in the only fixed point.
+topological order, a strongly connected part by `policies`.  For the least the nodes from which some scheduler avoids the goal for ever are
+set to zero first (a greatest fixed point on the graph); among the others no scheduler can stay.
 """
 
 from __future__ import annotations
@@ -19,6 +14,7 @@ import numpy as np
 from privproof.engines.logic.exactly import Exactly, TooLarge
 from privproof.engines.logic.measures import Between, Likelihood, inside
 from privproof.engines.logic.paths import Path
+from privproof.engines.logic.policies import settle, without_gain
 from privproof.engines.logic.products import Product, product, supported
 from privproof.engines.monitor import Monitor
 from privproof.exact import ONE, ZERO, Rational
@@ -95,11 +91,12 @@ def reaching(whole: Product, *, largest: bool, monitor: Monitor) -> list[Rationa
     open_[Product.GOAL] = False
     order, starts = whole.graph.order(open_)
     arithmetic = Exactly((), monitor)
+    options = without_gain(whole.choices)
     nodes, begins = order.tolist(), starts.tolist()
     for number in range(len(begins) - 1):
         part = nodes[begins[number] : begins[number + 1]]
         monitor.pause()
-        _settle(whole, part, values, arithmetic, largest=largest)
+        settle(options, part, values, arithmetic, largest=largest)
     return values
 
 
@@ -125,57 +122,3 @@ def _avoiding(whole: Product) -> Bools:
                     alive[node] = False
                     waiting.append(node)
     return alive
-
-
-def _worth(row: tuple[tuple[int, Rational], ...], values: list[Rational]) -> Rational:
-    total = ZERO
-    for target, number in row:
-        total += number * values[target]
-    return total
-
-
-def _settle(whole: Product, part: list[int], values: list[Rational], arithmetic: Exactly, *, largest: bool) -> None:
-    """Solve one strongly connected part in place."""
-    first = part[0]
-    if len(part) == 1 and not any(target == first for _, row in whole.choices[first] for target, _ in row):
-        worths = [_worth(row, values) for _, row in whole.choices[first]]
-        values[first] = max(worths) if largest else min(worths)
-        return
-    inside = set(part)
-    policy = _leaving(whole, part, inside)
-    if not policy:
-        return  # no way out of the part, and the goal is outside
-    while True:
-        edges = [[(number, target) for target, number in whole.choices[node][policy[node]][1]] for node in part]
-        arithmetic.settle(part, edges, values)
-        changed = False
-        for node in part:
-            best = values[node]
-            for c, (_, row) in enumerate(whole.choices[node]):
-                worth = _worth(row, values)
-                if worth > best if largest else worth < best:
-                    best, policy[node], changed = worth, c, True
-        if not changed:
-            return
-
-
-def _leaving(whole: Product, part: list[int], inside: set[int]) -> dict[int, int]:
-    """A choice for every node so that the part is left almost surely; empty where it cannot be left."""
-    policy: dict[int, int] = {}
-    into: dict[int, list[tuple[int, int]]] = {}
-    waiting: list[int] = []
-    for node in part:
-        for c, (_, row) in enumerate(whole.choices[node]):
-            for target, _ in row:
-                if target not in inside:
-                    if node not in policy:
-                        policy[node] = c
-                        waiting.append(node)
-                else:
-                    into.setdefault(target, []).append((node, c))
-    while waiting:
-        for node, c in into.get(waiting.pop(), ()):
-            if node not in policy:
-                policy[node] = c
-                waiting.append(node)
-    return policy

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from privproof.compiling.conditions import satisfying
 from privproof.formulas import (
+    Accumulated,
     And,
     Atom,
     Bound,
     Comparison,
+    Expected,
     Family,
     Formula,
     Iff,
     Implies,
+    Momentary,
     Next,
     Not,
     Or,
@@ -21,7 +24,9 @@ from privproof.formulas import (
     Unary,
     Until,
 )
+from privproof.formulas.sublogics import subformulas
 from privproof.models import DecisionProcess, Enclosure
+from privproof.models.rewards import Rewards
 from privproof.scenarios.formulas import FormulaQuestion
 
 
@@ -31,18 +36,21 @@ def document(question: FormulaQuestion, compiled: object) -> dict[str, object]:
     return {
         "kind": "logic",
         "title": process.name,
-        "process": _process(process),
+        "process": _process(process, {f.reward for f in subformulas(question.formula) if isinstance(f, Expected)}),
         "formula": structured(question.formula, process),
         "text": str(question.formula),
         "states": list(question.states),
     }
 
 
-def _process(process: DecisionProcess) -> dict[str, object]:
+def _process(process: DecisionProcess, asked: set[str]) -> dict[str, object]:
+    """The process, with the rewards that are asked about."""
+
     def number(p: object) -> object:
         return [str(p.low), str(p.high)] if isinstance(p, Enclosure) else str(p)
 
     begins = process.choices.tolist()
+    names = sorted({process.reward_name(name) for name in asked})
     return {
         "states": list(process.names),
         "actions": list(process.actions),
@@ -59,6 +67,21 @@ def _process(process: DecisionProcess) -> dict[str, object]:
         "labels": {label: [int(s) for s in carried.nonzero()[0]] for label, carried in process.labels.items()},
         "neighbours": [list(pair) for pair in process.related],
         **({"missing": process.missing} if process.lacking else {}),
+        **({"rewards": {name: _rewards(process, process.rewards[name]) for name in names}} if names else {}),
+    }
+
+
+def _rewards(process: DecisionProcess, rewards: Rewards) -> dict[str, object]:
+    """The rewards that are not 0: of states, and of choices, told by their state and action."""
+    begins = process.choices.tolist()
+    return {
+        "states": [[s, str(rewards.of_state(s))] for s in range(len(process)) if rewards.of_state(s) != 0],
+        "choices": [
+            [s, int(process.action_of[c]) if process.actions else None, str(rewards.of_choice(c))]
+            for s in range(len(process))
+            for c in range(begins[s], begins[s + 1])
+            if rewards.of_choice(c) != 0
+        ],
     }
 
 
@@ -108,6 +131,19 @@ def structured(formula: Formula, process: DecisionProcess) -> list[object]:
                     "high_included": within.high_included,
                 }
                 return ["P", ends, say(path)]
+            case Expected(amounts, path, reward):
+                assert amounts is not None
+                bounds = {
+                    "low": str(amounts.low),
+                    "low_included": amounts.low_included,
+                    "high": None if amounts.high is None else str(amounts.high),
+                    "high_included": amounts.high_included,
+                }
+                return ["R", bounds, process.reward_name(reward), say(path)]
+            case Accumulated(steps):
+                return ["C", None if steps is None else steps.constant]
+            case Momentary(steps):
+                return ["I", steps.constant]
             case Private(epsilon, delta, path):
                 return ["D", {"epsilon": str(epsilon), "delta": str(delta)}, say(path)]
         raise AssertionError(f)

@@ -11,18 +11,16 @@ import numpy as np
 from privproof.errors import FormatError
 from privproof.exact import ONE, rational
 from privproof.formats.prism.coding import Code, used
+from privproof.formats.prism.collecting import Taken, collect
 from privproof.formats.prism.meanings import Meaning, Trouble
+from privproof.formats.prism.satisfying import CHUNK, satisfied
 from privproof.formats.prism.stepping import SILENT, Found, Row, Stepper
 from privproof.formats.prism.system import Slot, System
 from privproof.formats.prism.tables import Index, Numbers, State
-from privproof.models.process import Bools, DecisionProcess, Ints, deadlock, marked
+from privproof.models.process import DecisionProcess, Ints, deadlock, marked
 
 _MOST = 5_000_000
 """How many valuations are tried for ``init ... endinit``; beyond, the model is refused with a hint to give initial values."""
-_CHUNK = 1 << 16
-"""States are turned into columns, and conditions evaluated on them, so many at once, so that the lists in between stay small."""
-_FARTHEST = 2**62
-"""Stands for no bound in a range of values, which are 64 bits wide; a condition with a larger constant is evaluated state by state."""
 
 
 class StateNames(Sequence[str]):
@@ -67,6 +65,11 @@ def explored(system: System, *, self_loops: bool, most_states: int) -> DecisionP
     stuck: list[int] = []
     choices, actions, rows, targets, values = (array("q", [0]), array("q"), array("q", [0]), array("q"), array("q"))
     chain, one = system.kind == "dtmc", numbers.number(ONE)
+    taken = (
+        Taken()
+        if chain and any(line.action is not None for lines in system.rewards.values() for line in lines)
+        else None
+    )
     at = 0
     try:
         for at, state in enumerate(index.states):
@@ -74,7 +77,9 @@ def explored(system: System, *, self_loops: bool, most_states: int) -> DecisionP
             if not found:
                 stuck.append(at)
                 found = [(-1, {at: one})]
-            elif chain and len(found) > 1:
+            elif taken is not None:
+                taken.note(at, [action for action, _ in found])
+            if chain and len(found) > 1:
                 found = [(-1, _blend(found, numbers))]
             for action, row in found:
                 targets.extend(row)
@@ -96,6 +101,9 @@ def explored(system: System, *, self_loops: bool, most_states: int) -> DecisionP
     present = np.bincount(numbered, minlength=len(numbers.all)) > 0
     called, action_of = ((), _ints(array("q"))) if chain else distinct_actions(stepper.actions, begin, _ints(actions))
     marks = {name: satisfied(meaning, len(names), columns) for name, meaning in system.labels.items()}
+    if taken is None:
+        taken = Taken(np.repeat(np.arange(len(names)), np.diff(begin)), _ints(actions))
+    collected = collect(system, stepper, columns, taken, len(actions))
     return DecisionProcess(
         names=names,
         actions=called,
@@ -108,50 +116,8 @@ def explored(system: System, *, self_loops: bool, most_states: int) -> DecisionP
         labels=marks | labels,
         initial=tuple(range(first)),
         variables={slot.name: column for slot, column in zip(system.slots, columns, strict=True)},
+        rewards=collected,
     )
-
-
-def satisfied(meaning: Meaning, count: int, columns: Sequence[Ints | Bools]) -> Bools:
-    """The states, of so many, in which a condition holds, given the values of the variables in every state."""
-    if meaning.op == "const":
-        return np.full(count, bool(meaning.value))
-    ranges = _ranges(meaning)
-    if ranges is not None:
-        low, high = (np.array(ends, np.int64) for ends in zip(*sorted(ranges), strict=True))
-        column = columns[used(meaning.uses)[0]]
-        last = np.searchsorted(low, column, side="right") - 1
-        inside: Bools = (last >= 0) & (column <= np.maximum.accumulate(high)[last])
-        return inside
-    slots = used(meaning.uses)
-    result = np.zeros(count, np.bool_)
-    holds = Code().column(meaning)
-    try:
-        for begin in range(0, count, _CHUNK):
-            chunk = [columns[slot][begin : begin + _CHUNK].tolist() for slot in slots]
-            result[begin : begin + _CHUNK] = holds(zip(*chunk, strict=True))
-    except Trouble as trouble:
-        raise FormatError(trouble.code, trouble.message, place=trouble.place, hint=trouble.hint) from None
-    return result
-
-
-def _ranges(meaning: Meaning) -> list[tuple[int, int]] | None:
-    """The ranges of values of one integer variable that a condition is about, if it is as simple as that."""
-    if meaning.uses & (meaning.uses - 1):
-        return None
-    if meaning.op == "|":
-        parts = [_ranges(part) for part in meaning.args]
-        return None if None in parts else [ends for part in parts for ends in part or ()]
-    if meaning.op == "&" and len(meaning.args) == 2:
-        first, second = (_ranges(part) for part in meaning.args)
-        if first and second and len(first) == len(second) == 1:
-            return [(max(first[0][0], second[0][0]), min(first[0][1], second[0][1]))]
-        return None
-    if meaning.op not in ("=", "<=", ">=") or meaning.args[0].op != "var" or meaning.args[1].op != "const":
-        return None
-    value = meaning.args[1].value
-    if meaning.args[1].kind != "int" or abs(value) > _FARTHEST:
-        return None
-    return [(-_FARTHEST if meaning.op == "<=" else value, _FARTHEST if meaning.op == ">=" else value)]
 
 
 def _blend(found: Found, numbers: Numbers) -> Row:
@@ -233,10 +199,10 @@ def _holding(conditions: Sequence[Meaning], states: list[State], slots: tuple[in
 
 def _columns(states: Sequence[State], width: int) -> list[Ints]:
     columns = [np.empty(len(states), np.int64) for _ in range(width)]
-    for begin in range(0, len(states), _CHUNK):
-        chunk = np.array(states[begin : begin + _CHUNK], np.int64)
+    for begin in range(0, len(states), CHUNK):
+        chunk = np.array(states[begin : begin + CHUNK], np.int64)
         for column, part in zip(columns, chunk.T, strict=True):
-            column[begin : begin + _CHUNK] = part
+            column[begin : begin + CHUNK] = part
     return columns
 
 

@@ -21,9 +21,10 @@ from pathlib import Path
 import numpy as np
 
 from privproof.formats.documents import file_text
-from privproof.formats.prism.exploring import explored, satisfied
+from privproof.formats.prism.exploring import explored
 from privproof.formats.prism.expressions import ExpressionReader, Node, parse_expression
 from privproof.formats.prism.meanings import Scope
+from privproof.formats.prism.satisfying import satisfied
 from privproof.formats.prism.syntax import parse_text
 from privproof.formats.prism.system import system
 from privproof.formats.prism.tokens import Source

@@ -5,7 +5,7 @@ arithmetic.  A condition that is more than one comparison of a variable with a n
 text; so what is asked, and what a certificate holds, is a formula over labels.  Bounds on steps and on probabilities may be constants
 of the model.
 
-What PRISM can ask and this package cannot (rewards, steady states, ``E`` and ``A``, games, several objectives) is refused by name.
+What PRISM can ask and this package cannot (steady states, ``E`` and ``A``, games, several objectives) is refused by name.
 """
 
 from __future__ import annotations
@@ -47,9 +47,6 @@ Aggregate: TypeAlias = Literal[
 
 _SIGNS = {"+": "sum", "&": "forall", "|": "exists"}
 _UNSUPPORTED = {
-    "R": "rewards",
-    "Rmin": "rewards",
-    "Rmax": "rewards",
     "S": "steady-state probabilities",
     "E": "E, some path,",
     "A": "A, every path,",

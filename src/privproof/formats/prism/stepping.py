@@ -78,6 +78,16 @@ class Stepper:
             self._general(state, found)
         return found
 
+    @property
+    def silence(self) -> str:
+        """What choices without an action are called where one module has them all; empty where it is otherwise."""
+        return SILENT if SILENT in self._silent.values() else ""
+
+    def numbered(self, action: str) -> list[int]:
+        """The numbers of the choices by an action; of the empty one, those without an action."""
+        names = set(self._silent.values()) if not action else {action}
+        return [number for name, number in self._number.items() if name in names]
+
     def _name(self, rule: Rule) -> str:
         """What the choices of a command are called: its action, or its module, so that one name means the same in all states."""
         return rule.action or self._silent[rule.module]

@@ -1,7 +1,7 @@
 """A PRISM model as it is written: declarations, modules and commands, read by recursive descent.
 
 What is outside the language that this package reads (continuous time, games, ``system ... endsystem``, unbounded integers) is
-refused by name; rewards are read over.
+refused by name.
 """
 
 from __future__ import annotations
@@ -70,6 +70,15 @@ class Command(NamedTuple):
     at: int
 
 
+class RewardItem(NamedTuple):
+    """``guard : value;``, of states, or ``[action] guard : value;``, of choices by this action (empty: of those without one)."""
+
+    action: str | None
+    guard: Node
+    value: Node
+    at: int
+
+
 @dataclass(frozen=True)
 class Module:
     """A module; of a copy, `names` is the renaming that all its expressions are read under."""
@@ -91,6 +100,7 @@ class Text:
     labels: dict[str, tuple[Node, int]] = field(default_factory=dict)
     variables: list[tuple[Variable, str]] = field(default_factory=list)
     modules: dict[str, Module] = field(default_factory=dict)
+    rewards: dict[str, tuple[RewardItem, ...]] = field(default_factory=dict)
     start: Node | None = None
     remarks: tuple[tuple[int, str], ...] = ()
     declared: dict[str, int] = field(default_factory=dict)
@@ -131,7 +141,7 @@ class _Reader(ExpressionReader):
             elif self.accept("module"):
                 self._module()
             elif self.accept("rewards"):
-                self._over("endrewards")
+                self._rewards(self.token.start)
             elif self.accept("init"):
                 if text.start is not None:
                     text.source.refuse(at, "twice", "there are two init ... endinit blocks", hint="join them by |")
@@ -198,6 +208,26 @@ class _Reader(ExpressionReader):
         self.expect("=", after="the label")
         text.labels[name] = (self.expression(), at)
         self.expect(";", after="the label's condition")
+
+    def _rewards(self, at: int) -> None:
+        """Rewards; those without a name are called by their number, as formulas may."""
+        listed = self._model.rewards
+        name = self.label() if self.token.kind == "label" else str(len(listed) + 1)
+        if name in listed:
+            self._model.source.refuse(at, "twice", f"there are two rewards {name!r}", hint="name them apart")
+        items: list[RewardItem] = []
+        while not self.accept("endrewards"):
+            if self.at_end:
+                self._model.source.refuse(at, "syntax", "expected 'endrewards', found the end of the text")
+            begin, action = self.token.start, None
+            if self.accept("["):
+                action = "" if self.sees("]") else self.name("an action")
+                self.expect("]", after="the action")
+            guard = self.expression()
+            self.expect(":", after="the condition of the reward")
+            items.append(RewardItem(action, guard, self.expression(), begin))
+            self.expect(";", after="the reward")
+        listed[name] = tuple(items)
 
     def _variable(self) -> Variable:
         at = self.token.start
@@ -335,10 +365,3 @@ class _Reader(ExpressionReader):
         value = self.expression()
         self.expect(")", after="the update")
         return Assignment(name, value, at)
-
-    def _over(self, end: str) -> None:
-        at = self.token.start
-        while not self.accept(end):
-            if self.at_end:
-                self._model.source.refuse(at, "syntax", f"expected '{end}', found the end of the text")
-            self.take()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from privproof.exact import Rational, rational
 from privproof.formats.prism.expressions import Node, parse_expression
 from privproof.formats.prism.meanings import Meaning, Scope, constant
-from privproof.formats.prism.syntax import Command, Constant, Module, Text
+from privproof.formats.prism.syntax import Command, Constant, Module, RewardItem, Text
 from privproof.formats.prism.tokens import Source
 
 _LARGEST_VALUE = 2**62
@@ -54,6 +54,15 @@ class Rule(NamedTuple):
     at: int
 
 
+class Gain(NamedTuple):
+    """One line of rewards with its meanings: of states, or of choices by an action (empty: of those without one)."""
+
+    action: str | None
+    guard: Meaning
+    value: Meaning
+    at: int
+
+
 @dataclass(frozen=True)
 class System:
     """What a model says.
@@ -68,6 +77,7 @@ class System:
         start: the condition of the initial states; without, the initial values.
         start_at: where that condition stands.
         labels: the conditions of the labels.
+        rewards: the lines of the rewards of each name.
         remarks: the ``//@`` comments, with their places.
     """
 
@@ -80,6 +90,7 @@ class System:
     start: Meaning | None
     start_at: int
     labels: Mapping[str, Meaning]
+    rewards: Mapping[str, tuple[Gain, ...]]
     remarks: tuple[tuple[int, str], ...]
 
     def partners(self, action: str) -> tuple[str, ...]:
@@ -131,6 +142,7 @@ def system(text: Text, given: Mapping[str, str]) -> System:
         None if text.start is None else scope.condition(text.start, "what init ... endinit holds"),
         0 if text.start is None else text.start.at,
         {name: scope.condition(node, f'the label "{name}"') for name, (node, _) in text.labels.items()},
+        {name: tuple(_gain(item, scope) for item in items) for name, items in text.rewards.items()},
         text.remarks,
     )
 
@@ -236,6 +248,11 @@ def _slots(text: Text, scope: Scope) -> list[Slot]:
     if not slots:
         text.source.refuse(0, "variables", "the model has no variable", hint="declare one, for instance x : [0..1];")
     return slots
+
+
+def _gain(item: RewardItem, scope: Scope) -> Gain:
+    guard = scope.condition(item.guard, "the condition of a reward")
+    return Gain(item.action, guard, scope.number(item.value, "a reward"), item.at)
 
 
 def _integer(scope: Scope, node: Node, what: str) -> int:

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from privproof.errors import FormatError
+from privproof.exact import Rational
 from privproof.formats.prism.stepping import is_silent
 from privproof.formats.prism.tokens import WORDS
 from privproof.models.graphs import reachable
 from privproof.models.process import Bools, DecisionProcess, Enclosure, marked
+from privproof.models.rewards import Rewards
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TURN = re.compile(r"#[0-9]+$")
@@ -87,10 +89,30 @@ def _lines(process: DecisionProcess) -> Iterator[str]:
         if '"' in label or "\n" in label or not label:
             raise FormatError("label", f"the label {label!r} cannot be written in PRISM", hint="rename the label")
         yield f'label "{label}" = {_condition(marks)};\n'
+    for name, rewards in process.rewards.items():
+        yield f'\nrewards "{name}"\n{"".join(_rewards(process, rewards, actions))}endrewards\n'
     if process.related:
         yield "\n"
     for left, right in process.related:
         yield f"//@ neighbours s={left} ~ s={right}\n"
+
+
+def _rewards(process: DecisionProcess, rewards: Rewards, actions: list[str]) -> Iterator[str]:
+    """The rewards of states and choices; choices of a state that the language calls alike must gain alike."""
+    choices = process.choices.tolist()
+    for state in range(len(process)):
+        if rewards.of_state(state) != 0:
+            yield f"  s={state} : {rewards.of_state(state)};\n"
+        gains: dict[str, Rational] = {}
+        for choice in range(choices[state], choices[state + 1]):
+            action = "" if process.is_chain else actions[int(process.action_of[choice])]
+            if gains.setdefault(action, rewards.of_choice(choice)) != rewards.of_choice(choice):
+                raise FormatError(
+                    "reward",
+                    f"two choices [{action}] of the state {process.names[state]} have different rewards",
+                    hint="name the actions apart: PRISM gives rewards to actions",
+                )
+        yield from (f"  [{action}] s={state} : {gain};\n" for action, gain in gains.items() if gain != 0)
 
 
 def check_init(process: DecisionProcess, start: Bools) -> None:

@@ -8,7 +8,7 @@ for all sequences of actions or which sequence violates it.  What neither the nu
 known, and a verdict is accepted only if it follows all the same.
 
 Read it in this order: `formulas`, `processes` (the question), `obligations`, `products`, `measures` (probabilities in
-chains), `extremes` (in decision processes), `pairs` and `translation` (evidence about D), `truth`.
+chains), `extremes` (in decision processes), `rewards`, `pairs` and `translation` (evidence about D), `truth`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _checked(verdict: str, question: dict[str, object], certificate: dict[str, o
     only_members(question, ("kind", "title", "process", "formula", "text", "states"), "question")
     a_text_or_null(question.get("text"), "question.text")
     process = read_process(question.get("process"), "question.process", limits)
-    reader = Reader(process.names, process.labels, limits)
+    reader = Reader(process.names, process.labels, limits, process.rewards)
     formula = reader.state(question.get("formula"), "question.formula")
     asked = states_of(question.get("states"), len(process.names), "question.states")
     if not asked:

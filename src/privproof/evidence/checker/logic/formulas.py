@@ -7,7 +7,7 @@ Liu, Wang and Zhang, "Model Checking Differentially Private Properties", section
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -84,6 +84,47 @@ class Probability:
 
 
 @dataclass(frozen=True)
+class Amounts:
+    """An interval of expected rewards; without a high end it goes on for ever, and infinity belongs to it."""
+
+    low: Rational
+    low_included: bool
+    high: Rational | None
+    high_included: bool
+
+    def contains(self, value: Rational | None) -> bool:
+        """Whether an expected reward is in the interval; None is the infinite one."""
+        if value is None:
+            return self.high is None
+        if value < self.low or (value == self.low and not self.low_included):
+            return False
+        return self.high is None or value < self.high or (value == self.high and self.high_included)
+
+    def __str__(self) -> str:
+        opening = f"{'[' if self.low_included else '('}{text(self.low)}"
+        if self.high is None:
+            return f"{opening}, inf]"
+        return f"{opening}, {text(self.high)}{']' if self.high_included else ')'}"
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What R is of: the reward of some steps (of all where there is no number), or that of the state after them (``moment``)."""
+
+    count: int | None
+    moment: bool
+
+
+@dataclass(frozen=True)
+class Expected:
+    """R: the expected reward lies in a range; it is collected until a path formula is satisfied, or in some steps."""
+
+    within: Amounts
+    reward: str
+    until: Path | Steps
+
+
+@dataclass(frozen=True)
 class Private:
     """D: the probability of a path formula is close to that in every neighbour."""
 
@@ -132,7 +173,7 @@ class Until:
     high: int | None
 
 
-State: TypeAlias = States | Not | Several | Probability | Private
+State: TypeAlias = States | Not | Several | Probability | Expected | Private
 Path: TypeAlias = Leaf | PathNot | PathSeveral | Next | Until
 
 TRUE = Leaf(Several(every=True, parts=()))
@@ -141,8 +182,14 @@ TRUE = Leaf(Several(every=True, parts=()))
 class Reader:
     """Reads formulas over the states and labels of one process."""
 
-    def __init__(self, names: tuple[str, ...], labels: dict[str, frozenset[int]], limits: Limits) -> None:
-        self.names, self.labels, self.limits = names, labels, limits
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        labels: dict[str, frozenset[int]],
+        limits: Limits,
+        rewards: Container[str] = (),
+    ) -> None:
+        self.names, self.labels, self.limits, self.rewards = names, labels, limits, rewards
         self.count = 0
 
     def state(self, value: object, place: str) -> State:
@@ -197,6 +244,14 @@ class Reader:
             case "P":
                 self._arity(rest, 2, place)
                 return Leaf(Probability(self._range(rest[0], f"{place}[1]"), self._formula(rest[1], f"{place}[2]")))
+            case "R":
+                self._arity(rest, 3, place)
+                name = a_text(rest[1], f"{place}[2]")
+                if name not in self.rewards:
+                    refuse(f"there are no rewards {name[:60]!r}", f"{place}[2]")
+                return Leaf(
+                    Expected(self._amounts(rest[0], f"{place}[1]"), name, self._collected(rest[2], f"{place}[3]"))
+                )
             case "D":
                 self._arity(rest, 2, place)
                 budget = an_object(rest[0], f"{place}[1]")
@@ -257,6 +312,25 @@ class Reader:
         low_included = a_flag(given.get("low_included"), f"{place}.low_included")
         return Range(low, low_included, high, a_flag(given.get("high_included"), f"{place}.high_included"))
 
+    def _collected(self, value: object, place: str) -> Path | Steps:
+        """What stands inside of R: ``["C", k]``, ``["C", null]``, ``["I", k]``, or a path formula."""
+        listed = a_list(value, place)
+        head = a_text(listed[0], f"{place}[0]") if listed else ""
+        if head not in ("C", "I"):
+            return self._formula(value, place)
+        self._arity(listed[1:], 1, place)
+        if head == "C" and listed[1] is None:
+            return Steps(None, moment=False)
+        return Steps(self._steps(listed[1], f"{place}[1]"), moment=head == "I")
+
+    def _amounts(self, value: object, place: str) -> Amounts:
+        given = an_object(value, place)
+        only_members(given, ("low", "low_included", "high", "high_included"), place)
+        low = a_number(given.get("low"), f"{place}.low", self.limits)
+        high = None if given.get("high") is None else a_number(given.get("high"), f"{place}.high", self.limits)
+        low_included = a_flag(given.get("low_included"), f"{place}.low_included")
+        return Amounts(low, low_included, high, a_flag(given.get("high_included"), f"{place}.high_included"))
+
     def _set(self, members: list[int]) -> str:
         listed = ", ".join(shown(self.names[state]) for state in members[:10])
         return f"{{{listed}{', ...' if len(members) > 10 else ''}}}"
@@ -301,18 +375,22 @@ def _parts(formula: State | Path) -> tuple[State | Path, ...]:
             return (left, right)
         case Probability(path=path) | Private(path=path):
             return (path,)
+        case Expected(until=Steps()):
+            return ()
+        case Expected(until=path):
+            return (path,)  # type: ignore[return-value]
         case Leaf(state):
             return (state,)
     return ()
 
 
-def outermost(formula: State) -> Iterator[Probability | Private]:
-    """The operators P and D that stand inside no other."""
-    if isinstance(formula, Probability | Private):
+def outermost(formula: State) -> Iterator[Probability | Expected | Private]:
+    """The operators P, R and D that stand inside no other."""
+    if isinstance(formula, Probability | Expected | Private):
         yield formula
         return
     for part in _parts(formula):
-        if isinstance(part, States | Not | Several | Probability | Private):
+        if isinstance(part, States | Not | Several | Probability | Expected | Private):
             yield from outermost(part)
 
 
@@ -339,6 +417,12 @@ def written(formula: State | Path) -> str:
             return f"({_closed(left)} U{_window(low, high)} {_closed(right)})"
         case Probability(within, path):
             return f"P{within}({_bare(path)})"
+        case Expected(within, reward, Steps(count, moment)):
+            what = f"I={count}" if moment else "C" if count is None else f"C<={count}"
+            return f"R{{{shown(reward)}}}{within}({what})"
+        case Expected(within, reward, path):
+            assert not isinstance(path, Steps)
+            return f"R{{{shown(reward)}}}{within}({_bare(path)})"
         case Private(epsilon, delta, path):
             exact = str(epsilon)
             return f"D[{exact if len(exact) <= 60 else epsilon.show()}, {text(delta)}]({_bare(path)})"

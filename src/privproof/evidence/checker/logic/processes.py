@@ -7,7 +7,7 @@ which steps are possible is certain.  What is said about a process with enclosur
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from flint import arb
@@ -41,6 +41,14 @@ _MOST_ACTIONS = 5_000
 
 
 @dataclass(frozen=True)
+class Rewards:
+    """What is collected in states, and by choices (a state and an action, None in a chain); nothing where there is no entry."""
+
+    states: dict[int, Rational]
+    choices: dict[tuple[int, int | None], Rational]
+
+
+@dataclass(frozen=True)
 class Process:
     """A process; a Markov chain has no actions, and one choice (of no action) in every state.
 
@@ -52,6 +60,7 @@ class Process:
         neighbours: for every state the others that are its neighbours.
         exact: whether there is no enclosure.
         missing: what D takes an action for in a state that does not have it: "stay", "refuse", or None where every state has all.
+        rewards: what is collected in states and by choices, by name.
     """
 
     names: tuple[str, ...]
@@ -61,6 +70,7 @@ class Process:
     neighbours: tuple[frozenset[int], ...]
     exact: bool
     missing: str | None = None
+    rewards: dict[str, Rewards] = field(default_factory=dict)
 
     @property
     def chain(self) -> bool:
@@ -148,7 +158,7 @@ def in_words(value: Value) -> str:
 def read_process(value: object, place: str, limits: Limits) -> Process:
     """A process, checked."""
     given = an_object(value, place)
-    only_members(given, ("states", "actions", "rows", "labels", "neighbours", "missing"), place)
+    only_members(given, ("states", "actions", "rows", "labels", "neighbours", "missing", "rewards"), place)
     states = names(given.get("states"), f"{place}.states", limits.states)
     listed = a_list(given.get("actions"), f"{place}.actions")
     actions = names(listed, f"{place}.actions", _MOST_ACTIONS) if listed else ()
@@ -162,9 +172,12 @@ def read_process(value: object, place: str, limits: Limits) -> Process:
         for name, members in an_object(given.get("labels"), f"{place}.labels").items()
     }
     neighbours = _neighbours(given.get("neighbours"), len(states), f"{place}.neighbours", limits)
-    process = Process(
-        states, actions, choices, labels, neighbours, reading.exact, _missing(given.get("missing"), place)
-    )
+    rewards = {
+        name: _rewards(item, choices, f"{place}.rewards.{name[:60]}", limits)
+        for name, item in an_object(given.get("rewards", {}), f"{place}.rewards").items()
+    }
+    missing = _missing(given.get("missing"), place)
+    process = Process(states, actions, choices, labels, neighbours, reading.exact, missing, rewards)
     if process.missing == "refuse":
         _check_refused(process, f"{place}.states")
     return process
@@ -177,6 +190,42 @@ def _missing(value: object, place: str) -> str | None:
     if found not in ("stay", "refuse"):
         refuse(f"{found[:40]!r} is nothing that a missing action does", f"{place}.missing")
     return found
+
+
+def _rewards(value: object, choices: tuple[dict[int | None, Row], ...], place: str, limits: Limits) -> Rewards:
+    given = an_object(value, place)
+    only_members(given, ("states", "choices"), place)
+    of_states: dict[int, Rational] = {}
+    of_choices: dict[tuple[int, int | None], Rational] = {}
+    for i, item in enumerate(a_list(given.get("states"), f"{place}.states")):
+        here = f"{place}.states[{i}]"
+        pair = a_list(item, here)
+        if len(pair) != 2:
+            refuse("a state and its reward are expected", here)
+        state = a_state(pair[0], len(choices), here)
+        if state in of_states:
+            refuse("a state has two rewards", here)
+        of_states[state] = _reward(pair[1], here, limits)
+    for i, item in enumerate(a_list(given.get("choices"), f"{place}.choices")):
+        here = f"{place}.choices[{i}]"
+        triple = a_list(item, here)
+        if len(triple) != 3:
+            refuse("a state, an action (or null) and a reward are expected", here)
+        state = a_state(triple[0], len(choices), here)
+        action = None if triple[1] is None else an_integer(triple[1], here)
+        if action not in choices[state]:
+            refuse("the state does not have this choice", here)
+        if (state, action) in of_choices:
+            refuse("a choice has two rewards", here)
+        of_choices[state, action] = _reward(triple[2], here, limits)
+    return Rewards(of_states, of_choices)
+
+
+def _reward(value: object, place: str, limits: Limits) -> Rational:
+    number = a_number(value, place, limits)
+    if number < 0:
+        refuse("a reward is negative", place)
+    return number
 
 
 def _check_refused(process: Process, place: str) -> None:

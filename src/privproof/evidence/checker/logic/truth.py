@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from privproof.evidence.checker.documents import a_list, an_object, only_members
 from privproof.evidence.checker.logic.extremes import extremes
 from privproof.evidence.checker.logic.formulas import (
+    Expected,
     Not,
     Private,
     Probability,
@@ -20,6 +21,7 @@ from privproof.evidence.checker.logic.formulas import (
 from privproof.evidence.checker.logic.measures import Measure
 from privproof.evidence.checker.logic.pairs import Facts, Pairs, allowed, forbidden
 from privproof.evidence.checker.logic.processes import Process, Value, completed, ends, in_words, walk_of
+from privproof.evidence.checker.logic.rewards import expectations
 from privproof.evidence.checker.outcomes import Limits, refuse
 
 
@@ -34,7 +36,7 @@ class Truth:
     def __init__(self, process: Process, limits: Limits) -> None:
         self.process, self.limits = process, limits
         self.walk = walk_of(process)
-        self.found: dict[Probability | Private, dict[int, str]] = {}
+        self.found: dict[Probability | Expected | Private, dict[int, str]] = {}
         self.compared: set[tuple[Private, int, int]] = set()
         self.violations: dict[tuple[Private, int], str] = {}
         self._known: dict[State, dict[int, bool | None]] = {}
@@ -81,6 +83,8 @@ class Truth:
                 return {s: _several([column[s] for column in columns], every=every) for s in states}
             case Probability():
                 return self._probability(formula, states)
+            case Expected():
+                return self._expected(formula, states)
             case Private():
                 if self.process.chain:
                     return self._private(formula, states)
@@ -101,6 +105,21 @@ class Truth:
             both = found.at(s)
             result[s] = None if both is None else _several([_in(formula.within, p) for p in both], every=True)
             notes[s] = "not known" if both is None else f"from {in_words(both[0])} to {in_words(both[1])}"
+        return result
+
+    def _expected(self, formula: Expected, states: list[int]) -> dict[int, bool | None]:
+        notes = self.found.setdefault(formula, {})
+        if not self.process.exact:
+            notes.update(dict.fromkeys(states, "not known"))
+            return dict.fromkeys(states)
+        result: dict[int, bool | None] = {}
+        for s, both in expectations(self.process, formula, self.holds, states).items():
+            result[s] = None if both is None else all(formula.within.contains(value) for value in both)
+            if both is None:
+                notes[s] = "not known"
+            else:
+                low, high = ("infinite" if value is None else in_words(value) for value in both)
+                notes[s] = low if self.process.chain else f"from {low} to {high}"
         return result
 
     def _private(self, formula: Private, states: list[int]) -> dict[int, bool | None]:
