@@ -61,7 +61,7 @@ def surely_for_some(options: Options, goal: Sequence[bool]) -> list[bool]:
 
 
 def surely_for_all(options: Options, goal: Sequence[bool]) -> list[bool]:
-    """The nodes from which every scheduler reaches the goal almost surely: no scheduler may come to where it can avoid the goal for ever."""
+    """The nodes from which every scheduler reaches the goal almost surely: none may come to where it can avoid the goal for ever."""
     avoiding = [not here for here in goal]
     into: list[list[tuple[int, int]]] = [[] for _ in options]
     left = [len(own) for own in options]

@@ -203,7 +203,7 @@ class Exactly:
         *,
         gains: Sequence[Value] | None = None,
     ) -> None:
-        """Solve one strongly connected part in place, given the edges (number, target) of its nodes, what each gains, and the values outside."""
+        """Solve one strongly connected part in place, given the edges (number, target) and gains of its nodes, and the values outside."""
         place = {node: k for k, node in enumerate(part)}
         inside: list[dict[int, Value]] = []
         outside: list[Value] = []

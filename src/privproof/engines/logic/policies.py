@@ -1,15 +1,17 @@
 """The best expected reward until a part of a decision process is left, over all schedulers: policy iteration in exact arithmetic.
 
-A node has *options*: a gain and a distribution over next nodes.  Begin with a policy that leaves the strongly connected part almost surely,
-and improve it strictly.  **No improvement makes a policy that stays for ever**, if (largest) no set in which one can stay has a positive
-gain, or (least) no gain is negative.  Let v be the value of a policy that leaves, and let C be a set that the improved policy never leaves, with
-stationary distribution m.  For the least, ``v - gain - E v >= 0`` on C, strictly where the policy changed; the mean of ``v - E v`` under m is 0, so
-the mean of ``-gain`` is at least 0: the gains on C vanish, nothing changed there, and the policy before did not leave C.  For the largest it is
-the same with the other sign, where the gains on C are 0 by the condition.  So there are finitely many rounds.
+A node has *options*: a gain and a distribution over next nodes.  Begin with a policy that leaves the strongly connected part almost
+surely, and improve it strictly.  **No improvement makes a policy that stays for ever**, if (largest) no set in which one can stay
+has a positive gain, or (least) no gain is negative.  Let v be the value of a policy that leaves, and let C be a set that the
+improved policy never leaves, with stationary distribution m.  For the least, ``v - gain - E v >= 0`` on C, strictly where the
+policy changed; the mean of ``v - E v`` under m is 0, so the mean of ``-gain`` is at least 0: the gains on C vanish, nothing changed
+there, and the policy before did not leave C.  For the largest it is the same with the other sign, where the gains on C are 0 by the
+condition.  So there are finitely many rounds.
 
-At the end no option improves.  *Least*: v is at most the expected gains of n steps plus the expected v after them, under every scheduler, hence at
-most what a scheduler collects that leaves almost surely.  *Largest*: v is at least that, and v is not negative, hence at least what any scheduler
-collects.  With gains 0 and exits worth probabilities this is the reachability of a goal (`schedulers`).
+At the end no option improves.  *Least*: v is at most the expected gains of n steps plus the expected v after them, under every
+scheduler, hence at most what a scheduler collects that leaves almost surely.  *Largest*: v is at least that, and v is not negative,
+hence at least what any scheduler collects.  With gains 0 and exits worth probabilities this is the reachability of a goal
+(`schedulers`).
 """
 
 from __future__ import annotations
@@ -18,10 +20,12 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
+from flint import fmpq
 
 from privproof.engines.logic.exactly import Exactly
 from privproof.engines.logic.graphs import Graph
 from privproof.exact import ZERO, Rational
+from privproof.models import DecisionProcess
 
 Row: TypeAlias = "tuple[tuple[int, Rational], ...]"
 Option: TypeAlias = "tuple[Rational, Row]"
@@ -35,6 +39,11 @@ def graph_of(options: Options) -> Graph:
     targets = [target for own in options for _, row in own for target, _ in row]
     tails, heads = np.array(sources, np.int64), np.array(targets, np.int64)
     return Graph.sorted_by_source(len(options), tails, heads, np.zeros(len(tails), np.int64))
+
+
+def exact_row(process: DecisionProcess, choice: int) -> Row:
+    """The distribution of a choice of a process without enclosures."""
+    return tuple((target, number) for target, number in process.entries(choice) if isinstance(number, fmpq))
 
 
 def worth(option: Option, values: Sequence[Rational]) -> Rational:

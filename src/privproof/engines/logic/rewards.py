@@ -2,19 +2,21 @@
 
 All are rewards *until a goal*, which `policies` computes part by part:
 
-* Until a path formula is satisfied: it must be co-safe, so that a run satisfies it after finitely many steps or never.  The goal are the nodes of the
-  product with the formula at which it is satisfied *by what has been read*: ``X true`` takes one step, as in PRISM.  A scheduler that may fail to
-  get there collects an infinite reward.  So the largest is finite where every scheduler gets there almost surely, and the least where some does;
-  the least is then the least of those schedulers, and no choice of theirs leads to where none does.
-* In all steps (``C``), largest: infinite where a run can come to an end component in which something is gained.  Elsewhere
-  all end components gain nothing, and whoever is in one may as well stop: the goal.  Least: a run whose reward is finite ends in an
-  end component where nothing is gained, so these are the goal.
+* Until a path formula is satisfied: it must be co-safe, so that a run satisfies it after finitely many steps or never.  The goal
+  are the nodes of the product with the formula at which it is satisfied *by what has been read*: ``X true`` takes one step, as in
+  PRISM.  A scheduler that may fail to get there collects an infinite reward.  So the largest is finite where every scheduler gets
+  there almost surely, and the least where some does; the least is then the least of those schedulers, and no choice of theirs leads
+  to where none does.
+* In all steps (``C``), largest: infinite where a run can come to an end component in which something is gained.  Elsewhere all end
+  components gain nothing, and whoever is in one may as well stop: the goal.  Least: a run whose reward is finite ends in an end
+  component where nothing is gained, so these are the goal.
 * In the first k steps (``C<=k``), and of the state after k steps (``I=k``): backwards, step by step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +25,7 @@ from privproof.engines.logic.ends import end_components, surely_for_all, surely_
 from privproof.engines.logic.exactly import LONG, Exactly, TooLarge
 from privproof.engines.logic.measures import INFINITE, Between, Likelihood
 from privproof.engines.logic.paths import Path, after, conjunction, disjunction, until
-from privproof.engines.logic.policies import Option, Options, graph_of, settle, worth
+from privproof.engines.logic.policies import Option, Options, exact_row, graph_of, settle, worth
 from privproof.engines.logic.products import Product, product
 from privproof.engines.monitor import Monitor
 from privproof.errors import QuestionError
@@ -42,6 +44,7 @@ from privproof.formulas import (
     Until,
 )
 from privproof.formulas.sublogics import is_state_formula
+from privproof.formulas.syntax import Count
 from privproof.models.process import Bools, DecisionProcess
 from privproof.models.rewards import Rewards
 
@@ -93,14 +96,13 @@ def _collecting(checker: Checker, formula: Expected, rewards: Rewards) -> Find |
         case Accumulated(None):
             options = _options(process, rewards)
             return lambda largest: total(options, monitor, largest=largest)
-        case Accumulated(steps):
-            assert steps is not None
+        case Accumulated(Count(steps)):
             options, begin = _options(process, rewards), [ZERO] * len(process)
-            return lambda largest: _stepwise(options, begin, steps.constant, monitor, largest=largest)
-        case Momentary(steps):
+            return lambda largest: _stepwise(options, begin, steps, monitor, largest=largest)
+        case Momentary(Count(steps)):
             bare = [[(ZERO, row) for _, row in own] for own in _options(process, rewards)]
             begin = [rewards.of_state(s) for s in range(len(process))]
-            return lambda largest: _stepwise(bare, begin, steps.constant, monitor, largest=largest)
+            return lambda largest: _stepwise(bare, begin, steps, monitor, largest=largest)
     numbered: dict[Formula, int] = {}
     path = satisfied_by_reading(formula.path, lambda inner: numbered.setdefault(inner, len(numbered)))
     truths = checker.decided(numbered)
@@ -113,7 +115,7 @@ def _options(process: DecisionProcess, rewards: Rewards) -> list[list[Option]]:
     """What every choice of every state gains, and where it leads."""
     begins = process.choices.tolist()
     return [
-        [(rewards.leaving(s, c), tuple(process.entries(c))) for c in range(begins[s], begins[s + 1])]  # type: ignore[misc]
+        [(rewards.leaving(s, c), exact_row(process, c)) for c in range(begins[s], begins[s + 1])]
         for s in range(len(process))
     ]
 
@@ -197,7 +199,7 @@ def _solved(
     values: list[Rational] = [ZERO] * len(kept)
     arithmetic = Exactly((), monitor)
     nodes, begins = order.tolist(), starts.tolist()
-    for begin, end in zip(begins[:-1], begins[1:], strict=True):
+    for begin, end in pairwise(begins):
         monitor.pause()
         settle(kept, nodes[begin:end], values, arithmetic, largest=largest)
     return [value if here else None for value, here in zip(values, finite, strict=True)]

@@ -4,24 +4,27 @@ A node has *moves*: what is gained, and a row.  Whatever is asked is what is gai
 
 **Until a goal.**  A scheduler that may never get there collects an infinite reward, by definition.
 
-* Greatest.  Let K be the largest set of nodes, none of them a goal, in which one can stay for ever.  From where K can be reached (not through a goal)
-  the greatest reward is infinite.  From the other nodes every scheduler reaches a goal almost surely, whatever is chosen.  v is the value of
-  some choices, and ``v >= gain + sum p v`` for every move; so by induction no scheduler gains more than v in n steps, for any n.
-* Least.  Let S be the largest set of nodes from each of which a goal can be reached by moves that never leave S.  From elsewhere no scheduler
-  reaches a goal almost surely: the nodes from which one does form such a set.  A scheduler that reaches one almost surely never leaves S.  v
-  is the value of choices inside S that reach a goal almost surely, and ``v <= gain + sum p v`` for every move that stays in S; so v is at most
-  what is gained in n steps plus the expected v after them, and that tends to 0 for a scheduler that reaches a goal almost surely.
+* Greatest.  Let K be the largest set of nodes, none of them a goal, in which one can stay for ever.  From where K can be reached
+  (not through a goal) the greatest reward is infinite.  From the other nodes every scheduler reaches a goal almost surely, whatever
+  is chosen.  v is the value of some choices, and ``v >= gain + sum p v`` for every move; so by induction no scheduler gains more
+  than v in n steps, for any n.
+* Least.  Let S be the largest set of nodes from each of which a goal can be reached by moves that never leave S.  From elsewhere no
+  scheduler reaches a goal almost surely: the nodes from which one does form such a set.  A scheduler that reaches one almost surely
+  never leaves S.  v is the value of choices inside S that reach a goal almost surely, and ``v <= gain + sum p v`` for every move
+  that stays in S; so v is at most what is gained in n steps plus the expected v after them, and that tends to 0 for a scheduler
+  that reaches a goal almost surely.
 
-The choices are found by improving a choice that leaves its component almost surely, as long as a move is strictly better; what is found is
-right however it was found: where no move is better, the inequalities above hold, and the equations were solved for a choice under which the
-component is left almost surely, which is looked at anew in every round.
+The choices are found by improving a choice that leaves its component almost surely, as long as a move is strictly better; what is
+found is right however it was found: where no move is better, the inequalities above hold, and the equations were solved for a
+choice under which the component is left almost surely, which is looked at anew in every round.
 
-**In all steps.**  Under every scheduler a run stays almost surely in an end component from some step on, taking all its moves again and
-again.  Greatest: infinite where an end component with a gain can be reached; elsewhere all of them gain nothing, and stopping there changes
-nothing.  Least: a finite reward is only had by ending in end components that gain nothing, where one may stay; these are the goals.
+**In all steps.**  Under every scheduler a run stays almost surely in an end component from some step on, taking all its moves again
+and again.  Greatest: infinite where an end component with a gain can be reached; elsewhere all of them gain nothing, and stopping
+there changes nothing.  Least: a finite reward is only had by ending in end components that gain nothing, where one may stay; these
+are the goals.
 
-**Until a path formula is satisfied.**  The formula has only X, U, conjunction and disjunction outside of its leaves, and every leaf has to be read:
-the goals are the nodes of the product from which the step leaves the obligation true.
+**Until a path formula is satisfied.**  The formula has only X, U, conjunction and disjunction outside of its leaves, and every leaf
+has to be read: the goals are the nodes of the product from which the step leaves the obligation true.
 """
 
 from __future__ import annotations
