@@ -16,7 +16,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
@@ -27,6 +27,7 @@ from privproof.compiling.sampled import sampled_pairs
 from privproof.compiling.sharing import Turn, Work, grown
 from privproof.errors import LanguageError, ScenarioError
 from privproof.language.catching import watching_errors
+from privproof.language.frames import refusing_kinds
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism, call_by_name, related_by
 from privproof.language.recognition import inexact, recognised, substitute
@@ -327,7 +328,7 @@ def ran(
     trees: list[tuple[Leaf, ...]] = [] if known is None else list(known.trees)
     asks: tuple[str, ...] = ()
     try:
-        with recognised(names, owner), watching_errors() if before.catches else nullcontext():
+        with recognised(names, owner), refusing_kinds(before.names), _watching(before):
             asks = _asks_for(mechanism, data)
             trees += _trees(mechanism, data[len(trees) :], pause)
             _run_again(mechanism, data, trees, _OFTEN if asks else 1, pause)
@@ -359,8 +360,13 @@ def trees_on(mechanism: Mechanism, data: Sequence[Data], *, most: int) -> list[t
         LanguageError: there are more, or noise is used in a way that has no meaning here.
     """
     called, owner, names = _roots(mechanism)
-    with recognised(names, owner), watching_errors() if _state_with_imports(called).catches else nullcontext():
+    state = _state_with_imports(called)
+    with recognised(names, owner), refusing_kinds(state.names), _watching(state):
         return [leaves(caller(mechanism, each), most=most) for each in data]
+
+
+def _watching(state: State) -> AbstractContextManager[None]:
+    return watching_errors() if state.catches else nullcontext()
 
 
 def _all(mechanism: Mechanism, sizes: Sequence[int | None]) -> tuple[list[Data], tuple[tuple[int, int], ...]]:

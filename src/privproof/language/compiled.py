@@ -3,7 +3,7 @@
 What a library draws in Python, by ``random`` or numpy, is recognised.  What it draws in C or Rust is not, and its noise may be so small
 that all runs that are made again show the same by chance: then a number with noise would count as one without.  So while a run is under
 way every call of a compiled function is looked at, as a profiler does.  Python, numpy, scipy, pandas and what this package is built on
-are known not to draw there, up to the functions that are named; of all else nothing is known.
+are known not to draw there, up to functions that are replaced; of all else nothing is known.
 """
 
 from __future__ import annotations
@@ -23,11 +23,9 @@ _KNOWN = sys.stdlib_module_names | {
     *("numpy", "scipy", "pandas", "pyarrow", "polars", "_polars_runtime", "flint", "z3", "cvc5", "yaml", "privproof"),
     *("charset_normalizer", "greenlet", "markupsafe", "msgpack", "psutil", "rpds", "tornado", "zmq"),
 }
-"""Packages whose compiled code draws nothing, or only by functions that are named here or replaced."""
-_DRAWING = ("sample", "shuffle", "random")
-"""Parts of the names of functions that draw, in packages that otherwise do not."""
-_DRAWN_AT_TIMES = ("polars", "_polars_runtime")
-"""Such packages; of pyarrow the one such function is replaced."""
+"""Packages whose compiled code draws nothing, or only by functions that are replaced."""
+_HEAP = 1 << 9
+"""The flag of classes that are made while a program runs; those of Python itself are not."""
 
 
 def _package(name: str) -> str:
@@ -40,7 +38,7 @@ def _unknown_packages() -> bool:
     """Whether compiled code is loaded of which nothing is known."""
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or not file.endswith(tuple(EXTENSION_SUFFIXES)):
+        if not isinstance(file, str) or not file.endswith(_SUFFIXES):
             continue
         parts = PurePath(file).parts
         installed = [parts[place + 1] for place, part in enumerate(parts[:-1]) if part in _INSTALLED]
@@ -64,7 +62,24 @@ def _origin(function: Any) -> str:
         return owner.__name__
     kinds = owner.__mro__ if isinstance(owner, type) else type(owner).__mro__
     name = getattr(function, "__name__", "")
-    return next((str(kind.__module__) for kind in kinds if name in vars(kind)), "")
+    kind = next((kind for kind in kinds if name in vars(kind)), None)
+    if kind is None:
+        return ""
+    module = str(kind.__module__)
+    return module if module != "builtins" or not kind.__flags__ & _HEAP else _holder(kind)
+
+
+def _holder(kind: type) -> str:
+    """The compiled module that holds a class which does not say where it is from."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and file.endswith(_SUFFIXES) and vars(module).get(kind.__name__) is kind:
+            return name
+    return f"{kind.__name__}, a class from nowhere,"
+
+
+_SUFFIXES = tuple(EXTENSION_SUFFIXES)
+"""How the files of compiled modules end."""
 
 
 def _watch(frame: FrameType, event: str, function: Any) -> None:
@@ -72,8 +87,7 @@ def _watch(frame: FrameType, event: str, function: Any) -> None:
         return
     origin = _origin(function)
     package, name = _package(origin), str(getattr(function, "__name__", ""))
-    draws = package in _DRAWN_AT_TIMES and any(part in name.lower() for part in _DRAWING)
-    if not package or (package in _KNOWN and not draws):
+    if not package or package in _KNOWN:
         return
     refuse(
         "compiled",
@@ -85,7 +99,7 @@ def _watch(frame: FrameType, event: str, function: Any) -> None:
 @contextmanager
 def refusing_compiled() -> Iterator[None]:
     """Inside this context a run that calls compiled code of other packages is refused; nothing is watched where none is loaded."""
-    if not _unknown_packages() and not any(name in sys.modules for name in _DRAWN_AT_TIMES):
+    if not _unknown_packages():
         yield
         return
     before = sys.getprofile()
@@ -93,4 +107,6 @@ def refusing_compiled() -> Iterator[None]:
     try:
         yield
     finally:
-        sys.setprofile(before)
+        sys.setprofile(before if callable(before) else None)
+        if before is not None and not callable(before):  # a profiler that is written in C puts itself back
+            before.enable()

@@ -85,6 +85,8 @@ class _Noisy:
         return self.text()
 
     def __getattr__(self, name: str) -> Any:
+        if name == _PACKED and _control.get() is not None:
+            _pack(sys._getframe(1))
         numpy = sys.modules.get("numpy") if asked_by_function("numpy", "scipy") else None
         kinds = [float, int, Fraction, *([] if numpy is None else [numpy.float64])]
         known = any(hasattr(kind, name) for kind in kinds)
@@ -123,6 +125,34 @@ class _Noisy:
     __rshift__ = __rrshift__ = _refused(">>")
     __invert__ = _refused("~")
     __complex__ = _refused("complex()")
+
+
+_PACKED = "__array_struct__"
+"""What numpy asks of every object that it puts into an array."""
+_asking: ContextVar[str] = ContextVar("asking for kinds", default="")
+
+
+def packing(asked: str) -> AbstractContextManager[None]:
+    """Inside this context noise that is packed into an array of objects is refused, where something asks what arrays hold."""
+    return _having(_asking, asked)
+
+
+def _pack(frame: FrameType) -> None:
+    """Refuses that a noisy number becomes an element of an array of objects, where that would be seen."""
+    root = str(frame.f_globals.get("__name__")).partition(".")[0]
+    if "site-packages" in frame.f_code.co_filename and root not in ("numpy", "scipy", "privproof"):
+        refuse(
+            "frame",
+            f"a noisy number is put into an array by {root}, where it would count as an object and not as a number",
+            hint="add noise to numbers, lists or arrays of numpy, and leave tables to what is done without noise",
+            own=True,
+        )
+    if _asking.get():
+        refuse(
+            "kind",
+            f"a noisy number is put into an array, and {_asking.get()} may ask whether that holds floats",
+            hint="a list, or leave out what asks for kinds",
+        )
 
 
 def _is_number(value: Any) -> bool:
@@ -698,9 +728,11 @@ def calling_frame() -> FrameType:
 _HERE = str(Path(__file__).parent)
 
 
-def refuse(code: str, message: str, *, hint: str) -> NoReturn:
-    """Refuse what the function does, with the line of the function that does it."""
+def refuse(code: str, message: str, *, hint: str, own: bool = False) -> NoReturn:
+    """Refuse what the function does, with the line of the function that does it, or (own) that has a library do it."""
     frame = calling_frame()
+    while own and frame.f_back is not None and "site-packages" in frame.f_code.co_filename:
+        frame = frame.f_back
     raise noted(LanguageError(code, message, place=f"{frame.f_code.co_filename}:{frame.f_lineno}", hint=hint))
 
 

@@ -28,6 +28,7 @@ from typing import Any, NoReturn
 from privproof.language.compiled import refusing_compiled
 from privproof.language.conversions import MATH, numbers_of, stands_for_math
 from privproof.language.files import watched_files
+from privproof.language.frames import refusing_frames
 from privproof.language.generators import PYTHON, Bits, Generator, floats, numpy_generators, rvs, unknown
 from privproof.language.linear import Linear, Opaque, floats_count, refuse
 from privproof.language.noise import is_drawing
@@ -159,6 +160,10 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
         if "pyarrow.compute" in sys.modules:
             drawn = unknown("pyarrow.compute.random")
             stack.enter_context(_attributes(sys.modules["pyarrow.compute"], {"random": drawn}))
+        for name in ("Series", "DataFrame", "Expr") if "polars" in sys.modules else ():
+            kind = getattr(sys.modules["polars"], name)
+            drawing = {each: unknown(f"{each} of polars") for each in ("sample", "shuffle") if each in vars(kind)}
+            stack.enter_context(_attributes(kind, drawing))
         for known, own in _relevant(globals_):
             also = {"type": _Type, **numbers_of(known)} if own else {}
             stack.enter_context(_replaced(known, _drawing_names(known), also=also))
@@ -167,6 +172,7 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
         stack.enter_context(_attributes(builtins, {"print": _printing()}))
         for handler in _to_the_screen():
             stack.enter_context(_attributes(handler, {"handle": lambda record: None}))
+        stack.enter_context(refusing_frames())
         stack.enter_context(refusing_compiled())
         yield
 

@@ -41,6 +41,7 @@ class State:
         reads: the plain values outside of it that it, and the user's functions that it calls, read by name.
         functions: the user's own functions among what was looked at.
         whole: whether all of it was looked at.
+        names: the names that these functions use.
     """
 
     seen: Mapping[str, str]
@@ -49,6 +50,7 @@ class State:
     reads: Mapping[str, str] = field(default_factory=dict)
     functions: tuple[types.FunctionType, ...] = ()
     whole: bool = True
+    names: frozenset[str] = frozenset()
 
     def changed(self, other: State) -> str | None:
         """The first thing that is not the same in another state; None if all is."""
@@ -78,7 +80,8 @@ def state_of(*roots: Any) -> State:
     reads = dict(read for root in (*functions, *roots) for read in _reads(root))
     catches = any(code.co_exceptiontable for code in codes)
     own = tuple(each for each in functions if _belongs(each))
-    return State(looking.seen, catches, tuple(imports), reads, own, len(looking.known) < _MOST)
+    names = frozenset(name for each in own for name in _names(each.__code__))
+    return State(looking.seen, catches, tuple(imports), reads, own, len(looking.known) < _MOST, names)
 
 
 def _reads(called: Any) -> Iterator[tuple[str, str]]:
