@@ -282,13 +282,12 @@ def test_a_number_that_was_tested_before_is_not_fresh():
         noisy = sum(data) + random.gauss(0, 2)
         return noisy if noisy > 1 else None
 
-    # by running it nothing is known; for lists of every length it is proved, as what is done to a noisy number
     assert check(kept, 1, "0.00683", data=BITS, size=1).status == "proved"
     grid = np.linspace(1, 60, 200_001)
     more = np.maximum(stats.norm.pdf(grid, 1, 2) - math.e * stats.norm.pdf(grid, 0, 2), 0)
     needed = float(np.trapezoid(more, grid))  # of the number that is shown alone
-    assert check(kept, 1, f"{needed * 0.99:.9f}", data=BITS, size=1).status == "unknown"
-    assert tight_epsilon(kept, "0.00683", data=BITS, size=1).status == "unknown"
+    assert check(kept, 1, f"{needed * 0.999:.9f}", data=BITS, size=1).status == "refuted"
+    assert check(kept, 1, f"{needed * 1.001:.9f}", data=BITS, size=1).status == "proved"
 
 
 # --------------------------------------------------------------------------------------------- deltas with Laplace noise

@@ -16,7 +16,7 @@ from flint import arb
 from privproof.engines.integrals.discrete_normal import Lattice
 from privproof.engines.integrals.enclosures import BITS
 from privproof.engines.runs.divergence import height, told_apart
-from privproof.engines.runs.groups import Group, Spread, grouped, spread_of
+from privproof.engines.runs.groups import Group, Spread, groups_by_shape, spread_of
 from privproof.engines.runs.likelihoods import Likelihoods, likelihoods, positive
 from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision
@@ -118,7 +118,7 @@ def compared(left: int, right: int, trees: tuple[Sequence[Leaf], Sequence[Leaf]]
         LanguageError: noise is compared in ways for which there is no integral here, or shown after it was compared.
     """
     with precision(bits):
-        one, two = (grouped(tree) for tree in trees)
+        one, two = (groups_by_shape(tree) for tree in trees)
         above: list[Part] = []
         below: list[Part] = []
         bounded = True

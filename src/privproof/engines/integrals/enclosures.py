@@ -38,38 +38,44 @@ class Condition:
 
 
 @dataclass
-class _Interval:
+class Interval:
+    """From one end to another; None for no end."""
+
     low: Rational | None = None
     high: Rational | None = None
 
     def above(self, value: Rational) -> None:
+        """Leave out what is below a number."""
         self.low = value if self.low is None else max(self.low, value)
 
     def below(self, value: Rational) -> None:
+        """Leave out what is above a number."""
         self.high = value if self.high is None else min(self.high, value)
 
     @property
     def empty(self) -> bool:
+        """Whether nothing is left."""
         return self.low is not None and self.high is not None and self.low >= self.high
 
     @property
     def open(self) -> bool:
+        """Whether it has no end."""
         return self.low is None and self.high is None
 
-    def moved(self, factor: Rational, constant: Rational) -> _Interval:
+    def moved(self, factor: Rational, constant: Rational) -> Interval:
         """The interval of ``factor x + constant``."""
         ends = [None if end is None else factor * end + constant for end in (self.low, self.high)]
-        return _Interval(*(ends if factor > 0 else reversed(ends)))
+        return Interval(*(ends if factor > 0 else reversed(ends)))
 
 
 @dataclass
-class _Node:
+class Node:
     """A noise in its coordinate ``factor x + constant``; `offsets` from its parent's value bound it."""
 
     law: Law
-    interval: _Interval
-    offsets: _Interval = field(default_factory=_Interval)
-    children: list[_Node] = field(default_factory=list)
+    interval: Interval
+    offsets: Interval = field(default_factory=Interval)
+    children: list[Node] = field(default_factory=list)
 
     @property
     def plain(self) -> bool:
@@ -90,16 +96,18 @@ def probability(noises: Sequence[Noise], conditions: Iterable[Condition]) -> arb
     True
     """
     with precision(BITS):
-        graph = _Graph(noises)
+        graph = Graph(noises)
         for condition in conditions:
             graph.add(condition)
         return graph.probability()
 
 
-class _Graph:
+class Graph:
+    """Conditions on noises: ends of each by itself, and comparisons of two."""
+
     def __init__(self, noises: Sequence[Noise]) -> None:
         self.noises = noises
-        self.intervals = [_Interval() for _ in noises]
+        self.intervals = [Interval() for _ in noises]
         self.edges: dict[tuple[int, int], list[Condition]] = {}
         self.possible = True
 
@@ -130,9 +138,10 @@ class _Graph:
             if len(members) == 1:
                 [atom] = members
                 law = Law(self.noises[atom][0], ZERO, self.noises[atom][1])
-                result *= _mass(law, self.intervals[atom])
+                result *= interval_mass(law, self.intervals[atom])
             else:
-                result *= _integral(self._rooted(members))
+                degree = {atom: sum(atom in edge for edge in self.edges) for atom in members}
+                result *= tree_integral(self.tree(max(members, key=lambda atom: degree[atom])))
         return result
 
     def _trees(self) -> list[list[int]]:
@@ -160,12 +169,16 @@ class _Graph:
             found.append(members)
         return found
 
-    def _rooted(self, members: Sequence[int]) -> _Node:
-        """The tree of connected noises, the noise with most comparisons at its root."""
-        degree = {atom: sum(atom in edge for edge in self.edges) for atom in members}
-        root = max(members, key=lambda atom: degree[atom])
-        node = _Node(Law(self.noises[root][0], ZERO, self.noises[root][1]), self.intervals[root])
-        waiting = [(root, -1, node, ONE, ZERO)]
+    def refuse_cycles(self) -> None:
+        """Refuse comparisons that are no forest."""
+        self._trees()
+
+    def tree(self, root: int, factor: Rational = ONE, constant: Rational = ZERO) -> Node:
+        """The noises that are connected with one, in the coordinate ``factor x + constant`` of that; it has no cycle."""
+        kind, scale = self.noises[root]
+        law = Law(kind, constant, abs(factor) * scale, turned=factor < 0)
+        node = Node(law, self.intervals[root].moved(factor, constant))
+        waiting = [(root, -1, node, factor, constant)]
         while waiting:
             atom, parent, here, factor, constant = waiting.pop()
             for edge, conditions in self.edges.items():
@@ -179,7 +192,7 @@ class _Graph:
 
     def _child(
         self, child: int, parent: int, conditions: Sequence[Condition], factor: Rational, constant: Rational
-    ) -> tuple[_Node, Rational, Rational]:
+    ) -> tuple[Node, Rational, Rational]:
         """A child in a coordinate in which it is compared with the parent's ``factor x + constant`` itself."""
         first = conditions[0]
         slope = first.factors[parent] / factor
@@ -187,7 +200,7 @@ class _Graph:
         offset = constant - first.constant / slope
         kind, spread = self.noises[child]
         law = Law(kind, offset, abs(scale) * spread, turned=scale < 0)
-        node = _Node(law, self.intervals[child].moved(scale, offset))
+        node = Node(law, self.intervals[child].moved(scale, offset))
         for condition in conditions:
             along = condition.factors[parent] / factor
             if condition.factors[child] / along != first.factors[child] / slope:
@@ -201,7 +214,7 @@ class _Graph:
         return node, scale, offset
 
 
-def _mass(law: Law, interval: _Interval) -> arb:
+def interval_mass(law: Law, interval: Interval) -> arb:
     """The probability of an interval."""
     if interval.low is None:
         return arb(1) if interval.high is None else law.below(interval.high)
@@ -215,7 +228,8 @@ def _mass(law: Law, interval: _Interval) -> arb:
 # ------------------------------------------------------------------------------------------------------------- trees
 
 
-def _integral(root: _Node) -> arb:
+def tree_integral(root: Node) -> arb:
+    """The probability that a noise and everything behind it agree."""
     nodes = list(_all(root))
     if any(node.offsets.empty for node in nodes):  # two comparisons of the same noises contradict one another
         return arb(0)
@@ -236,13 +250,13 @@ def _integral(root: _Node) -> arb:
     return total(grid, _density(grid, root))
 
 
-def _all(node: _Node) -> Iterable[_Node]:
+def _all(node: Node) -> Iterable[Node]:
     yield node
     for child in node.children:
         yield from _all(child)
 
 
-def _density(grid: Grid, node: _Node) -> Density:
+def _density(grid: Grid, node: Node) -> Density:
     """The measure of a noise, where it and everything behind it agree."""
     inside = tabulated(grid, Curve(node.law, "density"))
     left, right = node.law.beyond(*grid.ends)
@@ -262,7 +276,7 @@ def _density(grid: Grid, node: _Node) -> Density:
     return result
 
 
-def _kernel(grid: Grid, node: _Node) -> Analytic:
+def _kernel(grid: Grid, node: Node) -> Analytic:
     """The probability that a noise, and everything behind it, agrees with each value of its parent."""
     low, high = node.offsets.low, node.offsets.high
     if node.plain:

@@ -161,11 +161,15 @@ def excess_evidence(left: int, right: int) -> dict[str, Any]:
 
 
 def region_evidence(left: int, right: int, regions: Sequence[Region]) -> dict[str, Any]:
-    """The evidence of a refutation: two neighbours, and outcomes with halfspaces of their noisy numbers."""
-    listed = [
-        {"shape": each.shape, "factors": [str(factor) for factor in each.factors], "end": str(each.end)}
-        for each in regions
-    ]
+    """The evidence of a refutation: two neighbours, and outcomes with halfspaces or intervals of their noisy numbers."""
+
+    def where(region: Region) -> dict[str, Any]:
+        if region.part is None:
+            return {"factors": [str(factor) for factor in region.factors], "end": str(region.end)}
+        ends = [[None if end is None else str(end) for end in interval] for interval in region.within]
+        return {"part": region.part, "within": ends}
+
+    listed = [{"shape": each.shape, **where(each)} for each in regions]
     return {"method": "regions", "left": left, "right": right, "regions": listed}
 
 

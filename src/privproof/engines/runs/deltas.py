@@ -64,7 +64,7 @@ class DeltaDeciding(Deciding):
     def most(self, bound: Epsilon) -> tuple[arb, tuple[int, int, Excess]]:
         """A bound on the excess of every event on all neighbours, and the pair that has it, with an event."""
         with precision(_BITS):
-            divergence = Divergence(bound.ball(_BITS).exp())
+            divergence = Divergence(bound.ball(_BITS).exp(), by_density=True)
         found: tuple[arb, tuple[int, int, Excess]] | None = None
         for i, j in distinct_pairs(self.ordered, self.document["runs"]):
             self.monitor.pause()

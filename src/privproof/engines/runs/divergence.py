@@ -8,7 +8,8 @@ shown besides noisy numbers:
   and q of getting there, the excess is ``p H(mu, e)`` with ``e = epsilon + ln(q/p)`` and ``H(mu, e) = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2
   - e/mu)``, reached on a halfspace.  Other noise is cut into likelihoods (`likelihoods`).  Where numbers of more than one kind are
   moved, losses of at most B change no probability by more than ``e^B``: at most ``p H(mu, e - B)``.  Integers with discrete Gaussian noise
-  have their losses on a lattice, and an excess of their own in the place of H.
+  have their losses on a lattice, and an excess of their own in the place of H;
+* one number that a test looked at before it was shown, or that comes from several ways: by its densities (`numbers`).
 
 Something that was done to noisy numbers (rounding, formatting) tells no more than the numbers do: a bound from above.
 """
@@ -17,15 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 
 from flint import arb
 
 from privproof.engines.integrals.curves import Law
 from privproof.engines.integrals.enclosures import BITS
-from privproof.engines.runs.groups import Group, Spread, grouped, spread_of
+from privproof.engines.runs.groups import Group, Spread, grouped, looked_at, spread_of, way_probability
 from privproof.engines.runs.likelihoods import Likelihoods, likelihoods, positive, product
 from privproof.engines.runs.measures import has_atoms, may_agree
+from privproof.engines.runs.numbers import Interval, number_laws
 from privproof.errors import LanguageError
 from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision, rational_bounds
@@ -41,12 +44,17 @@ _MOST_SHAPES = 200
 
 @dataclass(frozen=True)
 class Region:
-    """Outcomes of one shape; where it has noisy numbers, those in a halfspace: ``sum of factors * numbers >= end``."""
+    """Outcomes of one shape; where it has noisy numbers, those in a halfspace: ``sum of factors * numbers >= end``.
+
+    Or those of which one number, the one called `part`, lies in one of some intervals.
+    """
 
     shape: str
     text: str
     factors: tuple[Rational, ...] = ()
     end: Rational = field(default_factory=lambda: ZERO)
+    part: int | None = None
+    within: tuple[Interval, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,7 @@ class Excess:
         regions: an event, in words.
         p: its probability on the left.
         q: its probability on the right.
+        followed: whether a number was followed by its densities: then the event is all that is known from below.
     """
 
     upper: arb
@@ -66,6 +75,7 @@ class Excess:
     regions: tuple[Region, ...]
     p: arb
     q: arb
+    followed: bool = False
 
     def lower(self, bound: arb) -> arb:
         """The excess of its event, where that is largest."""
@@ -73,11 +83,17 @@ class Excess:
 
 
 class Divergence:
-    """Excesses of pairs of trees at one epsilon; what is computed for a tree is kept."""
+    """Excesses of pairs of trees at one epsilon; what is computed for a tree is kept.
 
-    def __init__(self, bound: arb) -> None:
+    Args:
+        bound: e^epsilon.
+        by_density: whether numbers that were tested, or that come from several ways, are followed by their densities.
+    """
+
+    def __init__(self, bound: arb, *, by_density: bool = False) -> None:
         self.bound = bound
-        self.groups: dict[int, dict[str, list[Group]]] = {}
+        self.by_density = by_density
+        self.shown: dict[int, dict[str, _Shown]] = {}
 
     def excess(self, left: Sequence[Leaf], right: Sequence[Leaf]) -> Excess:
         """The excess of two trees.
@@ -85,31 +101,71 @@ class Divergence:
         Raises:
             LanguageError: noise is compared in ways for which there is no integral here.
         """
-        with precision(BITS):
-            found = self._excess(self._grouped(left), self._grouped(right))
-        if not told_apart(left, right):
-            return Excess(found.upper, arb(0), (), arb(0), arb(0))
-        return found
-
-    def _grouped(self, tree: Sequence[Leaf]) -> dict[str, list[Group]]:
-        if id(tree) not in self.groups:
-            self.groups[id(tree)] = grouped(tree)
-        return self.groups[id(tree)]
-
-    def _excess(self, left: dict[str, list[Group]], right: dict[str, list[Group]]) -> Excess:
         upper, least, p, q = arb(0), arb(0), arb(0), arb(0)
         regions: list[Region] = []
-        for shape, mine in left.items():
-            others = right.get(shape, [])
-            if len(mine) == 1 and len(others) <= 1:
-                found = _of_group(mine[0], others[0] if others else None, self.bound)
+        followed = False
+        with precision(BITS):
+            others = self._by_shape(right)
+            for shape, mine in self._by_shape(left).items():
+                found = self._of_shape(mine, others.get(shape, _Shown(())))
                 upper, least = upper + found.upper, least + found.least
+                followed = followed or found.followed
                 if found.regions and found.p - self.bound * found.q > 0:
                     p, q = p + found.p, q + found.q
                     regions += found.regions
-            else:
-                upper += _matched(mine, others, self.bound)
-        return Excess(upper, least, tuple(regions), p, q)
+        if not told_apart(left, right):
+            return Excess(upper, arb(0), (), arb(0), arb(0), followed)
+        least = positive(p - self.bound * q) if followed else least
+        return Excess(upper, least, tuple(regions), p, q, followed)
+
+    def _by_shape(self, tree: Sequence[Leaf]) -> dict[str, _Shown]:
+        if id(tree) not in self.shown:
+            leaves: dict[str, list[Leaf]] = {}
+            for leaf in tree:
+                leaves.setdefault(leaf.outcome.shape, []).append(leaf)
+            self.shown[id(tree)] = {shape: _Shown(tuple(listed)) for shape, listed in leaves.items()}
+        return self.shown[id(tree)]
+
+    def _of_shape(self, mine: _Shown, others: _Shown) -> Excess:
+        """The excess of outcomes of one shape."""
+        if self.by_density and (mine.tested or others.tested):
+            return _of_number(mine, others, self.bound)
+        if len(mine.groups) == 1 and len(others.groups) <= 1:
+            return _of_group(mine.groups[0], others.groups[0] if others.groups else None, self.bound)
+        if self.by_density and mine.numbers == 1:
+            try:
+                return _of_number(mine, others, self.bound)
+            except LanguageError as problem:
+                if problem.code not in ("noise", "integral"):
+                    raise
+        return Excess(_matched(mine.groups, others.groups, self.bound), arb(0), (), arb(0), arb(0))
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The leaves of one shape."""
+
+    leaves: tuple[Leaf, ...]
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """The same by their numbers."""
+        return grouped(self.leaves)
+
+    @cached_property
+    def tested(self) -> bool:
+        """Whether a test looked at a number that is shown."""
+        return any(looked_at(leaf) for leaf in self.leaves)
+
+    @cached_property
+    def probability(self) -> arb:
+        """How likely it is."""
+        return sum((way_probability(leaf, leaf.tests) for leaf in self.leaves), arb(0))
+
+    @property
+    def numbers(self) -> int:
+        """How many noisy numbers it has."""
+        return len(self.leaves[0].outcome.parts)
 
 
 def told_apart(left: Sequence[Leaf], right: Sequence[Leaf]) -> bool:
@@ -129,6 +185,20 @@ def told_apart(left: Sequence[Leaf], right: Sequence[Leaf]) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------------------- excesses
+
+
+def _of_number(mine: _Shown, others: _Shown, bound: arb) -> Excess:
+    """The excess of outcomes by the densities of a number in them."""
+    shape, text = mine.leaves[0].outcome.shape, mine.leaves[0].outcome.text
+    opaque = any(leaf.guesses or not all(isinstance(p, Linear) for p in leaf.outcome.parts) for leaf in mine.leaves)
+    if not others.leaves:
+        p = mine.probability
+        return Excess(p.upper(), arb(0), () if opaque else (Region(shape, text),), p, arb(0), followed=True)
+    laws = number_laws(mine.leaves, others.leaves)
+    found = laws.excess(bound)
+    region = Region(shape, _interval_words(text, laws.part, found.intervals), part=laws.part, within=found.intervals)
+    regions = (region,) if found.intervals else ()
+    return Excess(found.upper, arb(0), regions, found.p, found.q, followed=True)
 
 
 def _matched(mine: Sequence[Group], others: Sequence[Group], bound: arb) -> arb:
@@ -258,6 +328,21 @@ def _words(text: str, factors: Sequence[Rational], end: Rational) -> str:
         if f != 0
     ).replace("+ -", "- ")
     return f"{filled} with {shown} ≥ {float(end):.6g}"
+
+
+def _interval_words(text: str, part: int, intervals: Sequence[Interval]) -> str:
+    """An outcome with a number in some intervals."""
+    listed = []
+    for low, high in intervals:
+        if low is None:
+            listed.append("any number" if high is None else f"≤{float(high):.6g}")
+        else:
+            listed.append(f"≥{float(low):.6g}" if high is None else f"{float(low):.6g} to {float(high):.6g}")
+    where = " or ".join(listed)
+    pieces = text.split("*")
+    if len(pieces) <= part + 1:
+        return f"{text} with its number {where}"
+    return "*".join(pieces[: part + 1]) + where + "*".join(["", *pieces[part + 1 :]])[1:]
 
 
 def distinct_pairs(pairs: Sequence[tuple[int, int]], places: Sequence[int]) -> Iterator[tuple[int, int]]:

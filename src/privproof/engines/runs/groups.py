@@ -8,7 +8,7 @@ other number with noise of its own by so many units of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -25,6 +25,7 @@ from privproof.errors import LanguageError
 from privproof.exact import ZERO, Rational, rational
 from privproof.language.laws import WHOLE
 from privproof.language.linear import Linear, Opaque
+from privproof.language.scripts import Test
 from privproof.language.trees import Leaf, part_key
 
 
@@ -60,9 +61,8 @@ class Group:
 def group_of(leaf: Leaf) -> Group:
     """What a leaf shows, with its probability."""
     numbers, done = _numbers(leaf)
-    looked_at = {atom for test in leaf.tests for atom in test.form.terms}
     own = {atom for form in numbers for atom in form.terms}
-    if looked_at & own:
+    if looked_at(leaf):
         raise LanguageError(
             "integral",
             f"a noisy number is shown that a test looked at before: {leaf.outcome.text}",
@@ -74,7 +74,16 @@ def group_of(leaf: Leaf) -> Group:
     means = tuple(form.constant for form in numbers)
     weight = None if leaf.tests else leaf.weight
     shown = (rows, laws, done)
-    return Group(leaf.outcome.shape, leaf.outcome.text, _share(leaf), shown, means, bool(done), weight)
+    return Group(
+        leaf.outcome.shape, leaf.outcome.text, way_probability(leaf, leaf.tests), shown, means, bool(done), weight
+    )
+
+
+def looked_at(leaf: Leaf) -> bool:
+    """Whether a test looked at noise of a number that is shown, or that something was done to or decided by."""
+    numbers, _ = _numbers(leaf)
+    tested = {atom for test in leaf.tests for atom in test.form.terms}
+    return any(tested & form.terms.keys() for form in numbers)
 
 
 def _numbers(leaf: Leaf) -> tuple[list[Linear], tuple[Any, ...]]:
@@ -95,9 +104,13 @@ def _numbers(leaf: Leaf) -> tuple[list[Linear], tuple[Any, ...]]:
     return found, done
 
 
-def _share(leaf: Leaf) -> arb:
-    """The probability of the tests on the way to a leaf."""
-    forms = [test.halfspace for test in leaf.tests]
+def way_probability(leaf: Leaf, tests: Iterable[Test]) -> arb:
+    """The probability of what is drawn on the way to a leaf and of some of its tests.
+
+    Raises:
+        LanguageError: noise is compared in ways for which there is no integral here.
+    """
+    forms = [test.halfspace for test in tests]
     whole = {j for j, noise in enumerate(leaf.noises) if noise.kind in WHOLE}
     mixed = [form for form in forms if 0 < len(whole & form.terms.keys()) < len(form.terms)]
     if mixed:
@@ -117,16 +130,16 @@ def _share(leaf: Leaf) -> arb:
         alphas = [leaf.noises[j].scale for j in geometric]
         result *= arb(rational(geometric_probability(alphas, moved, [False] * len(moved))))
     others = [form for form in forms if not whole & form.terms.keys()]
-    unknown = {leaf.noises[atom].kind for form in others for atom in form.terms} - set(_CONTINUOUS)  # type: ignore[index]
+    unknown = {leaf.noises[atom].kind for form in others for atom in form.terms} - set(CONTINUOUS)  # type: ignore[index]
     if unknown:
         raise LanguageError("integral", f"{min(unknown)} noise is compared", hint="show the number, and compare later")
     return result * _continuous(
-        tuple((noise.kind if noise.kind in _CONTINUOUS else "gaussian", noise.scale) for noise in leaf.noises),
+        tuple((noise.kind if noise.kind in CONTINUOUS else "gaussian", noise.scale) for noise in leaf.noises),
         tuple((tuple(sorted(form.terms.items(), key=str)), form.constant) for form in others),
     )
 
 
-_CONTINUOUS = ("gaussian", "laplace", "exponential")
+CONTINUOUS = ("gaussian", "laplace", "exponential")
 
 
 @lru_cache(maxsize=4096)
@@ -139,23 +152,34 @@ def _continuous(noises: tuple[Any, ...], forms: tuple[Any, ...]) -> arb:
     return probability(noises, [Condition(dict(terms), constant) for terms, constant in forms])
 
 
-def grouped(tree: Sequence[Leaf]) -> dict[str, list[Group]]:
-    """The groups of a tree, by what is shown.
+def grouped(leaves: Iterable[Leaf]) -> list[Group]:
+    """The groups of leaves of one shape.
 
     Raises:
         LanguageError: noise is compared in ways for which there is no integral here, or shown after it was compared.
     """
-    found: dict[str, list[Group]] = {}
-    for leaf in tree:
+    found: list[Group] = []
+    for leaf in leaves:
         made = group_of(leaf)
-        same = found.setdefault(made.shape, [])
-        for number, other in enumerate(same):
+        for number, other in enumerate(found):
             if other.shown == made.shown and other.means == made.means:
-                same[number] = other.joined(made)
+                found[number] = other.joined(made)
                 break
         else:
-            same.append(made)
+            found.append(made)
     return found
+
+
+def groups_by_shape(tree: Sequence[Leaf]) -> dict[str, list[Group]]:
+    """The groups of a tree, by what is shown.
+
+    Raises:
+        LanguageError: as above.
+    """
+    leaves: dict[str, list[Leaf]] = {}
+    for leaf in tree:
+        leaves.setdefault(leaf.outcome.shape, []).append(leaf)
+    return {shape: grouped(listed) for shape, listed in leaves.items()}
 
 
 @dataclass(frozen=True)

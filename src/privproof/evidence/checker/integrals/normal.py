@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeAlias
 
 from flint import acb, arb, arb_mat, ctx
 
@@ -40,7 +41,7 @@ Inequality = tuple[dict[int, Rational], Rational]
 
 
 @dataclass
-class _Vertex:
+class Vertex:
     """A noise as ``unit * x + zero``, between two ends of its own and two distances above its parent."""
 
     kind: str
@@ -49,7 +50,7 @@ class _Vertex:
     scale: Rational
     ends: list[Rational | None]
     gaps: list[Rational | None] = field(default_factory=lambda: [None, None])
-    below: list[_Vertex] = field(default_factory=list)
+    below: list[Vertex] = field(default_factory=list)
 
     @property
     def free(self) -> bool:
@@ -58,45 +59,83 @@ class _Vertex:
 
     @property
     def turned(self) -> bool:
+        """Whether it grows as the noise falls."""
         return self.unit < 0
 
     @property
     def spread(self) -> Rational:
+        """Its scale."""
         return abs(self.unit) * self.scale
 
 
 def forest_probability(noises: Sequence[Noise], inequalities: Sequence[Inequality], place: str) -> arb:
     """The probability that all inequalities hold."""
-    ends: list[list[Rational | None]] = [[None, None] for _ in noises]
-    pairs: dict[frozenset[int], list[Inequality]] = {}
-    for factors, constant in inequalities:
-        kept = {j: c for j, c in factors.items() if c != 0}
-        if len(kept) > 2:
-            refuse(f"{len(kept)} noises are compared at once", place)
-        if not kept:
-            if constant < 0:
-                return arb(0)
-        elif len(kept) == 1:
-            [(j, c)] = kept.items()
-            _narrow(ends[j], 0 if c > 0 else 1, -constant / c)
-        else:
-            pairs.setdefault(frozenset(kept), []).append((kept, constant))
-    if any(low is not None and high is not None and low >= high for low, high in ends):
+    read = _comparisons(len(noises), inequalities, place)
+    if read is None:
         return arb(0)
+    ends, pairs = read
     result = arb(1)
     waiting = set(range(len(noises)))
     while waiting:
         members = _reached(min(waiting), pairs)
         waiting -= members
         joined = [pair for pair in pairs if pair <= members]
-        if len(joined) != len(members) - 1:
-            refuse("comparisons of noises form a cycle", place)
         middle = max(members, key=lambda j: (sum(j in pair for pair in joined), -j))
-        kind, scale = noises[middle]
-        root = _Vertex(kind, Rational(1), Rational(0), scale, ends[middle])
-        _grow(root, middle, -1, noises, ends, {pair: pairs[pair] for pair in joined}, place)
-        result *= _mass(root, place)
+        result *= mass_of(_rooted(middle, Rational(1), Rational(0), noises, ends, pairs, place), place)
     return result
+
+
+def tree_around(
+    atom: int, unit: Rational, zero: Rational, noises: Sequence[Noise], inequalities: Sequence[Inequality], place: str
+) -> Vertex | None:
+    """The noises that are connected with one, of which ``unit * x + zero`` is the value; None if inequalities contradict one another."""
+    read = _comparisons(len(noises), inequalities, place)
+    return None if read is None else _rooted(atom, unit, zero, noises, *read, place)
+
+
+_Pairs: TypeAlias = dict[frozenset[int], list[Inequality]]
+
+
+def _comparisons(
+    count: int, inequalities: Sequence[Inequality], place: str
+) -> tuple[list[list[Rational | None]], _Pairs] | None:
+    """The ends of every noise by itself, and the inequalities of two; None if some contradict one another."""
+    ends: list[list[Rational | None]] = [[None, None] for _ in range(count)]
+    pairs: _Pairs = {}
+    for factors, constant in inequalities:
+        kept = {j: c for j, c in factors.items() if c != 0}
+        if len(kept) > 2:
+            refuse(f"{len(kept)} noises are compared at once", place)
+        if not kept:
+            if constant < 0:
+                return None
+        elif len(kept) == 1:
+            [(j, c)] = kept.items()
+            _narrow(ends[j], 0 if c > 0 else 1, -constant / c)
+        else:
+            pairs.setdefault(frozenset(kept), []).append((kept, constant))
+    contradicted = any(low is not None and high is not None and low >= high for low, high in ends)
+    return None if contradicted else (ends, pairs)
+
+
+def _rooted(
+    atom: int,
+    unit: Rational,
+    zero: Rational,
+    noises: Sequence[Noise],
+    ends: Sequence[list[Rational | None]],
+    pairs: _Pairs,
+    place: str,
+) -> Vertex:
+    members = _reached(atom, pairs)
+    joined = {pair: listed for pair, listed in pairs.items() if pair <= members}
+    if len(joined) != len(members) - 1:
+        refuse("comparisons of noises form a cycle", place)
+    kind, scale = noises[atom]
+    own = [None if end is None else unit * end + zero for end in ends[atom]]
+    root = Vertex(kind, unit, zero, scale, own if unit > 0 else own[::-1])
+    _grow(root, atom, -1, noises, ends, joined, place)
+    return root
 
 
 def _narrow(ends: list[Rational | None], side: int, value: Rational) -> None:
@@ -105,7 +144,7 @@ def _narrow(ends: list[Rational | None], side: int, value: Rational) -> None:
         ends[side] = value
 
 
-def _reached(start: int, pairs: dict[frozenset[int], list[Inequality]]) -> set[int]:
+def _reached(start: int, pairs: _Pairs) -> set[int]:
     found = {start}
     while True:
         more = {j for pair in pairs if pair & found for j in pair} - found
@@ -115,12 +154,12 @@ def _reached(start: int, pairs: dict[frozenset[int], list[Inequality]]) -> set[i
 
 
 def _grow(
-    vertex: _Vertex,
+    vertex: Vertex,
     number: int,
     parent: int,
     noises: Sequence[Noise],
     ends: Sequence[list[Rational | None]],
-    pairs: dict[frozenset[int], list[Inequality]],
+    pairs: _Pairs,
     place: str,
 ) -> None:
     """Add what hangs below a vertex."""
@@ -135,7 +174,7 @@ def _grow(
         unit, zero = -factors[child] / slope, vertex.zero - constant / slope
         kind, scale = noises[child]
         own = [None if end is None else unit * end + zero for end in ends[child]]
-        made = _Vertex(kind, unit, zero, scale, own if unit > 0 else own[::-1])
+        made = Vertex(kind, unit, zero, scale, own if unit > 0 else own[::-1])
         for other, also in listed:
             along = other[number] / vertex.unit
             if -other[child] / along != unit:
@@ -148,7 +187,8 @@ def _grow(
         _grow(made, child, number, noises, ends, pairs, place)
 
 
-def _mass(root: _Vertex, place: str) -> arb:
+def mass_of(root: Vertex, place: str) -> arb:
+    """The probability that a noise lies between its ends and all below it agree."""
     if not root.below:
         low, high = root.ends
         return _between(root, low, high)
@@ -160,11 +200,11 @@ def _mass(root: _Vertex, place: str) -> arb:
     refuse("noises that are not all Gaussian, or compared with constants, meet in more than one place", place)
 
 
-def _vertices(vertex: _Vertex) -> list[_Vertex]:
+def _vertices(vertex: Vertex) -> list[Vertex]:
     return [vertex] + [v for child in vertex.below for v in _vertices(child)]
 
 
-def _plain(vertex: _Vertex) -> bool:
+def _plain(vertex: Vertex) -> bool:
     """Whether a vertex is compared with its parent once, or has nothing below it."""
     return not vertex.below or vertex.gaps in ([None, Rational(0)], [Rational(0), None])
 
@@ -172,7 +212,7 @@ def _plain(vertex: _Vertex) -> bool:
 # --------------------------------------------------------------------------------------------------------------- laws
 
 
-def _share(vertex: _Vertex, z: acb, *, after: bool) -> acb:
+def _share(vertex: Vertex, z: acb, *, after: bool) -> acb:
     """The probability to be below a value, continued from the values after its center, or before it."""
     w = (z - vertex.zero) / vertex.spread
     if vertex.kind == "gaussian":
@@ -184,7 +224,8 @@ def _share(vertex: _Vertex, z: acb, *, after: bool) -> acb:
     return 1 - (-w).exp() if after else acb(0)
 
 
-def _density(vertex: _Vertex, z: acb, *, after: bool) -> acb:
+def density_of(vertex: Vertex, z: acb, *, after: bool) -> acb:
+    """Its density at a value, continued from the values after its center, or before it."""
     w = (z - vertex.zero) / vertex.spread
     if vertex.kind == "gaussian":
         return (-w * w / 2).exp() / (2 * acb.pi()).sqrt() / vertex.spread
@@ -195,12 +236,12 @@ def _density(vertex: _Vertex, z: acb, *, after: bool) -> acb:
     return (w if vertex.turned else -w).exp() / vertex.spread
 
 
-def _at(vertex: _Vertex, value: Rational) -> arb:
+def _at(vertex: Vertex, value: Rational) -> arb:
     """The probability to be below a value."""
     return _share(vertex, acb(arb(value)), after=value >= vertex.zero).real
 
 
-def _over(vertex: _Vertex, value: Rational) -> arb:
+def _over(vertex: Vertex, value: Rational) -> arb:
     """The probability to be above a value, which is not lost in a difference from 1."""
     w, after = arb((value - vertex.zero) / vertex.spread), value >= vertex.zero
     if vertex.kind == "gaussian":
@@ -212,7 +253,7 @@ def _over(vertex: _Vertex, value: Rational) -> arb:
     return (-w).exp() if after else arb(1)
 
 
-def _between(vertex: _Vertex, low: Rational | None, high: Rational | None) -> arb:
+def _between(vertex: Vertex, low: Rational | None, high: Rational | None) -> arb:
     if low is not None and low >= vertex.zero:
         return _over(vertex, low) - (arb(0) if high is None else _over(vertex, high))
     top = arb(1) if high is None else _at(vertex, high)
@@ -222,7 +263,7 @@ def _between(vertex: _Vertex, low: Rational | None, high: Rational | None) -> ar
 # --------------------------------------------------------------------------------------------------------------- star
 
 
-def _star(root: _Vertex, place: str) -> arb:
+def _star(root: Vertex, place: str) -> arb:
     """All noises meet the one in the middle."""
     reach = _TAIL[root.kind] * root.spread
     low, high = root.ends
@@ -243,14 +284,14 @@ def _star(root: _Vertex, place: str) -> arb:
     total = arb(0)
     for one, two in pairwise(marks):
         middle = (one + two) / 2
-        factors = [_factor(child, middle) for child in root.below]
+        factors = [share_near(child, middle) for child in root.below]
         after = middle >= root.zero
 
         def integrand(
             z: acb, analytic: object, factors: list[Callable[[acb], acb]] = factors, *, after: bool = after
         ) -> acb:
             """Entire, so that nothing has to be asked."""
-            value = _density(root, z, after=after)
+            value = density_of(root, z, after=after)
             for factor in factors:
                 value *= factor(z)
             return value
@@ -262,7 +303,7 @@ def _star(root: _Vertex, place: str) -> arb:
     return total + _within(outside)
 
 
-def _factor(child: _Vertex, middle: Rational) -> Callable[[acb], acb]:
+def share_near(child: Vertex, middle: Rational) -> Callable[[acb], acb]:
     """The probability that a noise lies between its distances from the middle one and its own ends, near some value of that."""
     low, high = child.gaps
 
@@ -284,7 +325,7 @@ def _factor(child: _Vertex, middle: Rational) -> Callable[[acb], acb]:
     return lambda z: upper(z) - lower(z)
 
 
-def _empty(child: _Vertex, middle: Rational) -> bool:
+def _empty(child: Vertex, middle: Rational) -> bool:
     """Whether nothing lies between the tighter bounds near some value of the middle one."""
     lows = [v for v in (child.ends[0], None if child.gaps[0] is None else middle + child.gaps[0]) if v is not None]
     highs = [v for v in (child.ends[1], None if child.gaps[1] is None else middle + child.gaps[1]) if v is not None]
@@ -313,7 +354,7 @@ class _Nodes:
         return self.first + k * self.step
 
 
-def _tree(root: _Vertex, vertices: Sequence[_Vertex], place: str) -> arb:
+def _tree(root: Vertex, vertices: Sequence[Vertex], place: str) -> arb:
     """Gaussian noise in a tree."""
     inner = [v for v in vertices if v.below]
     strip = arb(min(v.spread for v in vertices) * _STRIP)
@@ -329,15 +370,15 @@ def _tree(root: _Vertex, vertices: Sequence[_Vertex], place: str) -> arb:
     return step * sum(values, arb(0)) + arb(0, edge.upper()) + _within(_cut_off(root, nodes))
 
 
-def _cut_off(vertex: _Vertex, nodes: _Nodes) -> arb:
+def _cut_off(vertex: Vertex, nodes: _Nodes) -> arb:
     """What the sum over the nodes leaves out: at most the mass of the density beyond the last but one on either side."""
     first, last = (nodes.point(1) - vertex.zero) / vertex.spread, (nodes.point(nodes.count - 2) - vertex.zero)
     return normal_share(first) + normal_share(-last / vertex.spread)
 
 
-def _weighted(vertex: _Vertex, nodes: _Nodes) -> tuple[list[arb], arb, arb]:
+def _weighted(vertex: Vertex, nodes: _Nodes) -> tuple[list[arb], arb, arb]:
     """The density where everything below agrees: at the nodes; a bound on its integral along lines of the strip; a bound in the strip."""
-    values = [_density(vertex, acb(nodes.point(k)), after=True).real for k in range(nodes.count)]
+    values = [density_of(vertex, acb(nodes.point(k)), after=True).real for k in range(nodes.count)]
     across = nodes.strip / vertex.spread
     strength = (across * across / 2).exp()
     for child in vertex.below:
@@ -347,7 +388,7 @@ def _weighted(vertex: _Vertex, nodes: _Nodes) -> tuple[list[arb], arb, arb]:
     return values, strength.upper(), (strength / (2 * arb.pi()).sqrt() / vertex.spread).upper()
 
 
-def _passed(child: _Vertex, nodes: _Nodes) -> tuple[list[arb], arb]:
+def _passed(child: Vertex, nodes: _Nodes) -> tuple[list[arb], arb]:
     """The probability that a child and everything below it agree with its parent's value at each node; a bound in the strip."""
     if not child.below:
         low, high = child.gaps

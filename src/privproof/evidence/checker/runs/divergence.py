@@ -10,11 +10,13 @@ looked at.
 * Several numbers whose densities have constant ratios piece by piece: the same for all combinations of pieces, with Gaussian noise in each.
 * Integers with discrete Gaussian noise are moved: their own excess in the place of the normal one (`integrals.whole`).
 * Other numbers that are moved change a density by at most ``e^loss``: the above, with e less the sum of the losses.
+* One number that a test looked at before, or that comes from several ways: the integral of the positive part (`numbers`).
 * Anything else: at most p.
 
 It rises in p and falls in q, so the ends of the balls are taken.  Sums over everything that is shown bound the excess of every event.
 
-*Refutation.*  An event is a list of shapes, each whole or a halfspace of its noisy numbers; its probabilities are computed from the trees.
+*Refutation.*  An event is a list of shapes, each whole, or a halfspace of its noisy numbers, or one of them in some intervals; its
+probabilities are computed from the trees.
 Shapes must be told apart: a whole number may be equal to something shown elsewhere, unless what surrounds it differs.
 """
 
@@ -22,6 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeAlias
 
 from flint import arb
 
@@ -32,6 +35,7 @@ from privproof.evidence.checker.integrals.whole import whole_excess, whole_share
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.trees import WHOLE, Linear
 from privproof.evidence.checker.runs.moved import pairing
+from privproof.evidence.checker.runs.numbers import has_tested_number, number_laws, probability_within
 from privproof.evidence.checker.runs.shown import (
     BITS,
     Apart,
@@ -63,10 +67,10 @@ def proved_by_divergence(ran: Ran, evidence: dict[str, object]) -> Accepted:
         refuse("an infinite epsilon has no excess", "evidence.method")
     with precision(BITS):
         bound = claim.epsilon.ball(BITS).exp()
-        seen = [observed(tree, f"question.trees[{k}]") for k, tree in enumerate(ran.trees)]
+        seen = [_Shown(tree, f"question.trees[{k}]") for k, tree in enumerate(ran.trees)]
         largest = arb(0)
         for i, j in sorted(ran.compared):
-            found = most_excess(seen[i], seen[j], bound)
+            found = _most_excess(seen[i], seen[j], bound, claim.delta)
             if not found <= claim.delta:
                 refuse(
                     f"an event may be {found.upper().str(8, radius=False)} beyond what epsilon allows, more than {text(claim.delta)}",
@@ -84,9 +88,52 @@ def proved_by_divergence(ran: Ran, evidence: dict[str, object]) -> Accepted:
 # ------------------------------------------------------------------------------------------------------------ bounding
 
 
-def most_excess(left: Observed, right: Observed, bound: arb) -> arb:
-    """A bound on the excess of every event."""
-    return sum((term.most(bound) for term in upper_terms(left, right)), arb(0))
+class _Shown:
+    """What a tree shows, by shape; the outcomes with a number that a test looked at stand for themselves."""
+
+    def __init__(self, tree: Tree, place: str) -> None:
+        self.place = place
+        self.leaves: dict[str, list[Leaf]] = {}
+        for leaf in tree:
+            self.leaves.setdefault(leaf.shape, []).append(leaf)
+        self.tested = {shape for shape, leaves in self.leaves.items() if any(map(has_tested_number, leaves))}
+        self._seen: dict[str, Observed] = {}
+
+    def observed(self, shape: str) -> Observed:
+        """What the leaves of a shape show, none of them a number that a test looked at."""
+        if shape not in self._seen:
+            self._seen[shape] = observed(tuple(self.leaves.get(shape, ())), self.place)
+        return self._seen[shape]
+
+
+def _most_excess(left: _Shown, right: _Shown, bound: arb, delta: Rational) -> arb:
+    """A bound on the excess of every event; numbers from several ways are followed by their densities where it is too large without."""
+    total = arb(0)
+    several: dict[str, arb] = {}
+    for shape, mine in left.leaves.items():
+        others = right.leaves.get(shape, [])
+        if shape in left.tested or shape in right.tested:
+            total += _by_density(mine, others, bound, left.place)
+            continue
+        seen = left.observed(shape), right.observed(shape)
+        found = sum((term.most(bound) for term in upper_terms(*seen)), arb(0))
+        if len(mine[0].parts) == 1 and any(sum(map(len, each.values())) > 1 for each in seen):
+            several[shape] = found
+        total += found
+    for shape, found in several.items() if not total <= delta else ():
+        laws = number_laws(left.leaves[shape], right.leaves.get(shape, []))
+        if laws is not None:
+            total += laws.most(bound, left.place) - found
+    return total
+
+
+def _by_density(mine: list[Leaf], others: list[Leaf], bound: arb, place: str) -> arb:
+    if not others:
+        return sum((probability_of(leaf, (), place) for leaf in mine), arb(0)).upper()
+    laws = number_laws(mine, others)
+    if laws is None:
+        refuse("a noisy number is shown that a test looked at", place)
+    return laws.most(bound, place)
 
 
 @dataclass(frozen=True)
@@ -178,16 +225,14 @@ def refuted_by_region(ran: Ran, evidence: dict[str, object], limits: Limits) -> 
         refuse("a delta for each output is refuted by one output", "evidence.regions")
     if claim.epsilon.infinite:
         refuse("an infinite epsilon has no excess", "evidence.method")
-    regions: dict[str, tuple[tuple[Rational, ...], Rational]] = {}
+    regions: dict[str, _Region] = {}
     for number, item in enumerate(a_list(evidence.get("regions"), "evidence.regions")):
         place = f"evidence.regions[{number}]"
         given = an_object(item, place)
-        only_members(given, ("shape", "factors", "end"), place)
         shape = a_text(given.get("shape"), place)
-        factors = tuple(a_number(each, place, limits) for each in a_list(given.get("factors"), place))
         if shape in regions:
             refuse("a shape is named twice", place)
-        regions[shape] = factors, a_number(given.get("end"), place, limits)
+        regions[shape] = _intervals(given, place, limits) if "part" in given else _halfspace(given, place, limits)
     trees = ran.trees[ran.places[left]], ran.trees[ran.places[right]]
     if not (all(_continuous(part, leaf) for tree in trees for leaf in tree for part in leaf.parts) or plain(*trees)):
         refuse("whole or opaque numbers may be shown in more than one way", "evidence.regions")
@@ -199,14 +244,59 @@ def refuted_by_region(ran: Ran, evidence: dict[str, object], limits: Limits) -> 
     return too_likely(p, q, claim.epsilon, claim.delta, lower, told="data", method="regions")
 
 
-def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Rational]]) -> arb:
+@dataclass(frozen=True)
+class _Halfspace:
+    factors: tuple[Rational, ...]
+    end: Rational
+
+
+@dataclass(frozen=True)
+class _Intervals:
+    part: int
+    within: tuple[tuple[Rational | None, Rational | None], ...]
+
+
+_Region: TypeAlias = _Halfspace | _Intervals
+
+
+def _halfspace(given: dict[str, object], place: str, limits: Limits) -> _Halfspace:
+    only_members(given, ("shape", "factors", "end"), place)
+    factors = tuple(a_number(each, place, limits) for each in a_list(given.get("factors"), place))
+    return _Halfspace(factors, a_number(given.get("end"), place, limits))
+
+
+def _intervals(given: dict[str, object], place: str, limits: Limits) -> _Intervals:
+    """Intervals that do not overlap, in order."""
+    only_members(given, ("shape", "part", "within"), place)
+    found: list[tuple[Rational | None, Rational | None]] = []
+    for item in a_list(given.get("within"), place):
+        ends = [None if end is None else a_number(end, place, limits) for end in a_list(item, place)]
+        if len(ends) != 2:
+            refuse("expected two ends, or null for none", place)
+        low, high = ends
+        before = found[-1][1] if found else None
+        if (found and (before is None or low is None or low < before)) or (
+            low is not None and high is not None and low >= high
+        ):
+            refuse("intervals follow one another", place)
+        found.append((low, high))
+    return _Intervals(an_integer(given.get("part"), place), tuple(found))
+
+
+def _likelihood(tree: Tree, regions: dict[str, _Region]) -> arb:
     """The probability of an event on a tree."""
     total = arb(0)
     for number, leaf in enumerate(tree):
         place = f"leaf {number}"
         if leaf.shape not in regions:
             continue
-        factors, end = regions[leaf.shape]
+        region = regions[leaf.shape]
+        if isinstance(region, _Intervals):
+            if not 0 <= region.part < len(leaf.parts):
+                refuse("an outcome has no such number", "evidence.regions")
+            total += sum((probability_within(leaf, region.part, ends, place) for ends in region.within), arb(0))
+            continue
+        factors, end = region.factors, region.end
         if not factors:
             total += probability_of(leaf, (), place)
             continue

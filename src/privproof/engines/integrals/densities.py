@@ -1,0 +1,214 @@
+"""The density of a noisy number, where comparisons of its noise with constants and with other noises agree: balls around it and its slope.
+
+In the coordinate of the number every noise that it is compared with lies between ``y + low`` and ``y + high`` (`enclosures`), and
+between ends of its own.  Between the places where such ends meet and where a law has a kink, the density is
+
+    weight * f(y) * product of (G_i(y + high_i) - G_i(y + low_i)),
+
+and so it has a slope.  G is a distribution function; for a noise that is compared with others in its turn, an integral, whose value is
+computed in the middle of an interval and bounded on it by its slope, which is a density of the same kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from flint import arb
+
+from privproof.engines.integrals.curves import Curve, Law
+from privproof.engines.integrals.enclosures import (
+    Condition,
+    Graph,
+    Interval,
+    Node,
+    Noise,
+    interval_mass,
+    probability,
+    tree_integral,
+)
+from privproof.exact import ZERO, Rational
+
+_REACH = {"gaussian": 17, "laplace": 140, "exponential": 140}
+"""A number is followed so many scales from its center: what lies beyond has a mass below 2^-200."""
+
+Value: TypeAlias = tuple[arb, arb]
+"""Balls around a function and its derivative on an interval."""
+Exponent: TypeAlias = tuple[Rational, Rational, Rational]
+"""A polynomial ``a y^2 + b y + c``."""
+
+
+@dataclass(frozen=True)
+class NumberDensity:
+    """The density of a number ``factor x + constant`` on one way, times the probability of what has nothing to do with it.
+
+    Attributes:
+        weight: that probability.
+        noises: the noises that x is compared with, one by one or through others.
+        conditions: the comparisons.
+        atom: the number of x among the noises.
+        factor: its factor.
+        constant: what is added.
+    """
+
+    weight: arb
+    noises: tuple[Noise, ...]
+    conditions: tuple[Condition, ...]
+    atom: int
+    factor: Rational
+    constant: Rational
+    root: Node = field(init=False, compare=False, repr=False)
+    kept: dict[tuple[int, Rational | None, Rational | None], arb] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
+    def __post_init__(self) -> None:
+        graph = Graph(self.noises)
+        for condition in self.conditions:
+            graph.add(condition)
+        graph.refuse_cycles()
+        object.__setattr__(self, "root", graph.tree(self.atom, self.factor, self.constant))
+
+    @property
+    def law(self) -> Law:
+        """The law of the number before anything is compared."""
+        return self.root.law
+
+    @property
+    def ends(self) -> tuple[Rational, Rational]:
+        """Between which points it is followed."""
+        law = self.law
+        return law.center - _REACH[law.kind] * law.scale, law.center + _REACH[law.kind] * law.scale
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is integrated at a point."""
+        return all(not child.children for child in self.root.children)
+
+    @property
+    def cuts(self) -> set[Rational]:
+        """Where it is not smooth."""
+        return {*self.law.kinks, *_ends(self.root.interval), *(c for child in self.root.children for c in _cuts(child))}
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What it depends on, but for its weight."""
+        conditions = tuple((tuple(sorted(each.factors.items())), each.constant) for each in self.conditions)
+        return self.noises, conditions, self.atom, self.factor, self.constant
+
+    def exponent(self, point: Rational) -> Exponent | None:
+        """The logarithm of its noise's density near a point that is no cut, less that of `height`; None where the density is 0."""
+        law = self.law
+        if not _holds(self.root.interval, point):
+            return None
+        if law.kind == "gaussian":
+            square = 2 * law.scale**2
+            return -1 / square, 2 * law.center / square, -(law.center**2) / square
+        after = point >= law.center
+        if law.kind == "exponential" and after == law.turned:
+            return None
+        slope = (-1 if after else 1) / law.scale
+        return ZERO, slope, -slope * law.center
+
+    @property
+    def height(self) -> arb:
+        """The largest value of its noise's density."""
+        if self.law.kind == "gaussian":
+            return 1 / ((2 * arb.pi()).sqrt() * arb(self.law.scale))
+        return 1 / arb(self.law.scale * (2 if self.law.kind == "laplace" else 1))
+
+    def agreement(self, low: Rational, high: Rational) -> Value:
+        """The probability that all other noises agree with a number in an interval without a cut inside."""
+        value, slope = arb(1), arb(0)
+        for child in self.root.children:
+            factor, rise = self._share(child, low, high)
+            value, slope = value * factor, slope * factor + value * rise
+        return value, slope
+
+    def beyond(self, low: Rational, high: Rational) -> arb:
+        """A bound on the probability to lie outside of two points."""
+        return self.weight * sum(self.law.beyond(low, high), arb(0))
+
+    def mass(self, low: Rational | None, high: Rational | None) -> arb:
+        """The probability to lie between two points."""
+        if not self.root.children:
+            interval = replace(self.root.interval)
+            _narrow(interval, low, high)
+            return arb(0) if interval.empty else self.weight * interval_mass(self.law, interval)
+        own = {self.atom: self.factor}
+        within = [] if low is None else [Condition(own, self.constant - low)]
+        within += [] if high is None else [Condition({self.atom: -self.factor}, high - self.constant)]
+        return self.weight * probability(self.noises, (*self.conditions, *within))
+
+    def _density(self, node: Node, low: Rational, high: Rational) -> Value:
+        """The measure of a noise at its values in an interval, where it and everything behind it agree."""
+        if not _holds(node.interval, (low + high) / 2):
+            return arb(0), arb(0)
+        value, slope = _law_density(node.law, low, high)
+        for child in node.children:
+            factor, rise = self._share(child, low, high)
+            value, slope = value * factor, slope * factor + value * rise
+        return value, slope
+
+    def _share(self, node: Node, low: Rational, high: Rational) -> Value:
+        """The probability that a noise and everything behind it agree with a number in an interval."""
+        middle = (low + high) / 2
+        slope = arb(0)
+        within = replace(node.interval)
+        if node.offsets.low is not None and (within.low is None or middle + node.offsets.low > within.low):
+            within.low = middle + node.offsets.low
+            slope -= self._density(replace(node, interval=Interval()), low + node.offsets.low, high + node.offsets.low)[
+                0
+            ]
+        if node.offsets.high is not None and (within.high is None or middle + node.offsets.high < within.high):
+            within.high = middle + node.offsets.high
+            slope += self._density(
+                replace(node, interval=Interval()), low + node.offsets.high, high + node.offsets.high
+            )[0]
+        if within.empty:
+            return arb(0), arb(0)
+        return self._mass_of(node, within) + slope * (ball_of(low, high) - arb(middle)), slope
+
+    def _mass_of(self, node: Node, within: Interval) -> arb:
+        """The probability that a noise lies in an interval and everything behind it agrees."""
+        if not node.children:
+            return interval_mass(node.law, within)
+        key = (id(node), within.low, within.high)
+        if key not in self.kept:
+            self.kept[key] = tree_integral(replace(node, interval=within, offsets=Interval()))
+        return self.kept[key]
+
+
+def _holds(interval: Interval, point: Rational) -> bool:
+    return (interval.low is None or point >= interval.low) and (interval.high is None or point <= interval.high)
+
+
+def _narrow(interval: Interval, low: Rational | None, high: Rational | None) -> None:
+    if low is not None:
+        interval.above(low)
+    if high is not None:
+        interval.below(high)
+
+
+def _ends(interval: Interval) -> Iterable[Rational]:
+    return (end for end in (interval.low, interval.high) if end is not None)
+
+
+def _cuts(node: Node) -> set[Rational]:
+    """Where the probability of a noise that is compared with the number is not smooth, in the coordinate of the number."""
+    fixed = {*node.law.kinks, *_ends(node.interval), *(c for child in node.children for c in _cuts(child))}
+    return {point - offset for point in fixed for offset in _ends(node.offsets)}
+
+
+def ball_of(low: Rational, high: Rational) -> arb:
+    """A ball around an interval."""
+    return arb(low) if low == high else arb(low).union(arb(high))
+
+
+def _law_density(law: Law, low: Rational, high: Rational) -> Value:
+    ball = ball_of(low, high)
+    value = Curve(law, "density").piece(low, high).value(ball)
+    if law.kind == "gaussian":
+        return value, -value * (ball - arb(law.center)) / arb(law.scale) ** 2
+    return value, (-value if (low + high) / 2 >= law.center else value) / arb(law.scale)
