@@ -377,10 +377,13 @@ class TestDecisions:
         assert value(process, eventually(WIN), 1) == "from 0 to 1"
         assert value(process, always(["not", WIN]), 1) == "from 0 to 1"
 
-    def test_outside(self) -> None:
-        outcome = judge(certificate("proved", COIN, probable(always(eventually(WIN))), [0]))
+    def test_neither_safe_nor_co_safe(self) -> None:
+        assert value(COIN, always(eventually(WIN)), 0) == "from 1/4 to 1"  # the goal is not left
+        assert value(COIN, eventually(always(["not", WIN])), 0) == "from 0 to 3/4"
+        several = ["and", *(always(eventually(["X", steps, WIN])) for steps in range(1, 7))]
+        outcome = judge(certificate("proved", COIN, probable(several), [0]))
         assert isinstance(outcome, Rejected)
-        assert "neither safe nor co-safe" in outcome.reason
+        assert "endless operators" in outcome.reason
 
     def _operators(self, formula: Any, *pairs: tuple[int, int, Any]) -> Any:
         return [{"formula": formula, "pairs": [{"left": s, "right": t, "how": how} for s, t, how in pairs]}]

@@ -16,6 +16,7 @@ from privproof.engines.logic.measures import Between, Likelihood, inside
 from privproof.engines.logic.paths import Path
 from privproof.engines.logic.policies import settle, without_gain
 from privproof.engines.logic.products import Product, product, supported
+from privproof.engines.logic.recurring import extremes_of_any
 from privproof.engines.monitor import Monitor
 from privproof.exact import ONE, ZERO, Rational
 from privproof.formulas import Probable
@@ -51,14 +52,7 @@ def extremes(
         checker.reasons.append("a decision process with enclosures is not supported")
         return None
     if not supported(path):
-        from privproof.engines.logic.storm import storm_extremes
-
-        found = storm_extremes(process, truths, path)
-        if isinstance(found, str):
-            checker.reasons.append(found)
-            return None
-        least, most = found
-        return dict(enumerate(least)), dict(enumerate(most)), "exact, by Storm"
+        return _of_any(checker, path, truths)
     try:
         whole = product(process, truths, path, states, checker.monitor)
         low, high = least_and_most(whole, checker.monitor)
@@ -70,6 +64,23 @@ def extremes(
         {s: high[node] for s, node in whole.start.items()},
         "exact",
     )
+
+
+def _of_any(
+    checker: Checker, path: Path, truths: list[Bools]
+) -> tuple[dict[int, Rational], dict[int, Rational], str] | None:
+    """The extremes of a formula that is neither safe nor co-safe; where that is too large, by Storm, if it is installed."""
+    try:
+        least, most = extremes_of_any(checker.process, truths, path, checker.monitor)
+    except TooLarge as problem:
+        from privproof.engines.logic.storm import storm_extremes
+
+        found = storm_extremes(checker.process, truths, path)
+        if isinstance(found, str):
+            checker.reasons.append(f"{problem}; {found}")
+            return None
+        return dict(enumerate(found[0])), dict(enumerate(found[1])), "exact, by Storm"
+    return dict(enumerate(least)), dict(enumerate(most)), "exact"
 
 
 def least_and_most(whole: Product, monitor: Monitor) -> tuple[list[Rational], list[Rational]]:

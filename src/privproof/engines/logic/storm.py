@@ -1,4 +1,4 @@
-"""Path formulas on decision processes that are neither safe nor co-safe, by Storm (the optional extra ``privproof[storm]``, GPL).
+"""Path formulas on decision processes that are too large for `recurring`, by Storm (the optional extra ``privproof[storm]``, GPL).
 
 Storm translates the formula to a deterministic automaton and solves the product exactly.  It is imported only when such a formula is
 asked; without it the answer is unknown, with the reason.
@@ -18,10 +18,7 @@ from privproof.exact import Rational, rational
 from privproof.formats.drn import write_drn
 from privproof.models.process import Bools, DecisionProcess
 
-MISSING = (
-    "the formula is neither safe nor co-safe: on a decision process it needs a deterministic automaton, "
-    "which the optional extra privproof[storm] provides"
-)
+MISSING = "the formula is neither safe nor co-safe; the optional extra privproof[storm] may do more by a deterministic automaton"
 
 
 def storm_extremes(

@@ -53,6 +53,13 @@ class Extremes:
         return None if low is None or high is None else (low, high)
 
 
+def supported(path: Path) -> bool:
+    """Whether a path formula is safe or co-safe."""
+    obligations = Obligations()
+    root = obligations.of(path)
+    return obligations.safe(root) or obligations.co_safe(root)
+
+
 def extremes(walk: Walk, holds: Holds, path: Path, starts: Iterable[int]) -> Extremes:
     """The extremes of a path formula from some states; refuses a formula that is neither safe nor co-safe."""
     obligations = Obligations()
@@ -75,8 +82,8 @@ def extremes(walk: Walk, holds: Holds, path: Path, starts: Iterable[int]) -> Ext
     goals = {i for i, (_, obligation) in enumerate(product.nodes) if obligation == decisive}
     following = product.following()
     parts = components(range(len(following)), following.__getitem__)
-    low = _optimum(product, parts, goals, greatest=False)
-    high = _optimum(product, parts, goals, greatest=True)
+    low = optimum(product, parts, goals, greatest=False)
+    high = optimum(product, parts, goals, greatest=True)
     if co_safe:
         return Extremes(product, obligations, root, co_safe, low, high)
     return Extremes(product, obligations, root, co_safe, _complements(high), _complements(low))
@@ -86,7 +93,7 @@ def _complements(values: list[Value | None]) -> list[Value | None]:
     return [None if value is None else ONE - value for value in values]
 
 
-def _optimum(product: Product, parts: list[list[int]], goals: set[int], *, greatest: bool) -> list[Value | None]:
+def optimum(product: Product, parts: list[list[int]], goals: set[int], *, greatest: bool) -> list[Value | None]:
     """The least or greatest probability of reaching a goal from every node."""
     values: list[Value | None] = [None] * len(product.nodes)
     for part in parts:

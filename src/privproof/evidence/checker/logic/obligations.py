@@ -232,31 +232,90 @@ class Obligations:
 
         ``recurs`` is asked about the obligation of the replaced g.
         """
+
+        def change(number: int, f: int, g: int) -> int:
+            if self._nodes[number][0] == "R":
+                return self._until("R", f, g, 0, None)
+            return self._weak_until(f, g) if recurs(self.numbered(self._expanded(g))) else self._false
+
+        return self._changed(obligation, change)
+
+    def endless(self, obligation: int) -> tuple[list[int], list[int]]:
+        """The nodes U and the nodes R without end that occur in an obligation."""
+        seen: dict[int, None] = {}
+        waiting = [node for each in self._chains[obligation] for node in each]
+        while waiting:
+            number = waiting.pop()
+            if number not in seen:
+                seen[number] = None
+                waiting.extend(_parts(self._nodes[number]))
+        found = [number for number in seen if self._nodes[number][0] in ("U", "R") and self._nodes[number][4] is None]
+        untils = [number for number in found if self._nodes[number][0] == "U"]
+        return untils, [number for number in found if number not in untils]
+
+    def weakened(self, obligation: int, again: frozenset[int]) -> int:
+        """The obligation with the endless untils of ``again`` made weak, and the others false: safe."""
+        return self._changed(obligation, self._weakening(again))
+
+    def for_ever(self, release: int, again: frozenset[int]) -> int:
+        """The obligation that the second part of an endless R, weakened, holds at every step."""
+        held = self._replacing(self._weakening(again))(_parts(self._nodes[release])[1])
+        return self.numbered(self._expanded(self._until("R", self._false, held, 0, None)))
+
+    def some_time(self, until: int, lasting: frozenset[int]) -> int:
+        """The obligation that the second part of an endless U holds some time, endless R of ``lasting`` made true, others strong."""
+
+        def change(number: int, f: int, g: int) -> int:
+            if self._nodes[number][0] == "U":
+                return self._until("U", f, g, 0, None)
+            return self._true if number in lasting else self._until("U", g, self._several("and", (f, g)), 0, None)
+
+        met = self._replacing(change)(_parts(self._nodes[until])[1])
+        return self.numbered(self._expanded(self._until("U", self._true, met, 0, None)))
+
+    def together(self, several: Iterable[int]) -> int:
+        """The conjunction of obligations."""
+        return self.numbered(_known(self._all(self._chains[each] for each in several)))
+
+    def _weak_until(self, f: int, g: int) -> int:
+        return self._until("R", g, self._several("or", (f, g)), 0, None)
+
+    def _weakening(self, again: frozenset[int]) -> Callable[[int, int, int], int]:
+        def change(number: int, f: int, g: int) -> int:
+            if self._nodes[number][0] == "R":
+                return self._until("R", f, g, 0, None)
+            return self._weak_until(f, g) if number in again else self._false
+
+        return change
+
+    def _changed(self, obligation: int, change: Callable[[int, int, int], int]) -> int:
+        replace = self._replacing(change)
+        chains = (self._all(self._expanded(replace(number)) for number in each) for each in self._chains[obligation])
+        return self.numbered(_known(self._any(chains)))
+
+    def _replacing(self, change: Callable[[int, int, int], int]) -> Callable[[int], int]:
+        """The map of nodes, inner ones first, that changes endless U and R; the change is told the node and its replaced parts."""
         replaced: dict[int, int] = {}
 
-        def weak(number: int) -> int:
+        def replace(number: int) -> int:
             if number not in replaced:
-                replaced[number] = change(self._nodes[number])
+                replaced[number] = through(number, self._nodes[number])
             return replaced[number]
 
-        def change(node: Node) -> int:
+        def through(number: int, node: Node) -> int:
             match node:
                 case ("and" | "or" as kind, tuple(parts)):
-                    return self._several(kind, [weak(part) for part in parts])
+                    return self._several(kind, [replace(part) for part in parts])
                 case ("X", int(steps), int(inner)):
-                    return self._next(steps, weak(inner))
-                case ("U", int(f), int(g), 0, None):
-                    goal = weak(g)
-                    if not recurs(self.numbered(self._expanded(goal))):
-                        return self._false
-                    return self._until("R", goal, self._several("or", (weak(f), goal)), 0, None)
+                    return self._next(steps, replace(inner))
+                case ("U" | "R", int(f), int(g), 0, None):
+                    return change(number, replace(f), replace(g))
                 case ("U" | "R" as kind, int(f), int(g), int(low), high):
                     assert high is None or isinstance(high, int)
-                    return self._until(kind, weak(f), weak(g), low, high)
-            return self._node(node)
+                    return self._until(kind, replace(f), replace(g), low, high)
+            return number
 
-        chains = (self._all(self._expanded(weak(number)) for number in each) for each in self._chains[obligation])
-        return self.numbered(_known(self._any(chains)))
+        return replace
 
     # ----------------------------------------------------------------------------------------------------- antichains
 

@@ -35,6 +35,7 @@ from typing import TypeAlias
 from flint import fmpq
 
 from privproof.evidence.checker.graphs import backwards, components
+from privproof.evidence.checker.logic.ends import edges_before, end_components, reached_for_sure
 from privproof.evidence.checker.logic.formulas import (
     Expected,
     Leaf,
@@ -115,6 +116,10 @@ def _moves(process: Process, reward: str) -> Moves:
     return result
 
 
+def _rows(moves: Moves) -> list[list[Row]]:
+    return [[row for _, row in own] for own in moves]
+
+
 def _positive(path: Path, read: Callable[[State, bool], States], *, truth: bool) -> Path:
     """The formula, or its negation, with leaves that are sets of states, and without negation; refuses one that is not co-safe."""
     match path:
@@ -136,7 +141,7 @@ def _positive(path: Path, read: Callable[[State, bool], States], *, truth: bool)
 
 def _until(moves: Moves, goals: list[bool], *, greatest: bool) -> list[Amount]:
     """The gain until a goal."""
-    inside = _never_avoided(moves, goals) if greatest else _reached_inside(moves, goals)
+    inside = _never_avoided(moves, goals) if greatest else reached_for_sure(_rows(moves), goals)
     return _values(moves, goals, inside, greatest=greatest)
 
 
@@ -152,30 +157,8 @@ def _never_avoided(moves: Moves, goals: list[bool]) -> set[int]:
         if not gone:
             break
         staying -= gone
-    before = _before(moves, lambda node, row: not goals[node])
+    before = edges_before(_rows(moves), lambda node, row: not goals[node])
     return set(range(len(moves))) - backwards(before, staying)
-
-
-def _reached_inside(moves: Moves, goals: list[bool]) -> set[int]:
-    """The nodes from which some scheduler reaches a goal almost surely."""
-    inside = set(range(len(moves)))
-    while True:
-        kept = inside
-        before = _before(moves, lambda node, row: node in kept and all(target in kept for target, _ in row))  # noqa: B023
-        inside = backwards(before, [node for node in kept if goals[node]])
-        if inside == kept:
-            return inside
-
-
-def _before(moves: Moves, allowed: Callable[[int, Row], bool]) -> list[list[int]]:
-    """The edges of allowed moves, backwards."""
-    result: list[list[int]] = [[] for _ in moves]
-    for node, own in enumerate(moves):
-        for _, row in own:
-            if allowed(node, row):
-                for target, _ in row:
-                    result[target].append(node)
-    return result
 
 
 def _values(moves: Moves, goals: list[bool], inside: set[int], *, greatest: bool) -> list[Amount]:
@@ -289,12 +272,12 @@ def _all_steps(moves: Moves, *, greatest: bool) -> list[Amount]:
     """The gain of all steps."""
     if not greatest:
         quiet: Moves = [[move for move in own if move[0] == 0] for own in moves]
-        still = {node for part in _ends(quiet) for node in part}
+        still = {node for part in end_components(_rows(quiet)) for node in part}
         return _until(moves, [node in still for node in range(len(moves))], greatest=False)
     stop = len(moves)
     stopping: Moves = [list(own) for own in moves] + [[]]
     gaining: list[int] = []
-    for part in _ends(moves):
+    for part in end_components(_rows(moves)):
         members = set(part)
         gains = [gain for node in part for gain, row in moves[node] if all(target in members for target, _ in row)]
         if any(gain > 0 for gain in gains):
@@ -302,23 +285,6 @@ def _all_steps(moves: Moves, *, greatest: bool) -> list[Amount]:
         else:
             for node in part:
                 stopping[node].append((ZERO, ((stop, ONE),)))
-    endless = backwards(_before(moves, lambda node, row: True), gaining)
+    endless = backwards(edges_before(_rows(moves), lambda node, row: True), gaining)
     goals = [False] * stop + [True]
     return _values(stopping, goals, set(range(stop + 1)) - endless, greatest=True)[:stop]
-
-
-def _ends(moves: Moves) -> list[list[int]]:
-    """The maximal end components: sets in which one can stay, going from each node to each."""
-    result: list[list[int]] = []
-    waiting = [list(range(len(moves)))]
-    while waiting:
-        members = set(waiting.pop())
-        following = {
-            node: [t for _, row in moves[node] if all(t in members for t, _ in row) for t, _ in row] for node in members
-        }
-        parts = components(sorted(members), following.__getitem__)
-        if len(parts) > 1:
-            waiting.extend(parts)
-        elif parts and following[parts[0][0]]:
-            result.append(parts[0])
-    return result

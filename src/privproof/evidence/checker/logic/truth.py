@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from privproof.evidence.checker.documents import a_list, an_object, only_members
-from privproof.evidence.checker.logic.extremes import extremes
+from privproof.evidence.checker.logic.extremes import extremes, supported
 from privproof.evidence.checker.logic.formulas import (
     Expected,
     Not,
@@ -21,6 +21,7 @@ from privproof.evidence.checker.logic.formulas import (
 from privproof.evidence.checker.logic.measures import Measure
 from privproof.evidence.checker.logic.pairs import Facts, Pairs, allowed, forbidden
 from privproof.evidence.checker.logic.processes import Process, Value, completed, ends, in_words, walk_of
+from privproof.evidence.checker.logic.recurring import any_extremes
 from privproof.evidence.checker.logic.rewards import expectations
 from privproof.evidence.checker.outcomes import Limits, refuse
 
@@ -100,9 +101,13 @@ class Truth:
                 result[s] = None if p is None else _in(formula.within, p)
                 notes[s] = "not known" if p is None else in_words(p)
             return result
-        found = extremes(self.walk, self.holds, formula.path, states)
+        if supported(formula.path):
+            of_product = extremes(self.walk, self.holds, formula.path, states)
+            found = {s: of_product.at(s) for s in states}
+        else:
+            found = any_extremes(self.walk, self.holds, formula.path, states)
         for s in states:
-            both = found.at(s)
+            both = found[s]
             result[s] = None if both is None else _several([_in(formula.within, p) for p in both], every=True)
             notes[s] = "not known" if both is None else f"from {in_words(both[0])} to {in_words(both[1])}"
         return result
