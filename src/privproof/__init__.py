@@ -60,7 +60,13 @@ def _cards() -> Callable[[object], str]:
     return card_of
 
 
+def _texts() -> Callable[[object], str]:
+    from privproof.reporting.presenting import text_of
+
+    return text_of
+
+
 present_with(_presenter)
-show_with(_cards)
+show_with(_cards, _texts)
 
 __version__ = "0.3.0"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import Told
 from privproof.engines.sampling.events import Event
 from privproof.engines.sampling.testing import Count, Histogram
 from privproof.evidence.verdicts import Status, Verdict
@@ -43,8 +43,8 @@ class Certified:
     judgement: Judgement
 
 
-@dataclass(frozen=True)
-class Audit(Shown):
+@dataclass(frozen=True, repr=False)
+class Audit(Told):
     """The result of an audit.
 
     Attributes:
@@ -117,6 +117,11 @@ class Audit(Shown):
         """
         exact = self.tight if self.budget is None and self.verdict is None else self.verdict
         return "unknown" if exact is None else exact.status
+
+    def __repr__(self) -> str:
+        claim = "" if self.budget is None else f", claim={str(self.budget)!r}"
+        said = "" if self.budget is None else f", violated={self.violated}"
+        return f"Audit({self.subject!r}{claim}, epsilon>={self.epsilon:.4g}{said}, status={self.status!r})"
 
     def __bool__(self) -> bool:
         raise TypeError("an audit is no truth value: look at audit.status, audit.epsilon or audit.violated")

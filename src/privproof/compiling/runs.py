@@ -28,7 +28,7 @@ from privproof.compiling.sharing import Turn, Work, grown
 from privproof.errors import LanguageError, ScenarioError
 from privproof.language.catching import watching_errors
 from privproof.language.frames import refusing_kinds
-from privproof.language.inputs import Input
+from privproof.language.inputs import Input, as_given
 from privproof.language.mechanism import ADD_REMOVE, Mechanism, call_by_name, related_by
 from privproof.language.recognition import inexact, recognised, substitute
 from privproof.language.state import State, state_of
@@ -269,11 +269,7 @@ def _default(value: Any, default: Any) -> bool:
 def _given(value: Any, declared: Input) -> Any:
     if declared.shape != "list":
         return copy.deepcopy(value)
-    if declared.array:
-        import numpy as np
-
-        return np.array(list(value))
-    return list(value) if isinstance(value, tuple) else value
+    return as_given(declared, list(value) if isinstance(value, tuple) else value)
 
 
 def _roots(mechanism: Mechanism) -> tuple[Any, Any, Mapping[str, Any]]:

@@ -29,7 +29,7 @@ _LIBRARIES = frozenset((
 ))
 """Libraries that do nothing when they are imported."""
 _DECLARING = frozenset((
-    "mechanism", "prior", "queries", "records", "rows", "one_of", "integer", "real", "real_queries", "public", "array", "stream",
+    "mechanism", "prior", "queries", "records", "rows", "one_of", "integer", "real", "real_queries", "public", "array", "frame", "stream",
     "stream_of", "real_stream", "Row", "Fraction", "Decimal", "dataclass", "field", "namedtuple", "auto", "bool", "dict", "float",
     "frozenset", "int", "len", "list", "range", "set", "str", "tuple", "staticmethod", "classmethod", "property", "cache", "lru_cache",
     "default_rng", "Random", "SystemRandom", "MappingProxyType",

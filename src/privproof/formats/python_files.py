@@ -237,6 +237,7 @@ _DECLARE = (
     "real_queries",
     "public",
     "array",
+    "frame",
     "stream",
     "stream_of",
     "real_stream",

@@ -1,6 +1,7 @@
 from .inputs import (
     Input,
     array,
+    frame,
     integer,
     one_of,
     public,
@@ -48,6 +49,7 @@ __all__ = [
     "discrete_gaussian",
     "exponential",
     "exponential_mechanism",
+    "frame",
     "gaussian",
     "geometric",
     "gumbel",

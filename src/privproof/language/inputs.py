@@ -13,6 +13,7 @@ sensitivity is that of all answers together: the sum of their changes (``l1``), 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -48,6 +49,7 @@ class Input:
         size: the length of a list, if the declaration fixes it.
         text: the declaration as it is written.
         array: whether a list is given as an array of numpy.
+        frame: the library as whose table a list of rows is given; none for a list.
         fields: of records with named fields, each with what it may be.
         norm: what the changes of all values together are measured in, by which neighbours may differ; None for each by itself.
     """
@@ -62,6 +64,7 @@ class Input:
     public: bool = False
     size: int | None = None
     array: bool = False
+    frame: str = ""
     fields: tuple[tuple[str, Input], ...] = ()
     norm: Norm | None = None
 
@@ -288,6 +291,51 @@ def array(declared: Input) -> Any:
             "input", f"array({declared!r}) declares no list", place="array", hint="array(records(0, 1))"
         )
     return replace(declared, array=True, text=f"array({declared.text})")
+
+
+FRAMES = ("pandas", "polars", "pyarrow")
+"""The libraries whose tables can be declared."""
+
+
+def frame(declared: Input, library: str = "pandas") -> Any:
+    """The same rows, given to the function as a table: a data frame of pandas or polars, or a table of pyarrow.
+
+    Args:
+        declared: the rows; their fields are the columns.
+        library: ``pandas``, ``polars`` or ``pyarrow``.
+
+    >>> frame(rows(age=integer(0, 3), city=one_of("A", "B")))
+    frame(rows(age=integer(0, 3), city=one_of('A', 'B')))
+    """
+    if not isinstance(declared, Input) or declared.shape != "list" or not declared.fields:
+        raise LanguageError(
+            "input", f"frame({declared!r}) declares no rows", place="frame", hint="frame(rows(age=integer(0, 3)))"
+        )
+    real = next((name for name, each in declared.fields if each.real), None)
+    if real is not None:
+        raise LanguageError(
+            "input", f"{real} is any real number, and a table holds floats", place="frame", hint=f"{real}=integer(0, 3)"
+        )
+    if library not in FRAMES:
+        raise LanguageError("input", f"library={library!r} has no tables", place="frame", hint=", ".join(FRAMES))
+    more = "" if library == "pandas" else f", {library!r}"
+    return replace(declared, frame=library, text=f"frame({declared.text}{more})")
+
+
+def as_given(declared: Input, value: Any) -> Any:
+    """A list as the function is given it: as a list, an array of numpy, or a table."""
+    if declared.array:
+        import numpy as np
+
+        return np.array(list(value))
+    if not declared.frame:
+        return value
+    library = importlib.import_module(declared.frame)
+    make = library.table if declared.frame == "pyarrow" else library.DataFrame
+    if value:
+        return make({name: [row[name] for row in value] for name, _ in declared.fields})
+    one = make({name: [(each.values or (0,))[0]] for name, each in declared.fields})  # columns of the right kinds
+    return one.slice(0, 0) if declared.frame == "pyarrow" else one.head(0)
 
 
 def _numbers(

@@ -23,7 +23,7 @@ from privproof.language.comparing import source
 from privproof.language.constants import NotPlain, fresh, frozen
 from privproof.language.crossing import recalled, reference
 from privproof.language.flow import Flow
-from privproof.language.inputs import NORMS, Input
+from privproof.language.inputs import FRAMES, NORMS, Input
 from privproof.language.keeping import Kept, current, pinned
 from privproof.language.reading import Translated, draws_continuously
 from privproof.language.recording import Program
@@ -187,6 +187,10 @@ class Mechanism(Shown):
                 f"{self.name} is a {type(self.function).__name__}, no function",
                 place=self.name,
                 hint="a def",
+            )
+        if any(declared.frame for declared in self.inputs.values()):
+            raise LanguageError(
+                "frame", "a table is not in the mechanism language", place=self.place, hint="a list: rows(...)"
             )
         if function.__code__.co_posonlyargcount:
             raise LanguageError("input", "a parameter has no name for its caller", place=self.place, hint="drop the /")
@@ -399,6 +403,11 @@ def _declared(function: Callable[..., Any], given: Mapping[str, Input]) -> tuple
             known = ", ".join(taken.parameters) or "it has none"
             raise LanguageError("input", f"there is no parameter {name!r}", hint=f"parameters: {known}")
         if not isinstance(named, Input):
+            library, kind = type(named).__module__.partition(".")[0], type(named).__name__
+            if library in (*FRAMES, "numpy"):
+                way = "array(records(0, 1))" if library == "numpy" else "frame(rows(age=integer(0, 3)))"
+                said = f"{name} is data, a {kind} of {library}: what it may be has to be declared"
+                raise LanguageError("input", said, hint=f"{name}={way}; audit(..., pairs=[(left, right)]) takes data")
             raise LanguageError("input", f"{name}={named!r} declares no input", hint=f"{name}=queries(0, 2)")
     for parameter in taken.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):

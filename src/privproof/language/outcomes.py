@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -172,6 +173,9 @@ class _Reader:
             yield from sorted(self.shape(each, depth) for each in frozenset(value))
         elif kind.__module__.startswith("numpy.ma"):
             raise _untold(value)
+        elif kind.__module__.partition(".")[0] in _TABLES:
+            yield from (f"{name}={self.shape(each, depth)}" for name, each in _table_parts(value))
+            return
         elif hasattr(value, "tolist") and hasattr(value, "dtype"):
             floats = value.dtype == object and _stands_for_floats(value)
             yield f"{'float64' if floats else value.dtype}{tuple(value.shape)}"
@@ -201,6 +205,8 @@ class _Reader:
             for token in self.formatted:
                 value = value.replace(token, "*")
             return repr(value)
+        if type(value).__module__.partition(".")[0] in _TABLES:
+            return f"{type(value).__name__}({self.text(_values_of(value))})"
         if not self.parts or isinstance(value, int | float | Fraction | Decimal | Enum | None):
             return repr(value)
         if isinstance(value, list):
@@ -210,7 +216,7 @@ class _Reader:
         if isinstance(value, dict):
             inside = ", ".join(f"{self.text(name)}: {self.text(each)}" for name, each in value.items())
             return f"{{{inside}}}" if type(value) is dict else f"{type(value).__name__}({{{inside}}})"
-        if hasattr(value, "tolist") and hasattr(value, "dtype"):
+        if hasattr(value, "tolist") and hasattr(value, "dtype") and type(value).__module__ == "numpy":
             return f"array({self.text(value.tolist())})"
         names: list[tuple[str, Any]]
         if dataclasses.is_dataclass(value):
@@ -220,6 +226,71 @@ class _Reader:
         else:
             names = list(_attributes(value))
         return f"{type(value).__name__}({', '.join(f'{name}={self.text(each)}' for name, each in names)})"
+
+
+_TABLES = ("pandas", "polars", "pyarrow")
+"""The libraries whose tables and columns are told by their parts."""
+
+
+def _table_parts(value: Any) -> Iterator[tuple[str, Any]]:
+    """All that a table or a column holds, by name: values, kinds, names and labels.
+
+    Raises:
+        LanguageError: it is neither, or holds more than that: categories, times, other indices.
+    """
+    match f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}":
+        case "pandas.DataFrame":
+            yield "columns", list(_table_parts(value.columns))
+            yield "index", list(_table_parts(value.index))
+            yield "held", (dict(value.attrs), value.flags.allows_duplicate_labels)
+            yield "values", [list(_table_parts(value.iloc[:, place])) for place in range(value.shape[1])]
+        case "pandas.Series":
+            yield "name", value.name
+            yield "index", list(_table_parts(value.index))
+            yield "held", (dict(value.attrs), value.flags.allows_duplicate_labels)
+            yield "kind", _plain_kind(value, value.dtype)
+            yield "values", value.tolist()
+        case "pandas.Index" | "pandas.RangeIndex":
+            yield "names", list(value.names)
+            yield "kind", f"{type(value).__name__} {_plain_kind(value, value.dtype)}"
+            yield "values", value.tolist()
+        case "polars.DataFrame":
+            yield "schema", [(name, _plain_kind(value, kind)) for name, kind in value.schema.items()]
+            yield "values", value.to_dict(as_series=False)
+        case "polars.Series":
+            yield "name", value.name
+            yield "kind", _plain_kind(value, value.dtype)
+            yield "values", value.to_list()
+        case "pyarrow.Table":
+            yield "kinds", [_plain_kind(value, column.type) for column in value.columns]
+            yield "chunks", [column.num_chunks for column in value.columns]
+            yield "schema", value.schema.to_string(show_schema_metadata=True)
+            yield "values", value.to_pydict()
+        case name if name.startswith("pyarrow.") and name.endswith("Array"):
+            yield "kind", _plain_kind(value, value.type)
+            yield "chunks", getattr(value, "num_chunks", 0)
+            yield "values", value.to_pylist()
+        case _:
+            raise _untold(value)
+
+
+_PLAIN_KIND = re.compile(r"(?i)u?int\d+|float\d*|double|halffloat|bool(ean)?|str(ing)?|utf8|object|null")
+"""The kinds of columns that hold nothing beside their values; a category also holds those that do not occur."""
+
+
+def _plain_kind(value: Any, kind: Any) -> str:
+    if not _PLAIN_KIND.fullmatch(str(kind)):
+        raise _untold(value)
+    return str(kind)
+
+
+def _values_of(table: Any) -> Any:
+    """The values of a table or a column, for a reader."""
+    if type(table).__name__ == "DataFrame":
+        return {name: table[name].to_list() for name in table.columns}
+    if type(table).__name__ == "Table":
+        return table.to_pydict()
+    return table.to_pylist() if hasattr(table, "to_pylist") else table.to_list()
 
 
 def _stands_for_floats(array: Any) -> bool:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.errors import LanguageError
+from privproof.language.inputs import as_given
 from privproof.language.linear import counting_floats, exactly
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import in_parts
@@ -137,6 +138,8 @@ def _ran(mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Se
     for name, declared in mechanism.inputs.items():
         if declared.array and isinstance(given.get(name), list):
             given[name] = _array(given[name])
+        elif declared.frame and isinstance(given.get(name), list):
+            given[name] = as_given(declared, given[name])
     written: list[list[Any]] = []
     stream = mechanism.stream
     if stream is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import Told
 from privproof.engines.logic.measures import Between, Closeness, Gap, Likelihood, Truths, worst_of
 from privproof.evidence.verdicts import Status, Verdict
 from privproof.formulas import Expected, Formula, Probable, sublogic
@@ -14,8 +14,8 @@ from privproof.models import DecisionProcess
 __all__ = ["Between", "Closeness", "Gap", "Likelihood", "Satisfaction"]
 
 
-@dataclass(frozen=True, eq=False)
-class Satisfaction(Shown):
+@dataclass(frozen=True, eq=False, repr=False)
+class Satisfaction(Told):
     """The answer to "in which states does the formula hold?".
 
     Attributes:
@@ -42,6 +42,9 @@ class Satisfaction(Shown):
     verdict: Verdict | None = None
     seconds: float = 0.0
     engine: str = field(default="logic", init=False)
+
+    def __repr__(self) -> str:
+        return f"Satisfaction({str(self.formula)!r}, {len(self.asked)} states asked, status={self.status!r})"
 
     @property
     def status(self) -> Status:

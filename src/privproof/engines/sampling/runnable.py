@@ -18,7 +18,7 @@ from privproof.engines.sampling.calling import Calls, Draw, as_floats, repeats
 from privproof.engines.sampling.lanes import prepared, sample
 from privproof.errors import BudgetError, LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
-from privproof.language.inputs import NORMS, Input
+from privproof.language.inputs import NORMS, Input, as_given
 from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Mechanism, Relation
 
 Declared: TypeAlias = Mapping[str, Input] | Input
@@ -344,13 +344,17 @@ def _of_callable(
 
 
 def _adapting(inputs: Mapping[str, Input]) -> Callable[[str, Any], Any] | None:
-    """Passes floats for real inputs."""
-    reals = frozenset(key for key, value in inputs.items() if value.real)
-    return functools.partial(_adapted, reals) if reals else None
+    """Passes floats for real inputs, and arrays and tables where such are declared."""
+    known = {key: value for key, value in inputs.items() if value.real or value.array or value.frame}
+    return functools.partial(_adapted, known) if known else None
 
 
-def _adapted(reals: frozenset[str], name: str, value: Any) -> Any:
-    return as_floats(value) if name in reals else value
+def _adapted(known: Mapping[str, Input], name: str, value: Any) -> Any:
+    declared = known.get(name)
+    if declared is None:
+        return value
+    value = as_floats(value) if declared.real else value
+    return as_given(declared, value) if isinstance(value, list) else value
 
 
 def _name(function: Any) -> str:
