@@ -879,3 +879,45 @@ def test_a_long_chain(length):
     accepted(certificate)
     assert time.perf_counter() - began < 5 + length / 1_000
     rejected(changed(certificate, "evidence", "arenas", 0, "nodes", length, "products", 0, 0, "front", 0, 2, to=1))
+
+
+def test_products_stand_for_all_sums_and_cover_each_other_soundly():
+    """Against the definition: what is common to all costs of a group is put into the constant, and nothing else changes."""
+    chance = random.Random(5)
+    table = Products(Kernels(lambda rate: 1))
+
+    def front(names):
+        return tuple(
+            tuple(chance.choice([0, 1, 2, 3, 5, math.inf]) for _ in range(3 ** len(names)))
+            for _ in range(chance.randint(1, 2))
+        )
+
+    def sums(groups, constant=0):
+        found = {(constant,) * 9}
+        for names, vectors in groups:
+            at = [[0] * 9, [i // 3 for i in range(9)], [i % 3 for i in range(9)], list(range(9))]
+            reach = at[("a" in names) + 2 * ("b" in names)]
+            found = {
+                tuple(c + vector[i] for c, i in zip(one, reach, strict=True)) for one in found for vector in vectors
+            }
+        return found
+
+    shapes = [[("a",), ("b",)], [("a", "b")], [(), ("a",), ("b",)], [(), ("a", "b")]]
+    covered = 0
+    for _ in range(400):
+        listed = []
+        for _ in range(2):
+            names = chance.choice(shapes)
+            groups = [(each, front(each) if each else ((chance.randint(0, 3),),)) for each in names]
+            made = table.product(groups)
+            assert sums(made.groups, made.constant) == sums(groups)
+            listed.append((made, sums(groups)))
+        (one, left), (two, right) = listed
+        if table.covered(one, two):
+            covered += 1
+            assert all(any(all(x <= y for x, y in zip(v, w, strict=True)) for w in right) for v in left)
+        raised = table.product([((), ((2,),)), *one.groups, ((), ((one.constant,),))])
+        assert table.covered(one, raised)
+        if math.inf not in map(min, left):
+            assert not table.covered(raised, one)
+    assert covered > 10

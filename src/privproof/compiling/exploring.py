@@ -8,7 +8,7 @@ sampling) makes a cycle in it, which is solved as a linear system over the ratio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -148,6 +148,24 @@ class Explorer:
             values = [with_tails(v, lambda t: replace(t, identity=numbers[t.identity])) for v in values]
         return State(at, tuple(values), (at, tuple(map(key, values))))
 
+    def _drawn(self, at: int, store: Store, name: str, values: Sequence[Any]) -> list[State]:
+        """The states at an instruction after a variable was drawn: where values are plain numbers, they differ in its place alone."""
+        windows = self.flow.windows[at]
+        counts = name in windows or any(window.variable == name for window in windows.values())
+        if counts or any(type(value) is not int for value in values):
+            return [self.state(at, {**store, name: _numbered(value, store)}) for value in values]
+        first = self.state(at, {**store, name: values[0]})
+        if name not in self.flow.live[at]:
+            return [first] * len(values)
+        place = self.flow.live[at].index(name)
+        held_before, held_after = first.values[:place], first.values[place + 1 :]
+        (_, keys) = first.key
+        key_before, key_after = keys[:place], keys[place + 1 :]
+        return [
+            State(at, (*held_before, value, *held_after), (at, (*key_before, key(value), *key_after)))
+            for value in values
+        ]
+
     # ------------------------------------------------------------------------------------------------------- one run
 
     def _compiled(self, number: int, step: Instruction) -> Callable[[Store], Any]:
@@ -278,12 +296,8 @@ class Explorer:
                 case Next():
                     return [(ONE, Rest.of(self.state(at, store), None, written))]
                 case Sample(name):
-                    following: list[tuple[Rational, Node | Rest]] = []
-                    for value, probability in result:
-                        after = dict(store)
-                        after[name] = _numbered(value, store)
-                        following.append((probability, (self.state(at + 1, after), written)))
-                    return following
+                    states = self._drawn(at + 1, store, name, [value for value, _ in result])
+                    return [(p, (after, written)) for (_, p), after in zip(result, states, strict=True)]
                 case Emit(_, place):
                     after_it = self.state(at + 1, store)
                     names = self.flow.live[at + 1]

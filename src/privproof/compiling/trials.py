@@ -69,7 +69,7 @@ def translated_rightly(question: Question, origin: Origin) -> tuple[str | None, 
             break
     least = Fraction(1)
     for arguments in tried.values():
-        told, left_over = _disagreement(origin.mechanism, arguments, trials.explorer)
+        told, left_over = _disagreement(origin.mechanism, arguments, trials.classes(arguments))
         if told is None and trials.model.of_every_length:
             told = trials.open_disagreement(arguments)
         if told is not None:
@@ -80,9 +80,10 @@ def translated_rightly(question: Question, origin: Origin) -> tuple[str | None, 
     return None, f"{said}, and so do {found.runs} runs with the same noise{told_coverage(found)}"
 
 
-def _disagreement(mechanism: Mechanism, arguments: dict[str, Any], explorer: Explorer) -> tuple[str | None, Fraction]:
+def _disagreement(
+    mechanism: Mechanism, arguments: dict[str, Any], classes: list[tuple[Any, Rational]]
+) -> tuple[str | None, Fraction]:
     """How the probabilities of outputs differ (None: they do not), and the mass of the runs not made."""
-    classes = output_classes(mechanism, arguments, explorer)
     runs = outputs(mechanism, arguments, most=_RUNS, longest=_LONG)
     seen = [Fraction(0)] * len(classes)
     for ran, p in runs.runs:
@@ -151,18 +152,42 @@ class _Trials:
         for _ in range(_TRIALS):
             yield self.arguments(Choices((), chance), limit)
 
+    def classes(self, arguments: Mapping[str, Any]) -> list[tuple[Any, Rational]]:
+        """Every output on the data with its probability: what the model says where it reads a list and shows one output, at the end."""
+        model, origin = self.model, self.origin
+        fed = origin.fed
+        if fed is None or model.finish is None or model.of_every_length or self.mechanism.generator:
+            return output_classes(self.mechanism, arguments, self.explorer)
+        masses = dict(self.begin(arguments))
+        names = {text(origin.inputs[name]): name for name in model.data}
+        for step, value in zip(model.steps, arguments[fed], strict=True):
+            after: dict[str, Rational] = {}
+            for state, mass in masses.items():
+                for branch in step[state][names[text(value)]]:
+                    after[branch.target] = after.get(branch.target, ZERO) + mass * branch.probability
+            masses = after
+        law: dict[str, Rational] = {}
+        for state, mass in masses.items():
+            for output, p in model.finish[state].items():
+                law[output] = law.get(output, ZERO) + mass * p
+        return [(origin.outputs[output], mass) for output, mass in law.items() if mass != 0]
+
+    def begin(self, arguments: Mapping[str, Any]) -> Mapping[str, Rational]:
+        """Where the model begins with these arguments besides the list."""
+        found = self.model.initial
+        for pair in self.question.scenario.pairs:
+            for others, side in zip(self.origin.situations[pair.name], (pair.left, pair.right), strict=True):
+                if all(arguments[name] == value for name, value in others.items()):
+                    found = side
+        return found
+
     def open_disagreement(self, arguments: Mapping[str, Any]) -> str | None:
         """How the model of lists of every length differs from the mechanism on one list; None where it does not."""
         fed = self.origin.fed
         assert fed is not None
         names = {text(self.origin.inputs[name]): name for name in self.model.data}
-        begin = self.model.initial
-        for pair in self.question.scenario.pairs:
-            public, _ = self.origin.situations[pair.name]
-            if all(arguments[name] == value for name, value in public.items()):
-                begin = pair.left
         made = OpenModel(self.model, (), self.origin.inputs, self.origin.outputs)
-        law = list_law(made, begin, [names[text(value)] for value in arguments[fed]])
+        law = list_law(made, self.begin(arguments), [names[text(value)] for value in arguments[fed]])
         expected: dict[str, Rational] = {}
         for value, mass in output_classes(self.mechanism, arguments):
             if mass != 0:

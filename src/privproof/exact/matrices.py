@@ -8,11 +8,16 @@ from functools import cached_property
 from math import lcm
 from typing import TypeAlias
 
-from flint import fmpq
+from flint import fmpq, fmpz_mat
 
 from privproof.exact.rationals import ZERO, Rational
 
 Vector: TypeAlias = tuple[Rational, ...]
+
+_DENSE_ENTRIES = 1_000_000
+"""Matrices with more entries, or with few that are not zero, are multiplied row by row, without a dense copy: 8 MB for one."""
+_WIDE = 30
+"""Columns from which on even a single vector is multiplied faster by the dense copy than by loops."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,37 @@ class Matrix:
         scale = self.denominator
         return tuple(tuple((j, int(e.p) * (scale // int(e.q))) for j, e in row) for row in self.rows)
 
+    @cached_property
+    def dense(self) -> fmpz_mat | None:
+        """The integers as a dense matrix; None where that would be large, or mostly zeros."""
+        size = len(self.rows) * self.columns
+        if size > _DENSE_ENTRIES or 6 * sum(map(len, self.rows)) <= size:
+            return None
+        entries = [0] * size
+        for i, row in enumerate(self.integers):
+            for j, entry in row:
+                entries[i * self.columns + j] = entry
+        return fmpz_mat(len(self.rows), self.columns, entries)
+
+    def times(self, vectors: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Every row vector of integers times the integers of the matrix, which are its entries times the denominator.
+
+        >>> Matrix.of(2, [{0: fmpq(1, 2), 1: fmpq(1, 3)}, {1: fmpq(1)}]).times([[1, 1], [0, 5]])
+        [[3, 8], [0, 30]]
+        """
+        if (len(vectors) > 1 or self.columns >= _WIDE) and self.dense is not None:
+            stacked = fmpz_mat(len(vectors), len(self.rows), [x for vector in vectors for x in vector])
+            return [[int(x) for x in row] for row in (stacked * self.dense).tolist()]
+        return [self._sparsely(vector) for vector in vectors]
+
+    def _sparsely(self, vector: Sequence[int]) -> list[int]:
+        result = [0] * self.columns
+        for weight, row in zip(vector, self.integers, strict=True):
+            if weight:
+                for column, entry in row:
+                    result[column] += weight * entry
+        return result
+
     @property
     def is_zero(self) -> bool:
         """Whether every entry is zero."""
@@ -82,12 +118,7 @@ def along(vector: Sequence[Rational], matrices: Iterable[Matrix]) -> Vector:
     scale = lcm(1, *(int(x.q) for x in vector))
     current = [int(x.p) * (scale // int(x.q)) for x in vector]
     for matrix in matrices:
-        following = [0] * matrix.columns
-        for weight, row in zip(current, matrix.integers, strict=True):
-            if weight:
-                for column, entry in row:
-                    following[column] += weight * entry
-        current = following
+        (current,) = matrix.times([current])
         scale *= matrix.denominator
     return tuple(fmpq(x, scale) for x in current)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby
 
 from privproof.engines.streams.arena import Arena
 from privproof.engines.streams.shifts import SHIFTS
@@ -77,10 +78,23 @@ class Family:
         """The same without cycles that are not needed, and with steps that are taken once joined."""
         segments = self.segments
         for segment in self.segments:
-            less = tuple(other for other in segments if other is not segment)
-            if segment.repeated and enough(Family(less)):
-                segments = less
-        return Family(_joined(segments))
+            if segment.repeated:
+                less = tuple(other for other in segments if other is not segment)
+                if enough(Family(less)):
+                    segments = less
+        return Family(segments).with_steps_joined()
+
+    def with_steps_joined(self) -> Family:
+        """The same with steps in a row that are taken once as one segment."""
+        found: list[Segment] = []
+        for once, several in groupby(self.segments, key=lambda segment: not segment.repeated):
+            if once:
+                row = list(several)
+                edges = tuple(chain.from_iterable(segment.edges for segment in row))
+                found.append(Segment(edges, tuple(chain.from_iterable(segment.changes for segment in row))))
+            else:
+                found += several
+        return Family(tuple(found))
 
 
 def touring(
@@ -154,14 +168,3 @@ def _nearest(arena: Arena, here: int, numbers: set[int], inside: list[int]) -> l
         assert way is not None
         ways.append([*way, number])
     return min(ways, key=len)
-
-
-def _joined(segments: Iterable[Segment]) -> tuple[Segment, ...]:
-    """Segments that are not repeated, joined with their neighbours."""
-    found: list[Segment] = []
-    for segment in segments:
-        if found and not segment.repeated and not found[-1].repeated:
-            last = found.pop()
-            segment = Segment((*last.edges, *segment.edges), (*last.changes, *segment.changes))
-        found.append(segment)
-    return tuple(found)

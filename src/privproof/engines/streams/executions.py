@@ -159,8 +159,10 @@ def stretched(fronts: Fronts, execution: Execution) -> tuple[Family, int] | None
     times = _enough(fronts, found, wanted)
     if times is None:
         return None
-    few = sum(segment.repeated for segment in found.segments) <= _FEW
-    found = found.fewer(lambda less: few and value(fronts, *less.unrolled(times)) == wanted)
+    if sum(segment.repeated for segment in found.segments) <= _FEW:
+        found = found.fewer(lambda less: value(fronts, *less.unrolled(times)) == wanted)
+    else:
+        found = found.with_steps_joined()
     return found, least(lambda k: value(fronts, *found.unrolled(k)) >= wanted, times)
 
 

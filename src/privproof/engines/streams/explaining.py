@@ -20,16 +20,20 @@ from privproof.scenarios.streams import StreamQuestion
 
 _FEW = 5
 """Thresholds up to which the table of shifts is made: with more it is too wide to be read."""
+_LONG = 1_000
+"""Steps of an execution up to which the table of shifts is made: nobody reads a longer one, and it takes as long as the proof."""
 _MORE = 3  # turns around cycles beyond those that are needed, so that nothing else costs as little
 
 
 def shift_table(question: StreamQuestion, solution: Solution) -> tuple[Shifted, ...]:
-    """The shifts of the execution that costs most, step by step; none for automata with many thresholds."""
+    """The shifts of the execution that costs most, step by step; none where thresholds or steps are too many to be read."""
     arena, automaton = solution.arena, question.automaton
     names = automaton.thresholds
     if solution.hardest is None or len(names) > _FEW:
         return ()
     edges, changes = solution.hardest.unrolled(solution.times + _MORE)
+    if len(edges) > _LONG:
+        return ()
     turning = {
         place
         for place, repeated in enumerate(

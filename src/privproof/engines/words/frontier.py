@@ -300,7 +300,9 @@ class Frontier:
 
 
 def _restricted(matrix: Matrix, rows: Active, columns: Active) -> Matrix:
-    """The matrix between the coordinates that can be occupied."""
+    """The matrix between the coordinates that can be occupied; itself where those are all."""
+    if len(rows) == len(matrix.rows) and len(columns) == matrix.columns:
+        return matrix
     number = {column: i for i, column in enumerate(columns)}
     return Matrix.of(len(columns), ({number[c]: e for c, e in matrix.rows[i]} for i in rows))
 

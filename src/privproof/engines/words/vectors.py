@@ -12,16 +12,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, inf, lcm
 
-from flint import fmpz_mat
-
 from privproof.exact import Rational
 from privproof.exact.matrices import Matrix
 from privproof.models import Letter
 
 Integers = tuple[int, ...]
-
-_DENSE_ENTRIES = 60_000
-"""Matrices with more entries, or with few that are not zero, are multiplied row by row, without a dense copy."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -113,14 +108,13 @@ class Product:
 
     def __init__(self, left: Matrix, right: Matrix) -> None:
         self.scale = lcm(left.denominator, right.denominator)
-        self._left = _Factor(left, self.scale)
-        self._right = self._left if right is left else _Factor(right, self.scale)
+        self._left, self._right = left, right
 
     def __call__(self, vectors: Sequence[Reached], letter: Letter) -> list[Reached | None]:
         """The vectors after the letter, in order; None where the left part vanishes."""
         result: list[Reached | None] = []
-        lefts = self._left(tuple(v.left for v in vectors))
-        rights = self._right(tuple(v.right for v in vectors))
+        lefts = self._times(self._left, [v.left for v in vectors])
+        rights = self._times(self._right, [v.right for v in vectors])
         for vector, left, right in zip(vectors, lefts, rights, strict=True):
             if not any(left):
                 result.append(None)
@@ -130,33 +124,6 @@ class Product:
                 )
         return result
 
-
-class _Factor:
-    """An integer matrix, dense (flint) where that is small, else by sparse rows."""
-
-    def __init__(self, matrix: Matrix, scale: int) -> None:
-        self.columns = matrix.columns
-        self.rows = [[(j, entry * (scale // matrix.denominator)) for j, entry in row] for row in matrix.integers]
-        filled = sum(map(len, self.rows))
-        size = len(self.rows) * self.columns
-        self.dense: fmpz_mat | None = None
-        if size <= _DENSE_ENTRIES and filled * 6 > size:
-            entries = [0] * size
-            for i, row in enumerate(self.rows):
-                for j, entry in row:
-                    entries[i * self.columns + j] = entry
-            self.dense = fmpz_mat(len(self.rows), self.columns, entries)
-
-    def __call__(self, vectors: Sequence[Integers]) -> list[list[int]]:
-        if self.dense is not None and len(vectors) > 1:
-            stacked = fmpz_mat(len(vectors), len(self.rows), [x for vector in vectors for x in vector])
-            return [[int(x) for x in row] for row in (stacked * self.dense).tolist()]
-        return [self._sparse(vector) for vector in vectors]
-
-    def _sparse(self, vector: Integers) -> list[int]:
-        result = [0] * self.columns
-        for weight, row in zip(vector, self.rows, strict=True):
-            if weight:
-                for j, entry in row:
-                    result[j] += weight * entry
-        return result
+    def _times(self, matrix: Matrix, vectors: Sequence[Integers]) -> list[list[int]]:
+        products, factor = matrix.times(vectors), self.scale // matrix.denominator
+        return products if factor == 1 else [[factor * x for x in row] for row in products]

@@ -60,6 +60,7 @@ from privproof.evidence.checker.node_documents import (
 from privproof.evidence.checker.occupation import Occupation
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import (
+    DenseMatrices,
     Edge,
     Letter,
     Location,
@@ -90,6 +91,7 @@ class Cone:
         self.occupation = Occupation(self.system, self.moves, (begin.start for begin in beginnings), limits)
         self.steps: dict[tuple[Location, int, bool], tuple[tuple[Location, int], ...]] = {}
         self.matrices: dict[tuple[Location, Letter, Classes, Classes, bool], Rows] = {}
+        self.dense = DenseMatrices()
         self.ended: set[tuple[Location, int]] = set()
         self.comparisons = 0
 
@@ -167,10 +169,11 @@ class Cone:
         node = self.nodes[number]
         filled = frozenset(i for generator in node.generators for i in generator.left)
         sources = [i for i in self.occupation.on_left(location) if _may_hold(i, node.left, filled)]
-        lefts, rights = Stack([g.left for g in node.generators]), Stack([g.right for g in node.generators])
+        lefts = Stack([g.left for g in node.generators], self.dense)
+        rights = Stack([g.right for g in node.generators], self.dense)
         reached: list[tuple[Location, int]] = []
         for letter, edge in self.moves.at(location):
-            targets = {j for i in sources for j, _ in edge.left.get(i, ())}
+            targets = self.occupation.targets(edge, sources)
             if not targets:
                 continue
             onward = node.onward.get(letter)

@@ -7,7 +7,7 @@ because ``0.1`` does not say which number is meant; so are ``NaN``, names given 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import NoReturn
@@ -67,32 +67,42 @@ def loads(text: str, limits: Limits) -> object:
 
 def plain(document: object, limits: Limits) -> None:
     """Refuse a document that holds anything but plain values, or too many of them, or too deep."""
-    count = 0
-    waiting: list[tuple[object, int]] = [(document, 1)]
-    while waiting:
-        value, depth = waiting.pop()
-        count += 1
-        if count > limits.values:
-            refuse(f"the document holds more values than the limit of {limits.values}", "document")
-        if type(value) is str:
-            continue
-        if isinstance(value, float):
-            refuse(f'{value!r} is a floating-point number; write an exact text such as "1/4"', "document")
-        if isinstance(value, int):
-            within(value.bit_length() * 3 // 10, limits.digits, "digits of a number", "document")
-        if value is None or isinstance(value, str | int):
-            continue
-        if depth > limits.depth:
-            refuse(f"the document is nested deeper than the limit of {limits.depth}", "document")
-        if isinstance(value, list):
-            waiting.extend((item, depth + 1) for item in value)
-        elif isinstance(value, dict):
-            for name in value:
-                if not isinstance(name, str):
-                    refuse(f"{name!r} names a member and is not a text", "document")
-            waiting.extend((item, depth + 1) for item in value.values())
-        else:
-            refuse(f"a value of type {type(value).__name__} has no place in a document", "document")
+    count, depth = 1, 0
+    level: list[object] = [document]
+    while level:
+        depth += 1
+        inside: list[object] = []
+        for value in level:
+            members: Collection[object]
+            if type(value) is str:
+                continue
+            if isinstance(value, list):
+                members = value
+            elif isinstance(value, dict):
+                for name in value:
+                    if not isinstance(name, str):
+                        refuse(f"{name!r} names a member and is not a text", "document")
+                members = value.values()
+            else:
+                _scalar(value, limits)
+                continue
+            if depth > limits.depth:
+                refuse(f"the document is nested deeper than the limit of {limits.depth}", "document")
+            count += len(members)
+            if count > limits.values:
+                refuse(f"the document holds more values than the limit of {limits.values}", "document")
+            inside.extend(members)
+        level = inside
+
+
+def _scalar(value: object, limits: Limits) -> None:
+    """Refuse what is no text, no whole number of few digits, no truth and not null."""
+    if isinstance(value, float):
+        refuse(f'{value!r} is a floating-point number; write an exact text such as "1/4"', "document")
+    if isinstance(value, int):
+        within(value.bit_length() * 3 // 10, limits.digits, "digits of a number", "document")
+    elif value is not None and not isinstance(value, str):
+        refuse(f"a value of type {type(value).__name__} has no place in a document", "document")
 
 
 def an_object(value: object, place: str) -> dict[str, object]:
@@ -184,11 +194,17 @@ def a_distribution(
     entries = an_object(value, place)
     result: dict[str, Rational] = {}
     total = rational(0)
+    read: dict[str, Rational] = {}  # in long rows few texts are different
     for name, given in entries.items():
-        known(name, among, what, place)
-        probability = a_number(given, f"{place}.{name}", limits)
-        if probability < 0:
-            refuse(f"the probability {text(probability)} is below 0", f"{place}.{name}")
+        if name not in among:
+            known(name, among, what, place)
+        probability = read.get(given) if type(given) is str else None
+        if probability is None:
+            probability = a_number(given, f"{place}.{name}", limits)
+            if probability < 0:
+                refuse(f"the probability {text(probability)} is below 0", f"{place}.{name}")
+            if type(given) is str:
+                read[given] = probability
         if probability != 0:
             result[name] = probability
             total += probability

@@ -24,10 +24,22 @@ class Occupation:
         self.limits = limits
         self.left: Occupied = {}
         self.right: Occupied = {}
+        self.system = system
         listed = list(starts)
         self._fill(self.left, moves, [(s.location, {i for i, _ in s.left}) for s in listed], on_left=True)
         self._fill(self.right, moves, [(s.location, {i for i, _ in s.right}) for s in listed], on_left=False)
         self.live = self._live(system, moves)
+
+    def targets(self, edge: Edge, states: Iterable[int], *, on_left: bool = True) -> set[int]:
+        """The states that a letter leads to from some states on one side."""
+        rows: Rows = edge.left if on_left else edge.right
+        size = self.system.size(edge.target)
+        found: set[int] = set()
+        for i in states:
+            found.update(j for j, _ in rows.get(i, ()))
+            if len(found) == size:  # there are no more
+                break
+        return found
 
     def on_left(self, location: Location) -> set[int]:
         """The states that may hold mass on the left."""
@@ -53,16 +65,21 @@ class Occupation:
             count += len(new)
             within(count, 10 * self.limits.explored, "states at locations", "question")
             for _, edge in moves.at(location):
-                onward = _targets(edge, new, on_left=on_left)
+                onward = self.targets(edge, new, on_left=on_left)
                 if onward:
                     waiting.append((edge.target, onward))
 
     def _live(self, system: System, moves: Moves) -> Occupied:
+        counted = {
+            location: states & set[int]().union(*(final.counted for final in system.finals(location)))
+            for location, states in self.left.items()
+        }
+        if counted == self.left:
+            return counted
         before: dict[tuple[Location, int], list[tuple[Location, int]]] = {}
         waiting: list[tuple[Location, int]] = []
         for location, states in self.left.items():
-            counted = frozenset[int]().union(*(final.counted for final in system.finals(location)))
-            waiting.extend((location, i) for i in states & counted)
+            waiting.extend((location, i) for i in counted[location])
             for _, edge in moves.at(location):
                 for i in states:
                     for j, _ in edge.left.get(i, ()):
@@ -74,8 +91,3 @@ class Occupation:
                 live[location].add(i)
                 waiting.extend(before.get((location, i), ()))
         return live
-
-
-def _targets(edge: Edge, states: set[int], *, on_left: bool) -> set[int]:
-    rows: Rows = edge.left if on_left else edge.right
-    return {j for i in states for j, _ in rows.get(i, ())}

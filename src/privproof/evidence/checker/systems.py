@@ -34,6 +34,8 @@ Masses: TypeAlias = tuple[tuple[int, Rational], ...]
 
 _MANY = 8
 """From so many vectors on it pays to build dense matrices."""
+_MOST_KEPT = 20_000_000
+"""Entries of dense matrices that are kept for the next vectors: 160 MB; those of further ones are made each time."""
 
 
 @dataclass(frozen=True)
@@ -169,30 +171,57 @@ def product(vector: Vector, rows: Rows) -> dict[int, int]:
     return result
 
 
+class DenseMatrices:
+    """Matrices as dense ones, where little is zero, each made once while all of them are small."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Rows, fmpz_mat | None]] = {}
+        self._entries = 0
+
+    def of(self, rows: Rows, *, worthwhile: bool) -> fmpz_mat | None:
+        """The matrix; None where much is zero, or where it is not there yet and is not worth while.
+
+        The rows are kept, so that no others take their place in memory.
+        """
+        if id(rows) in self._made:
+            return self._made[id(rows)][1]
+        if not worthwhile:
+            return None
+        height = 1 + max(rows, default=-1)
+        columns = 1 + max((max(row, default=(-1, 0))[0] for row in rows.values()), default=-1)
+        matrix = None
+        if 3 * sum(map(len, rows.values())) >= columns * height:
+            matrix = _dense([rows.get(i, ()) for i in range(height)], columns)
+            self._entries += columns * height
+        if self._entries <= _MOST_KEPT:
+            self._made[id(rows)] = (rows, matrix)
+        return matrix
+
+
 class Stack:
     """Vectors that are multiplied by one matrix after another: all at once where they are many and little is zero.
 
-    >>> Stack([{0: 2, 1: 3}]).after({0: [(1, 5)], 1: [(0, 1), (1, 1)]})
+    >>> Stack([{0: 2, 1: 3}], DenseMatrices()).after({0: [(1, 5)], 1: [(0, 1), (1, 1)]})
     [{1: 13, 0: 3}]
     """
 
-    def __init__(self, vectors: Sequence[Vector]) -> None:
+    def __init__(self, vectors: Sequence[Vector], matrices: DenseMatrices) -> None:
         self.vectors = vectors
-        self.size = 1 + max((i for vector in vectors for i in vector), default=-1)
-        self._dense: fmpz_mat | None = None
-        self._worthwhile = len(vectors) >= _MANY and 3 * sum(map(len, vectors)) > len(vectors) * self.size
+        self._matrices = matrices
+        self._stacked: dict[int, fmpz_mat] = {}
+        size = 1 + max((i for vector in vectors for i in vector), default=-1)
+        self._full = 3 * sum(map(len, vectors)) > len(vectors) * size
 
     def after(self, rows: Rows) -> list[dict[int, int]]:
         """Every row vector times the matrix, without zeros."""
-        if not self._worthwhile:
+        matrix = self._matrices.of(rows, worthwhile=len(self.vectors) >= _MANY) if self._full else None
+        if matrix is None:
             return [product(vector, rows) for vector in self.vectors]
-        columns = 1 + max((j for row in rows.values() for j, _ in row), default=-1)
-        if 3 * sum(map(len, rows.values())) < columns * self.size:
-            return [product(vector, rows) for vector in self.vectors]
-        if self._dense is None:
-            self._dense = _dense([vector.items() for vector in self.vectors], self.size)
-        matrix = _dense([rows.get(i, ()) for i in range(self.size)], columns)
-        return [{j: int(x) for j, x in enumerate(row) if x} for row in (self._dense * matrix).tolist()]
+        height = matrix.nrows()
+        if height not in self._stacked:
+            inside = [[(i, x) for i, x in vector.items() if i < height] for vector in self.vectors]
+            self._stacked[height] = _dense(inside, height)
+        return [{j: int(x) for j, x in enumerate(row) if x} for row in (self._stacked[height] * matrix).tolist()]
 
 
 def _dense(rows: Sequence[Iterable[tuple[int, int]]], columns: int) -> fmpz_mat:

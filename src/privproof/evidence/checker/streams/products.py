@@ -4,7 +4,8 @@ For a path and its differences the *vector* gives the least cost for every combi
 Vectors are kept as *products*: groups of thresholds, for each group a set of vectors (its front), and a constant.  A
 product stands for all sums of the constant and one vector from each group.
 
-A table remembers what it has found out, since most steps of a large automaton are alike.
+A table remembers what it has found out, since most steps of a large automaton are alike.  What a step does depends on the groups
+without what all their costs have in common: that is put into the constant, and a constant is carried along.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ class Product:
 
     constant: Cost
     groups: tuple[Group, ...]
+    core: Product | None = None
+    """The product of the same groups with the constant 0; None where this is it."""
 
     @cached_property
     def home(self) -> dict[str, int]:
@@ -66,7 +69,8 @@ class Products:
 
     def __init__(self, kernels: Kernels) -> None:
         self._kernels = kernels
-        self._same: dict[tuple[Cost, tuple[Group, ...]], Product] = {}
+        self._cores: dict[tuple[Group, ...], Product] = {}
+        self._lifted: dict[tuple[Cost, Product], Product] = {}
         self._advanced: dict[tuple[Form, int, Product], Product] = {}
         self._forgotten: dict[tuple[Product, frozenset[str]], Product] = {}
         self._covered: dict[tuple[Product, Product], bool] = {}
@@ -79,38 +83,56 @@ class Products:
         named = []
         for names, front in groups:
             if names:
+                common = min(map(min, front))
+                if 0 < common < inf:
+                    constant += common
+                    front = tuple(tuple(cost - common for cost in vector) for vector in front)
                 named.append((names, tuple(sorted(set(front)))))
             else:
                 constant += max(front)[0]
-        key = (constant, tuple(sorted(named)))
-        if key not in self._same:
-            self._same[key] = Product(*key)
-        return self._same[key]
+        key = tuple(sorted(named))
+        if key not in self._cores:
+            self._cores[key] = Product(0, key)
+        return self._with_constant(constant, self._cores[key])
+
+    def _with_constant(self, constant: Cost, core: Product) -> Product:
+        if constant == 0:
+            return core
+        key = (constant, core)
+        if key not in self._lifted:
+            self._lifted[key] = Product(constant, core.groups, core)
+        return self._lifted[key]
+
+    def _raised(self, found: Product, more: Cost) -> Product:
+        """The product with so much more in its constant."""
+        return self._with_constant(found.constant + more, found.core or found)
 
     def advanced(self, form: Form, change: int, before: Product) -> Product:
         """The vectors after a step of this form."""
-        key = (form, change, before)
+        core = before.core or before
+        key = (form, change, core)
         if key not in self._advanced:
             parts = self._kernels.parts(form, change)
-            missing = [name for part in parts for name in part.looked if name not in before.home]
+            missing = [name for part in parts for name in part.looked if name not in core.home]
             if missing:
                 refuse(f"a step looks at the threshold {missing[0][:60]!r}, which a product does not name", "evidence")
-            self._advanced[key] = self._moved(before, parts, frozenset(form.stores))
-        return self._advanced[key]
+            self._advanced[key] = self._moved(core, parts, frozenset(form.stores))
+        return self._raised(self._advanced[key], before.constant)
 
     def forgotten(self, before: Product, gone: frozenset[str]) -> Product:
         """The vectors, minimised over the shifts of some thresholds."""
         if gone.isdisjoint(before.home):
             return before
-        key = (before, gone)
+        core = before.core or before
+        key = (core, gone)
         if key not in self._forgotten:
-            self._forgotten[key] = self._moved(before, (), gone)
-        return self._forgotten[key]
+            self._forgotten[key] = self._moved(core, (), gone)
+        return self._raised(self._forgotten[key], before.constant)
 
     def _moved(self, before: Product, parts: Sequence[Part], gone: frozenset[str]) -> Product:
-        """The vectors after the parts of a step; the old shifts of some thresholds are minimised out."""
+        """The vectors after the parts of a step from a product without a constant; the old shifts of some thresholds are minimised out."""
         linked = [{before.home[name] for name in part.looked} for part in parts]
-        result: list[Group] = [((), ((before.constant,),))]
+        result: list[Group] = []
         for groups, members in _clusters(len(before.groups), linked):
             chosen = [before.groups[i] for i in groups]
             if not members and all(gone.isdisjoint(names) for names, _ in chosen):
@@ -165,16 +187,22 @@ class Products:
             if sum(len(names) for names, _ in sides[0]) > MOST_NAMES:
                 return False
             pairs.append((_merged(sides[0]), _merged(sides[1])))
-        if not pairs:
-            return one.constant <= two.constant
-        pairs.sort(key=lambda pair: pair[0][0])
-        for i, ((_, left_front), (_, right_front)) in enumerate(pairs):
-            more = one.constant - two.constant if i == 0 and one.constant != two.constant else 0
-            if more:
-                left_front = [tuple(cost + more for cost in vector) for vector in left_front]
-            if not _each_below(left_front, right_front):
-                return False
-        return True
+        room = two.constant - one.constant if one.constant != two.constant else 0
+        if len(pairs) == 1:
+            ((_, left_front), (_, right_front)) = pairs[0]
+            return _each_below([tuple(cost - room for cost in vector) for vector in left_front], right_front)
+        if room >= 0 and all(_each_below(left, right) for (_, left), (_, right) in pairs):
+            return True
+        excesses = [_excess(left, right) for (_, left), (_, right) in pairs]
+        return inf not in excesses and sum(excesses) <= room
+
+
+def _excess(lower: Sequence[Vector], upper: Sequence[Vector]) -> Cost:
+    """The least number by which the others must be raised for each of some vectors to be nowhere above one of them."""
+    return max(
+        min(max((a - b for a, b in zip(low, high, strict=True) if b != inf), default=-inf) for high in upper)
+        for low in lower
+    )
 
 
 def _each_below(lower: Sequence[Vector], upper: Sequence[Vector]) -> bool:
