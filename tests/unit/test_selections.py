@@ -138,11 +138,12 @@ PROVED = {
 
 
 @pytest.mark.parametrize("name", PROVED)
-def test_a_selection_is_proved_for_lists_of_every_length(name):
+def test_a_selection_is_proved_for_lists_of_every_length_and_from_its_text(name):
     function, claim = PROVED[name]
     verdict = check(function, claim)
     assert verdict.status == "proved"
     assert isinstance(recheck(json.loads(json.dumps(dict(verdict.certificate)))), Accepted)
+    assert verdict.certificate["question"]["source"]["claims"] == "established"
 
 
 @pytest.mark.parametrize(
@@ -572,9 +573,58 @@ def changed(certificate, change):
     return copied
 
 
-def test_a_certificate_says_that_the_selection_is_taken_from_the_compiler(certificate):
-    assert certificate["question"]["source"]["claims"] == "taken"
+def test_that_a_text_makes_a_selection_is_established(certificate):
+    assert certificate["question"]["source"]["claims"] == "established"
+    accepted = recheck(certificate)
+    assert isinstance(accepted, Accepted)
+    assert accepted.details["source"]["notes"] == ["every run on lists of 1 fails"]
+
+
+OTHERWISE = {
+    "by_index": {
+        "the smallest": ("max(noisy)", "min(noisy)"),
+        "the last": ("noisy.index(max(noisy))", "len(noisy) - 1"),
+        "another scale": ("scale=2", "scale=1"),
+        "another centre": ("laplace(v", "laplace(2 * v"),
+        "the value": ("return noisy.index(max(noisy))", "return max(noisy)"),
+        "both": ("return noisy.index(max(noisy))", "return noisy.index(max(noisy)), max(noisy)"),
+        "without noise": ("max(noisy)", "max(q)"),
+        "the winner's answer": ("return noisy.index(max(noisy))", "return q[noisy.index(max(noisy))]"),
+        "noise twice": ("laplace(v, scale=2) for", "laplace(laplace(v, scale=2), scale=2) for"),
+        "some are left out": ("for v in q]", "for v in q if v > 0]"),
+        "the length counts": ("max(noisy)", "max(noisy) if len(q) < 9 else min(noisy)"),
+        "the next index": ("return noisy.index(max(noisy))", "return noisy.index(max(noisy)) + (len(q) > 1)"),
+    },
+    "with_gap": {
+        "the runner-up is forgotten": ("second, best, winner = best, noisy, i", "best, winner = noisy, i"),
+        "the gap to the last": ("elif second is None or noisy > second", "else"),
+        "the smallest of the others": ("noisy > second", "noisy < second"),
+        "beyond by a number": ("noisy > best", "noisy > best + 1"),
+        "the best itself": ("best - second", "best"),
+        "an early end": ("    noisy = laplace", "    if i > 3:\n            break\n        noisy = laplace"),
+        "one is left out": ("    noisy = laplace", "    if i == 1:\n            continue\n        noisy = laplace"),
+        "a later index": ("best, noisy, i", "best, noisy, i + 1"),
+        "data are compared": ("noisy > best", "(noisy > best and v > 0)"),
+        "another centre": ("laplace(v", "laplace(v / 2"),
+        "the first stays": ("best is None or noisy > best", "best is None"),
+        "a late change": ("    return winner, best - second", "    return 0 if len(q) > 7 else winner, best - second"),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("honest", "name"), [(honest, name) for honest, changes in OTHERWISE.items() for name in changes], ids=str
+)
+def test_a_certificate_is_not_accepted_with_a_text_that_selects_otherwise(honest, name):
+    certificate = json.loads(json.dumps(dict(check(PROVED[honest][0], 1).certificate)))
     assert isinstance(recheck(certificate), Accepted)
+    old, new = OTHERWISE[honest][name]
+    [function] = certificate["question"]["source"]["program"]["functions"]
+    assert old in function["text"], function["text"]
+    function["text"] = function["text"].replace(old, new)
+    for known in ("max", "min", "len", "enumerate", "laplace"):
+        function["meanings"].setdefault(known, {"noise" if known == "laplace" else "builtin": known})
+    assert isinstance(recheck(certificate), Rejected)
 
 
 def test_a_constant_shift_does_not_keep_the_gap(certificate):

@@ -15,6 +15,8 @@ from privproof.evidence.checker.source.values import Value
 
 OPERATORS = ("Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "Pow", "BitAnd", "BitOr", "BitXor", "LShift", "RShift")
 _WALKS = ("enumerate", "zip")
+_EXTREMES: Mapping[str, str] = {"numpy.argmax": "index of max", "numpy.argmin": "index of min"}
+"""Functions of numpy for one list."""
 _EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")
 
 
@@ -395,6 +397,9 @@ class ExpressionReader(CodeWriter):
                 signature = SIGNATURES[meaning.value]
                 names = self.arguments(node, signature.names, signature.positional, signature.defaults)
                 self.emit("noise", (meaning.value, names))
+            case "library" if meaning.value in _EXTREMES and len(node.args) == 1 and not node.keywords:
+                self.expression(node.args[0])
+                self.emit("builtin", (_EXTREMES[meaning.value], 1))
             case "library" if meaning.value in COMPUTED and len(node.args) == 1 and not node.keywords:
                 self.expression(node.args[0])
                 self.emit("library", (meaning.value, 1))
@@ -471,11 +476,17 @@ class ExpressionReader(CodeWriter):
             self.emit("builtin", ("isinstance", 2))
             return
         keywords = [str(k.arg) for k in node.keywords]
+        if name in ("max", "min", "sorted") and "key" in keywords:
+            self.by_key(node, name)
+            return
         wanted = name
         if name in ("max", "min") and keywords == ["default"] and len(node.args) == 1:
             wanted = f"{name} or"
         elif name == "sum" and keywords == ["start"] and len(node.args) == 1:
             pass
+        elif name == "sorted" and keywords == ["reverse"] and _flag(node.keywords[0].value) is not None:
+            wanted = "sorted down" if _flag(node.keywords[0].value) else "sorted"
+            node = ast.copy_location(ast.Call(node.func, node.args, []), node)
         elif keywords:
             self.refuse(node, f"{name} with {', '.join(keywords)[:60]}")
         if wanted not in FUNCTIONS:
@@ -497,6 +508,33 @@ class ExpressionReader(CodeWriter):
                 self.expression(value)
         self.line = node.lineno
         self.emit("builtin", (wanted, len(values)))
+
+    def by_key(self, node: ast.Call, name: str) -> None:
+        """``max``, ``min`` or ``sorted`` of the indices of a list, with its elements, or these with another sign, as the key."""
+        given = {str(k.arg): k.value for k in node.keywords}
+        down = _flag(given.get("reverse", ast.Constant(value=False)))
+        found = _element_key(given["key"])
+        measured = node.args[0].args if len(node.args) == 1 and isinstance(node.args[0], ast.Call) else []
+        over = node.args[0] if len(measured) == 1 and not getattr(node.args[0], "keywords", [1]) else None
+        if over is None or self.builtin(over) != "range" or self.builtin(measured[0]) != "len":
+            self.refuse(node, f"{name} with key")
+        if (
+            found is None
+            or down is None
+            or not set(given) <= {"key", "reverse"}
+            or (name != "sorted" and len(given) > 1)
+        ):
+            self.refuse(node, f"{name} with this key")
+        listed, negative = found
+        if not self.is_local(listed.id):
+            self.refuse(node, f"{name} with this key")
+        self.expression(listed)
+        self.expression(measured[0])
+        self.line = node.lineno
+        if name == "sorted":
+            self.emit("builtin", ("sorted indices down" if down != negative else "sorted indices", 2))
+        else:
+            self.emit("builtin", ("index of max" if (name == "max") != negative else "index of min", 2))
 
     def method(self, node: ast.Call) -> None:
         """A call of a method of a list, a table or a text."""
@@ -521,3 +559,27 @@ class ExpressionReader(CodeWriter):
                 self.expression(argument)
         self.line = node.lineno
         self.emit("append" if name == "append" else "method", name)
+
+
+def _flag(node: ast.expr) -> bool | None:
+    """A truth value that is written out; None for everything else."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, bool) else None
+
+
+def _element_key(node: ast.expr) -> tuple[ast.Name, bool] | None:
+    """The list of ``lambda i: xs[i]`` or ``xs.__getitem__``, and whether the sign is another one; None for another function."""
+    match node:
+        case ast.Attribute(value=ast.Name() as listed, attr="__getitem__"):
+            return listed, False
+        case ast.Lambda(
+            args=ast.arguments(
+                posonlyargs=[], args=[ast.arg(arg=name)], vararg=None, kwonlyargs=[], kwarg=None, defaults=[]
+            )
+        ):
+            body, negative = node.body, False
+            if isinstance(body, ast.UnaryOp) and isinstance(body.op, ast.USub):
+                body, negative = body.operand, True
+            match body:
+                case ast.Subscript(value=ast.Name() as listed, slice=ast.Name(id=index)) if index == name != listed.id:
+                    return listed, negative
+    return None

@@ -79,15 +79,40 @@ def _extreme(arguments: Sequence[Value], *, largest: bool, default: Sequence[Val
     return best
 
 
-def _sorted(sequence: Value) -> Cells:
+def _sorted(sequence: Value, *, down: bool = False) -> Cells:
     """Sorted in a stable way, as Python does; among values with one order the result does not depend on the method."""
-    result: list[Value] = []
-    for value in elements(sequence):
+    items = elements(sequence)
+    return Cells([items[place] for place in _order(items, down=down)])
+
+
+def _order(items: Sequence[Value], *, down: bool) -> list[int]:
+    """The indices of values in their order; of equal values the first comes first, also where the order goes down."""
+    result: list[int] = []
+    for place, value in enumerate(items):
         position = len(result)
-        while position and less(value, result[position - 1]):
+        while position and (
+            less(items[result[position - 1]], value) if down else less(value, items[result[position - 1]])
+        ):
             position -= 1
-        result.insert(position, value)
-    return Cells(result)
+        result.insert(position, place)
+    return result
+
+
+def _sorted_indices(sequence: Value, count: Value, *, down: bool) -> Cells:
+    """``sorted(range(count), key=lambda i: sequence[i])``."""
+    items, length = elements(sequence), whole(count, "a bound of a range")
+    if length > len(items):
+        fails("an index outside of a list")
+    return Cells(list(_order(items[: max(length, 0)], down=down)))
+
+
+def _extreme_index(sequence: Value, count: Value = None, *, largest: bool) -> int:
+    """``max(range(count), key=lambda i: sequence[i])``, or the index of the first of the largest of all."""
+    items = elements(sequence)
+    order = _sorted_indices(sequence, len(items) if count is None else count, down=largest).items
+    if not order:
+        fails("the extreme of nothing")
+    return int(order[0])
 
 
 def _sum(sequence: Value, start: Value = 0) -> Value:
@@ -198,6 +223,11 @@ FUNCTIONS: Mapping[str, tuple[Callable[..., Value], int, int]] = {
     "max or": (lambda values, default: _extreme((values,), largest=True, default=(default,)), 2, 2),
     "min or": (lambda values, default: _extreme((values,), largest=False, default=(default,)), 2, 2),
     "sorted": (_sorted, 1, 1),
+    "sorted down": (lambda sequence: _sorted(sequence, down=True), 1, 1),
+    "sorted indices": (lambda sequence, count: _sorted_indices(sequence, count, down=False), 2, 2),
+    "sorted indices down": (lambda sequence, count: _sorted_indices(sequence, count, down=True), 2, 2),
+    "index of max": (lambda sequence, count=None: _extreme_index(sequence, count, largest=True), 1, 2),
+    "index of min": (lambda sequence, count=None: _extreme_index(sequence, count, largest=False), 1, 2),
     "sum": (_sum, 1, 2),
     "range": (_range, 1, 3),
     "Fraction": (_fraction, 0, 2),

@@ -21,7 +21,6 @@ from privproof.evidence.checker.source.values import (
     Labelled,
     Member,
     OpenList,
-    Place,
     Sealed,
     Split,
     Table,
@@ -321,9 +320,7 @@ def element(sequence: Value, index: Value) -> Value:
                 return value
         fails("a key that is not in the table")
     if isinstance(sequence, OpenList):
-        if not (isinstance(index, Place) and index.here) or sequence.taken is UNREAD:
-            unknown("another element of a list of open length than that of this turn")
-        return sequence.taken
+        return sequence.element(index)
     if not isinstance(sequence, Cells | tuple | str) or (isinstance(sequence, Labelled) and not sequence.sequence):
         fails(f"{type(sequence).__name__} has no elements")
     items = sequence.items if isinstance(sequence, Cells) else sequence

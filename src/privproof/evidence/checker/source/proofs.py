@@ -9,24 +9,26 @@ lengths.  A run that goes on for ever on one side does so on the other: no side 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice
 from random import Random
 from typing import Any
 
 from privproof.evidence.checker.outcomes import Limits, Refusal, refuse
 from privproof.evidence.checker.programs.inputs import Declared, read_declared
-from privproof.evidence.checker.programs.instructions import Emit, Place, Return, read_program
+from privproof.evidence.checker.programs.instructions import Emit, Place, Program, Return, read_program
 from privproof.evidence.checker.source.cuts import Cut, numbers_of, with_numbers
 from privproof.evidence.checker.source.facts import Facts, Open, Path
 from privproof.evidence.checker.source.following import HEAD, Follower, Following
-from privproof.evidence.checker.source.instructed import Executing, Instructed
+from privproof.evidence.checker.source.instructed import Executing, Held, Instructed
 from privproof.evidence.checker.source.observing import Both, Observer
 from privproof.evidence.checker.source.open_arguments import Given
 from privproof.evidence.checker.source.operations import Fails
-from privproof.evidence.checker.source.running import Work
+from privproof.evidence.checker.source.running import Run, Work
 from privproof.evidence.checker.source.sampled import Sampled
+from privproof.evidence.checker.source.selections import Case, Numbers, case_of, final_runs, longest_told
 from privproof.evidence.checker.source.source_member import Findings, Source, same_inputs
-from privproof.evidence.checker.source.symbols import PLACE, Term, is_whole, parts_of
+from privproof.evidence.checker.source.symbols import PLACE, Atom, Term, is_whole, parts_of, plus
 from privproof.evidence.checker.source.totals import unfolded
 from privproof.evidence.checker.source.values import Beyond
 
@@ -53,11 +55,12 @@ def establish_proof(source: Source, asked: dict[str, object], limits: Limits, wo
         refuse("the question is about lists of another length than the program", f"{PLACE}.size")
     if "coins" in asked:
         raise Beyond("that these coins are tossed for every record is not re-established", "question.coins")
-    if any(isinstance(step, Place) for step in read_program(asked, declared, limits).code):
-        raise Beyond("that the text makes such a selection is not re-established", "question.code")
-    if any(isinstance(step, Emit | Return) and step.processed for step in read_program(asked, declared, limits).code):
+    program = read_program(asked, declared, limits)
+    if any(isinstance(step, Emit | Return) and step.processed for step in program.code):
         raise Beyond("that an output is computed from these parts is not re-established", "question.code")
     comparison = Comparison(source, asked, declared, limits, work)
+    if any(isinstance(step, Place) for step in program.code):
+        return _establish_selection(source, program, comparison)
     try:
         comparison.run()
     except Beyond:
@@ -66,6 +69,30 @@ def establish_proof(source: Source, asked: dict[str, object], limits: Limits, wo
         Comparison(source, asked, declared, limits, work).run_by_chance()
         raise Beyond(problem.reason, problem.place) from None
     return Findings()
+
+
+def _establish_selection(source: Source, program: Program, comparison: Comparison) -> Findings:
+    """Give up, or find that the text makes the selections of the instructions, and then does what they do."""
+    if len(source.inputs) != 1 or len(comparison.program.code) != len(program.code):
+        raise Beyond("a selection beside other inputs than one list, or among totals, is not re-established", PLACE)
+    [declared] = source.inputs.values()
+    if declared.shape != "list" or declared.own_size is not None or source.member.get("size") is not None:
+        raise Beyond("a selection of something else than a list of open length is not re-established", PLACE)
+    most = longest_told(program)
+    failing: list[str] = []
+    try:
+        for length in (*range(1, most + 1), None):
+            case = case_of(program, declared.name, length, most)
+            runs = final_runs(source, declared.name, case, length, most, comparison.work)
+            for run in runs:
+                comparison.begin_selected(declared.name, case, run, length, most)
+            failing += [] if runs else [f"longer than {most}" if length is None else f"of {length}"]
+        comparison.settle()
+    except Beyond:
+        raise
+    except Refusal as problem:
+        raise Beyond(problem.reason, problem.place) from None
+    return Findings(notes=(f"every run on lists {', '.join(failing)} fails",) if failing else ())
 
 
 @dataclass(eq=False)
@@ -107,6 +134,38 @@ class Comparison:
         for variables, arguments in self.given.beginnings(self.program.tags):
             run = self.follower.begin({**self.source.parameters, **arguments})
             self._follow(Both(Executing(0, variables), Following(run), Facts(self.path.atoms)))
+        self.settle()
+
+    def begin_selected(self, name: str, case: Case, run: Run, length: int | None, most: int) -> None:
+        """Follow both sides from the end of their selections on, on lists of a length, or of all that are longer than a number."""
+        path, answers = self.path, self.given.lists[name]
+        path.facts = Facts(path.atoms)
+        size = parts_of(answers.length)
+        path.assume("at least", plus(size, {(): Fraction(most + 1 if length is None else length)}, -1))
+        if length is not None:
+            path.assume("at least", plus({(): Fraction(length)}, size, -1))
+        held: dict[str, Held] = {}
+        values: dict[tuple[int, int], Term] = {}
+        places: dict[tuple[int, int], Term] = {}
+        for number, block in enumerate(case.blocks, start=1):
+            for rank, place in enumerate(block.places, start=1):
+                found = path.term(path.atoms.new(Atom(whole=True, stable=True, low=Fraction(0))))
+                path.assume("above", plus(size, found.parts, -1))
+                held[place] = places[number, rank] = found
+            for rank, each in enumerate(block.names(), start=1):
+                own = path.term(path.atoms.new(Atom(whole=False, stable=True)))
+                held[each] = values[number, rank] = own
+                if rank > 1:
+                    first, second = values[number, rank - 1].parts, own.parts
+                    path.assume("above", plus(first, second, -1) if block.largest else plus(second, first, -1))
+        numbers = Numbers(values, places, lambda place: self.follower.entry(answers, place), answers)
+        for frame in run.frames:
+            frame.variables = {each: numbers.of(value) for each, value in frame.variables.items()}
+            frame.stack[:] = map(numbers.of, frame.stack)
+        self._follow(Both(Executing(case.at, held), Following(run), path.facts))
+
+    def settle(self) -> None:
+        """Follow what is left at the heads of loops, or refuse."""
         while any(place.waiting for place in self.places):
             number = next(i for i, place in enumerate(self.places) if place.waiting)
             self.places[number].waiting = False

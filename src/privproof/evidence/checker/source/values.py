@@ -124,6 +124,22 @@ class OpenList(Sealed, Stream):
             raise Want
         return self.given
 
+    def begin(self) -> None:
+        """A loop over it begins; there may be one, because its elements are given once."""
+        if self.walked:
+            raise Beyond("a second loop over a list of open length", "")
+        self.walked = True
+
+    def place(self) -> Value:
+        """The index of the element that is given."""
+        return Place(here=True)
+
+    def element(self, index: Value) -> Value:
+        """The element at an index."""
+        if not (isinstance(index, Place) and index.here) or self.taken is UNREAD:
+            raise Beyond("another element of a list of open length than that of this turn", "")
+        return self.taken
+
 
 @dataclass(eq=False)
 class Gathered(OpenList):

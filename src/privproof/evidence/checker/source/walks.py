@@ -12,7 +12,6 @@ from privproof.evidence.checker.source.values import (
     Cells,
     Length,
     OpenList,
-    Place,
     Stream,
     Value,
     Walk,
@@ -43,11 +42,9 @@ def begin_walk(stack: list[Value], kind: str, count: int) -> None:
 
 
 def _open_walk(over: OpenList | Length) -> Walk:
-    """A walk over a list of open length, or over its indices; there may be one, because its elements are given once."""
+    """A walk over a list of open length, or over its indices."""
     listed = over.of if isinstance(over, Length) else over
-    if listed.walked:
-        raise Beyond("a second loop over a list of open length", "")
-    listed.walked = True
+    listed.begin()
     return Walk(listed, "indices" if isinstance(over, Length) else "elements")
 
 
@@ -60,7 +57,7 @@ def element_at(walk: Walk) -> Value:
     over = walk.over
     if isinstance(over, OpenList):
         found = over.next_element()
-        return EXHAUSTED if found is ENDED else Place(here=True) if walk.kind == "indices" else found
+        return EXHAUSTED if found is ENDED else over.place() if walk.kind == "indices" else found
     if isinstance(over, Stream):
         if over.given is UNREAD:
             raise Want
@@ -85,17 +82,13 @@ def peek(walk: Walk, element: Callable[[Walk], Value] = element_at) -> Value:
         return tuple(found)
     if walk.kind in ("enumerate", "uncounted"):
         value = peek(walk.inner[0], element)
-        if value is not EXHAUSTED and isinstance(walk.inner[0].over, OpenList):
-            return (_place(walk), value)
+        over = walk.inner[0].over
+        if value is not EXHAUSTED and isinstance(over, OpenList):
+            if walk.kind == "enumerate" and walk.position != 0:
+                raise Beyond("the elements of a list of open length are counted from another number than 0 on", "")
+            return (over.place(), value)
         return value if value is EXHAUSTED else (walk.position, value)
     return element(walk)
-
-
-def _place(walk: Walk) -> Value:
-    """The index that ``enumerate`` gives an element of a list of open length."""
-    if walk.kind == "enumerate" and walk.position != 0:
-        raise Beyond("the elements of a list of open length are counted from another number than 0 on", "")
-    return Place(here=True)
 
 
 def advance(walk: Walk) -> None:
