@@ -167,7 +167,7 @@ def test_what_is_not_decided(command, tmp_path):
 WRONG = {
     "P>=1/2 [ F out1": ("expected ']'", "^"),
     "P>=1/2 [ F out2 ]": ("unknown label or state 'out2'", "did you mean 'out1'?", "^"),
-    "F out1": ("outside P, R and D", "^"),
+    "F out1": ("outside P, R, D, E and A", "^"),
     "D[-1, 0](X out1)": ("below zero", "^"),
     "D[1, 0](P=? [ F out1 ])": ("only be the whole formula", "^"),
     "P>=3/2 [ F out1 ]": ("no probability", "^"),

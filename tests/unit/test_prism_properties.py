@@ -99,6 +99,9 @@ def test_probabilities(text, wanted):
         ('P>=1 [ F "deadlock" ]', False),
         ("P>=1 [ true U s=7 ] & !big", True),
         ("s=0 => P>0 [ X s=1 ]", True),
+        ("A [ F s=7 ]", False),
+        ("E [ G s<7 ]", True),
+        ("S>=1 [ s=7 ]", True),
     ],
 )
 def test_truths(text, wanted):
@@ -131,8 +134,6 @@ def test_one_side_of_all_schedulers(text, wanted):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("S=? [ s=7 ]", "steady-state probabilities cannot be asked"),
-        ("E [ F s=7 ]", "E, some path, cannot be asked"),
         ("multi(Pmax=? [ F s=7 ])", "several objectives at once cannot be asked"),
         ("<<1>> Pmax=? [ F s=7 ]", "games and coalitions cannot be asked"),
         ('P=? [ F "nowhere" ]', 'the model has no label "nowhere"'),

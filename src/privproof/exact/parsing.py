@@ -106,6 +106,10 @@ class Cursor(ABC):
         at = self._at + ahead
         return at < len(self._tokens) and self._tokens[at].text == text
 
+    def ends(self, *, ahead: int = 0) -> bool:
+        """Whether nothing comes, or nothing stands so many tokens behind the coming one."""
+        return self._at + ahead >= len(self._tokens) - 1
+
     def accept(self, *texts: str) -> Token | None:
         """The coming token, taken, if it is one of these."""
         return self.take() if self.token.text in texts else None

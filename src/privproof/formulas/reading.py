@@ -34,13 +34,16 @@ from privproof.formulas.syntax import (
     Formula,
     Iff,
     Implies,
+    LongRun,
     Momentary,
     Next,
     Not,
+    OfPaths,
     Or,
     Private,
     Probable,
     Range,
+    Steady,
     Truth,
     Unary,
     Until,
@@ -175,8 +178,8 @@ class Reader(Tokens):
             self.expected("an operator or the end", hint=self.near())
         self.state(formula, 0)
         for part in subformulas(formula):
-            if isinstance(part, Probable | Expected) and part.within is None and part is not formula:
-                at, sign = self.text.rfind("=?"), "P" if isinstance(part, Probable) else "R"
+            if isinstance(part, Probable | Expected | Steady) and part.within is None and part is not formula:
+                at, sign = self.text.rfind("=?"), {Probable: "P", Expected: "R", Steady: "S"}[type(part)]
                 self.complain(
                     f"{sign}=? asks for a number and can only be the whole formula", at, hint=f"{sign}>=1/2 [ ... ]"
                 )
@@ -191,7 +194,7 @@ class Reader(Tokens):
         """Complain about a temporal operator that no P or D is about."""
         if not is_state_formula(formula):
             self.complain(
-                "a temporal operator stands outside P, R and D: this is a formula about paths, not about states",
+                "a temporal operator stands outside P, R, D, E and A: this is a formula about paths, not about states",
                 at,
                 hint=f"P=? [ {str(formula)[:60]} ]",
             )
@@ -276,6 +279,10 @@ class Reader(Tokens):
             return Truth(token.text == "true")
         if self.accept("P", "Pmin", "Pmax"):
             return self.probable(token)
+        if token.text in ("E", "A") and self.sees("[", ahead=1):
+            return self.of_paths()
+        if token.text == "S" and self.about_steady():
+            return self.steady()
         called = _REWARD.fullmatch(token.text) if token.kind == "name" else None
         if called is not None:
             self.take()
@@ -319,14 +326,7 @@ class Reader(Tokens):
     def probable(self, token: Token) -> Formula:
         side, start = cast(Literal["", "min", "max"], token.text[1:]), self.token.start
         claimed = self.claimed(token.text, side, "P>=1/2 [ F done ], P in [1/4, 3/4] [ F done ] or P=? [ F done ]")
-        within = None if claimed is None else _probabilities(claimed)
-        if within is not None:
-            for end in (within.low, within.high):
-                if not 0 <= end <= 1:
-                    self.complain(f"the bound {show(end)} is no probability", start)
-            low, high = within.low, within.high
-            if low > high or (low == high and not (within.low_included and within.high_included)):
-                self.complain("no probability lies in this range", start)
+        within = self.checked(claimed, start)
         self.expect("[")
         path = self.formula()
         self.expect("]")
@@ -336,6 +336,50 @@ class Reader(Tokens):
             return Probable(within, path)
         outside = _outside(within)
         return Truth(True) if outside is None else Not(Probable(outside, path))  # noqa: FBT003 - a formula
+
+    def checked(self, claimed: _Claim | None, start: int) -> Range | None:
+        """The probabilities that are claimed, or a complaint about them."""
+        if claimed is None:
+            return None
+        within = _probabilities(claimed)
+        for end in (within.low, within.high):
+            if not 0 <= end <= 1:
+                self.complain(f"the bound {show(end)} is no probability", start)
+        low, high = within.low, within.high
+        if low > high or (low == high and not (within.low_included and within.high_included)):
+            self.complain("no probability lies in this range", start)
+        return within
+
+    def of_paths(self) -> Formula:
+        """``E [ ... ]`` or ``A [ ... ]``."""
+        quantifier = cast(Literal["E", "A"], self.take().text)
+        self.expect("[")
+        path = self.formula()
+        self.expect("]")
+        return OfPaths(quantifier, path)
+
+    def about_steady(self) -> bool:
+        """Whether the coming S begins ``S=? [``, ``S>=1/2 [`` or ``S in (0, 1) [``, and is no label or variable of this name."""
+        if self.sees("=?", ahead=1) or self.sees("in", ahead=1):
+            return True
+        if not any(self.sees(sign, ahead=1) for sign in (">=", ">", "<=", "<", "=", "==")):
+            return False
+        at = 2
+        while not self.ends(ahead=at) and not any(self.sees(sign, ahead=at) for sign in ("[", "]", ")", "&", "|", ",")):
+            at += 1
+        return self.sees("[", ahead=at)
+
+    def steady(self) -> Formula:
+        """``S`` with what is claimed of it, and a state formula in brackets."""
+        self.take()
+        start = self.token.start
+        within = self.checked(self.claimed("S", "", "S>=1/2 [ done ], S=? [ done ]"), start)
+        self.expect("[")
+        start = self.token.start
+        inner = self.formula()
+        self.state(inner, start)
+        self.expect("]")
+        return Steady(within, inner)
 
     def claimed(self, word: str, side: str, hint: str) -> _Claim | None:
         """What stands behind P or R: a comparison or a range, or None for ``=?``."""
@@ -352,7 +396,7 @@ class Reader(Tokens):
             return _Claim("in", low, high, opening.text == "[", closing.text == "]")
         operator = self.accept(">=", ">", "<=", "<", "=", "==")
         if operator is None:
-            self.expected("a bound on the probability" if word.startswith("P") else "a bound", hint=hint)
+            self.expected("a bound" if word.startswith("R") else "a bound on the probability", hint=hint)
         value = self.number()
         return _Claim(operator.text, value, value)
 
@@ -397,6 +441,9 @@ class Reader(Tokens):
             self.take()
             self.take()
             return Momentary(self.count())
+        if self.sees("S") and self.sees("]", ahead=1):
+            self.take()
+            return LongRun()
         return self.formula()
 
     def private(self) -> Formula:

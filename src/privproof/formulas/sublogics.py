@@ -11,8 +11,10 @@ from privproof.formulas.syntax import (
     Accumulated,
     Expected,
     Formula,
+    LongRun,
     Momentary,
     Next,
+    OfPaths,
     Private,
     Probable,
     Unary,
@@ -20,7 +22,7 @@ from privproof.formulas.syntax import (
     children,
 )
 
-_TEMPORAL = (Next, Unary, Until, Accumulated, Momentary)
+_TEMPORAL = (Next, Unary, Until, Accumulated, Momentary, LongRun)
 
 
 def subformulas(formula: Formula) -> Iterator[Formula]:
@@ -33,13 +35,13 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
 
 
 def is_state_formula(formula: Formula) -> bool:
-    """Whether every temporal operator stands inside P, R or D."""
+    """Whether every temporal operator stands inside P, R, D, E or A."""
     waiting = [formula]
     while waiting:
         current = waiting.pop()
         if isinstance(current, _TEMPORAL):
             return False
-        if not isinstance(current, Probable | Private | Expected):
+        if not isinstance(current, Probable | Private | Expected | OfPaths):
             waiting.extend(children(current))
     return True
 
@@ -54,7 +56,7 @@ def sublogic(formula: Formula) -> str:
     """
     private, star = False, False
     for part in subformulas(formula):
-        if isinstance(part, Private | Probable | Expected):
+        if isinstance(part, Private | Probable | Expected | OfPaths):
             private = private or isinstance(part, Private)
             path = part.path
             plain = isinstance(path, _TEMPORAL) and all(map(is_state_formula, children(path)))

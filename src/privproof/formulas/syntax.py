@@ -1,7 +1,7 @@
 """The syntax of dpCTL* (dpCTL* paper, Section 4.1), with the usual derived operators, step bounds and finite families.
 
     state formulas   true  label  x >= 3  !Φ  Φ & Φ  Φ | Φ  Φ -> Φ  Φ <-> Φ  P>=1/2 [ φ ]  D[ε, δ](φ)  all k in 0..9: Φ
-                     R{"cost"}<=5 [ F Φ ]  R=? [ C<=10 ]  R=? [ C ]  R=? [ I=10 ]
+                     R{"cost"}<=5 [ F Φ ]  R=? [ C<=10 ]  R=? [ C ]  R=? [ I=10 ]  S>=1/2 [ Φ ]  E [ φ ]  A [ φ ]
     path formulas    Φ  !φ  φ & φ  ...  X φ  F φ  G φ  φ U φ  φ W φ  φ R φ    with bounds F<=10, G[2,5], U<=k, X^3
 
 State and path formulas are built from the same nodes; `privproof.formulas.reading` keeps them apart.  ``str`` of a formula is its
@@ -242,6 +242,27 @@ class Momentary:
 
 
 @dataclass(frozen=True)
+class LongRun:
+    """``S``, inside of R: the mean reward of a step, in the long run."""
+
+
+@dataclass(frozen=True)
+class Steady:
+    """``S_J [ Φ ]``: in the long run the share of steps in which the state formula Φ holds lies in the range J (``S=?``: asks for it)."""
+
+    within: Range | None
+    inner: Formula
+
+
+@dataclass(frozen=True)
+class OfPaths:
+    """``E [ φ ]``: some path satisfies φ; ``A [ φ ]``: every path does, however unlikely."""
+
+    quantifier: Literal["E", "A"]
+    path: Formula
+
+
+@dataclass(frozen=True)
 class Expected:
     """``R_J [ ... ]``: the expected reward lies in the range J; a range of None asks for it (``R=?``).
 
@@ -251,7 +272,7 @@ class Expected:
 
     Attributes:
         within: the range.
-        path: a co-safe path formula, or `Accumulated`, or `Momentary`.
+        path: a co-safe path formula, `Accumulated`, `Momentary` or `LongRun`.
         reward: the name of the rewards; without one the first ones of the model.
         side: which extreme over the schedulers is asked for.
     """
@@ -288,7 +309,7 @@ class Family:
 
 Formula: TypeAlias = (
     "Truth | Atom | Comparison | Not | And | Or | Implies | Iff | Next | Unary | Until | Probable | Private | Family | "
-    "Expected | Accumulated | Momentary"
+    "Expected | Accumulated | Momentary | LongRun | Steady | OfPaths"
 )
 
 
@@ -298,11 +319,11 @@ def children(formula: Formula) -> tuple[Formula, ...]:
         return formula.parts
     if isinstance(formula, Implies | Iff | Until):
         return formula.left, formula.right
-    if isinstance(formula, Probable | Private | Expected):
+    if isinstance(formula, Probable | Private | Expected | OfPaths):
         return (formula.path,)
     if isinstance(formula, Family):
         return (formula.body,)
-    if isinstance(formula, Not | Next | Unary):
+    if isinstance(formula, Not | Next | Unary | Steady):
         return (formula.inner,)
     return ()
 
@@ -388,6 +409,12 @@ def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:
             return "C" if steps is None else f"C<={_wrapped(steps)}"
         case Momentary(steps):
             return f"I={_wrapped(steps)}"
+        case LongRun():
+            return "S"
+        case Steady(within, inner):
+            return f"S{'=?' if within is None else within} [ {show_formula(inner, scope)} ]"
+        case OfPaths(quantifier, path):
+            return f"{quantifier} [ {show_formula(path, scope)} ]"
         case Private(eps, share, path):
             return f"D[{eps}, {share}]({show_formula(path, scope)})"
         case Family(quantifier, variable, values, body):
@@ -432,7 +459,7 @@ def _wrapped(count: Count) -> str:
 
 _KINDS = (
     Truth, Atom, Comparison, Not, And, Or, Implies, Iff, Next, Unary, Until, Probable, Private, Family, Expected,
-    Accumulated, Momentary,
+    Accumulated, Momentary, LongRun, Steady, OfPaths,
 )  # fmt: skip
 for _kind in _KINDS:
     _kind.__str__ = show_formula  # type: ignore[method-assign, assignment]

@@ -331,6 +331,22 @@ class DecisionProcess:
         )
 
     @cached_property
+    def loosened(self) -> DecisionProcess:
+        """The process in which every transition is a choice of its own, taken for sure: its schedulers are the paths of this one."""
+        begins = self.rows[self.choices]
+        counts = np.diff(begins)
+        return replace(
+            self,
+            actions=tuple(str(number) for number in range(int(counts.max(initial=0)))),
+            choices=begins,
+            action_of=np.arange(len(self.targets)) - np.repeat(begins[:-1], counts),
+            rows=np.arange(len(self.targets) + 1),
+            values=np.zeros(len(self.targets), np.int64),
+            numbers=(rational(1),),
+            rewards={},
+        )
+
+    @cached_property
     def related(self) -> tuple[tuple[int, int], ...]:
         """The neighbour relation as unordered pairs of different states, each once."""
         return tuple(sorted({(min(pair), max(pair)) for pair in self.neighbours if pair[0] != pair[1]}))

@@ -179,9 +179,9 @@ def _likely(found: Satisfaction, likely: Likelihood | Closeness, state: int) -> 
     if likely.how == "not decided":
         return "not known"
     least, most = likely.least(state), likely.most(state)
-    if found.process.is_chain or likely.formula.side == "min":
+    if found.process.is_chain or likely.side == "min":
         return between(least)
-    if likely.formula.side == "max":
+    if likely.side == "max":
         return between(most)
     if least == most:
         return f"{between(least)} under every scheduler"

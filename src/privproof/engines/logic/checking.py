@@ -17,6 +17,7 @@ from privproof.engines.logic import chains
 from privproof.engines.logic.enclosed import Enclosed, Floats
 from privproof.engines.logic.exactly import PRECISION, Exactly, TooLarge
 from privproof.engines.logic.graphs import Graph
+from privproof.engines.logic.longrun import steady
 from privproof.engines.logic.measures import (
     Between,
     Closeness,
@@ -29,6 +30,7 @@ from privproof.engines.logic.measures import (
     worse_direction,
 )
 from privproof.engines.logic.paths import Path, normal
+from privproof.engines.logic.quantified import of_paths
 from privproof.engines.logic.queries import closeness
 from privproof.engines.logic.rewards import expectation
 from privproof.engines.logic.schedulers import likelihood
@@ -46,10 +48,12 @@ from privproof.formulas import (
     Iff,
     Implies,
     Not,
+    OfPaths,
     Or,
     Private,
     Probable,
     Range,
+    Steady,
     Truth,
 )
 from privproof.models.distributions import known_name
@@ -121,6 +125,11 @@ class Checker:
             case Probable():
                 self.measured[formula] = likely = self._probable(formula)
                 return likely.truth
+            case OfPaths():
+                return of_paths(self, formula)
+            case Steady():
+                self.measured[formula] = share = steady(self, formula)
+                return share.truth
             case Expected():
                 self.measured[formula] = gained = expectation(self, formula)
                 return gained.truth

@@ -199,7 +199,7 @@ class Exactly:
         self,
         part: list[int],
         edges: list[list[tuple[Value, int]]],
-        result: list[Value],
+        result: list[Value] | dict[int, Value],
         *,
         gains: Sequence[Value] | None = None,
     ) -> None:

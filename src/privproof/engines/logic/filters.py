@@ -71,7 +71,7 @@ def _of_numbers(found: Satisfaction, aggregate: str) -> Between | tuple[Between,
     assert isinstance(likely, Likelihood)
     if likely.how == "not decided":
         return None
-    side = likely.formula.side
+    side = likely.side
     lows, highs = [likely.least(s) for s in found.asked], [likely.most(s) for s in found.asked]
     if side:
         lows = highs = highs if side == "max" else lows

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privproof.exact import ZERO, Epsilon, Rational, smallest_epsilon
-from privproof.formulas import Expected, Private, Probable, Range
+from privproof.formulas import Expected, Private, Probable, Range, Steady
 
 Truths: TypeAlias = NDArray[np.int8]
 """For every state 1 (true), 0 (false) or -1 (not decided)."""
@@ -47,7 +47,7 @@ Probabilities: TypeAlias = "Callable[[int], Between]"
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """What is known of ``P_J φ``, or of the expected reward of ``R_J``.
+    """What is known of ``P_J φ``, of the expected reward of ``R_J``, or of the share of steps of ``S_J``.
 
     Attributes:
         formula: the formula.
@@ -57,11 +57,16 @@ class Likelihood:
         how: how the numbers were found.
     """
 
-    formula: Probable | Expected
+    formula: Probable | Expected | Steady
     truth: Truths
     least: Probabilities
     most: Probabilities
     how: str
+
+    @property
+    def side(self) -> Literal["", "min", "max"]:
+        """Which extreme over the schedulers is asked for; both where it is empty."""
+        return "" if isinstance(self.formula, Steady) else self.formula.side
 
 
 @dataclass(frozen=True)

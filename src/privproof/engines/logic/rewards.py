@@ -23,6 +23,7 @@ import numpy as np
 
 from privproof.engines.logic.ends import end_components, surely_for_all, surely_for_some
 from privproof.engines.logic.exactly import LONG, Exactly, TooLarge
+from privproof.engines.logic.longrun import long_run, refuse_choices
 from privproof.engines.logic.measures import INFINITE, Between, Likelihood
 from privproof.engines.logic.paths import Path, after, conjunction, disjunction, until
 from privproof.engines.logic.policies import Option, Options, exact_row, graph_of, settle, worth
@@ -36,6 +37,7 @@ from privproof.formulas import (
     Expected,
     Formula,
     Implies,
+    LongRun,
     Momentary,
     Next,
     Not,
@@ -103,6 +105,10 @@ def _collecting(checker: Checker, formula: Expected, rewards: Rewards) -> Find |
             bare = [[(ZERO, row) for _, row in own] for own in _options(process, rewards)]
             begin = [rewards.of_state(s) for s in range(len(process))]
             return lambda largest: _stepwise(bare, begin, steps, monitor, largest=largest)
+        case LongRun():
+            refuse_choices(process, formula)
+            gains = [rewards.leaving(s, s) for s in range(len(process))]
+            return lambda largest: list(long_run(process, gains, checker))
     numbered: dict[Formula, int] = {}
     path = satisfied_by_reading(formula.path, lambda inner: numbered.setdefault(inner, len(numbered)))
     truths = checker.decided(numbered)

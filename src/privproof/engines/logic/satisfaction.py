@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from privproof.drawing.showing import Told
 from privproof.engines.logic.measures import Between, Closeness, Gap, Likelihood, Truths, worst_of
 from privproof.evidence.verdicts import Status, Verdict
-from privproof.formulas import Expected, Formula, Probable, sublogic
+from privproof.formulas import Expected, Formula, Probable, Steady, sublogic
 from privproof.models import DecisionProcess
 
 __all__ = ["Between", "Closeness", "Gap", "Likelihood", "Satisfaction"]
@@ -73,8 +73,8 @@ class Satisfaction(Told):
 
     @property
     def is_query(self) -> bool:
-        """Whether the formula asks for a number (``P=?``, ``R=?``) instead of a truth."""
-        return isinstance(self.formula, Probable | Expected) and self.formula.within is None
+        """Whether the formula asks for a number (``P=?``, ``R=?``, ``S=?``) instead of a truth."""
+        return isinstance(self.formula, Probable | Expected | Steady) and self.formula.within is None
 
     @property
     def sublogic(self) -> str:

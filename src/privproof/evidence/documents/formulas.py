@@ -14,12 +14,16 @@ from privproof.formulas import (
     Formula,
     Iff,
     Implies,
+    LongRun,
     Momentary,
     Next,
     Not,
+    OfPaths,
     Or,
     Private,
     Probable,
+    Range,
+    Steady,
     Truth,
     Unary,
     Until,
@@ -124,13 +128,7 @@ def structured(formula: Formula, process: DecisionProcess) -> list[object]:
                 return ["not", _until(["not", second], ["and", ["not", first], ["not", second]], bound)]
             case Probable(within, path):
                 assert within is not None
-                ends = {
-                    "low": str(within.low),
-                    "low_included": within.low_included,
-                    "high": str(within.high),
-                    "high_included": within.high_included,
-                }
-                return ["P", ends, say(path)]
+                return ["P", _range(within), say(path)]
             case Expected(amounts, path, reward):
                 assert amounts is not None
                 bounds = {
@@ -144,11 +142,29 @@ def structured(formula: Formula, process: DecisionProcess) -> list[object]:
                 return ["C", None if steps is None else steps.constant]
             case Momentary(steps):
                 return ["I", steps.constant]
+            case LongRun():
+                return ["S"]
+            case Steady(within, inner):
+                assert within is not None
+                return ["S", _range(within), say(inner)]
+            case OfPaths("E", path):
+                return ["E", say(path)]
+            case OfPaths(_, path):
+                return ["not", ["E", ["not", say(path)]]]
             case Private(epsilon, delta, path):
                 return ["D", {"epsilon": str(epsilon), "delta": str(delta)}, say(path)]
         raise AssertionError(f)
 
     return say(formula)
+
+
+def _range(within: Range) -> dict[str, object]:
+    return {
+        "low": str(within.low),
+        "low_included": within.low_included,
+        "high": str(within.high),
+        "high_included": within.high_included,
+    }
 
 
 def _until(left: list[object], right: list[object], bound: Bound) -> list[object]:

@@ -5,7 +5,7 @@ arithmetic.  A condition that is more than one comparison of a variable with a n
 text; so what is asked, and what a certificate holds, is a formula over labels.  Bounds on steps and on probabilities may be constants
 of the model.
 
-What PRISM can ask and this package cannot (steady states, ``E`` and ``A``, games, several objectives) is refused by name.
+What PRISM can ask and this package cannot (games, several objectives) is refused by name.
 """
 
 from __future__ import annotations
@@ -47,12 +47,8 @@ Aggregate: TypeAlias = Literal[
 
 _SIGNS = {"+": "sum", "&": "forall", "|": "exists"}
 _UNSUPPORTED = {
-    "S": "steady-state probabilities",
-    "E": "E, some path,",
-    "A": "A, every path,",
     "multi": "several objectives at once",
 }
-_INSTEAD = {"E": "P>0 [ F a ] asks the same about reaching a goal", "A": "P>=1 [ ... ] asks for probability one"}
 _FOREIGN = re.compile(r"[\^{}\\]")
 """Characters of formulas that the language of models does not have: a condition ends before the first of them."""
 _OLD_FILTER = re.compile(r"\{([^{}]*)\}\s*(?:\{\s*(min|max)\s*\}\s*)?\]\s*$")
@@ -190,7 +186,7 @@ class _PropertyReader(Reader):
         asked = braced or any(self.sees(sign, ahead=1) for sign in ("=?", "[", "(", "<=", ">=", "<", ">"))
         if token.kind == "name" and word in _UNSUPPORTED and asked and word not in self._names.variables:
             what = f"{_UNSUPPORTED[word]} cannot be asked"
-            self.complain(what, token.start, hint=_INSTEAD.get(word, "P and D can be asked"))
+            self.complain(what, token.start, hint="one property at a time")
         if token.text in ("<", "[") and self.sees(token.text, ahead=1):
             self.complain(
                 "games and coalitions cannot be asked", token.start, hint="write Pmax=? or Pmin=? without them"

@@ -109,10 +109,11 @@ class Amounts:
 
 @dataclass(frozen=True)
 class Steps:
-    """What R is of: the reward of some steps (of all where there is no number), or that of the state after them (``moment``)."""
+    """What R is of: the reward of some steps (of all where there is no number), that of the state after them, or the mean of a step."""
 
     count: int | None
-    moment: bool
+    moment: bool = False
+    mean: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,21 @@ class Expected:
     within: Amounts
     reward: str
     until: Path | Steps
+
+
+@dataclass(frozen=True)
+class Steady:
+    """S: in the long run the share of steps in which a state formula holds lies in a range."""
+
+    within: Range
+    state: State
+
+
+@dataclass(frozen=True)
+class SomePath:
+    """E: some path satisfies a path formula."""
+
+    path: Path
 
 
 @dataclass(frozen=True)
@@ -173,7 +189,7 @@ class Until:
     high: int | None
 
 
-State: TypeAlias = States | Not | Several | Probability | Expected | Private
+State: TypeAlias = States | Not | Several | Probability | Expected | Steady | SomePath | Private
 Path: TypeAlias = Leaf | PathNot | PathSeveral | Next | Until
 
 TRUE = Leaf(Several(every=True, parts=()))
@@ -244,6 +260,12 @@ class Reader:
             case "P":
                 self._arity(rest, 2, place)
                 return Leaf(Probability(self._range(rest[0], f"{place}[1]"), self._formula(rest[1], f"{place}[2]")))
+            case "E":
+                self._arity(rest, 1, place)
+                return Leaf(SomePath(self._formula(rest[0], f"{place}[1]")))
+            case "S":
+                self._arity(rest, 2, place)
+                return Leaf(Steady(self._range(rest[0], f"{place}[1]"), self.state(rest[1], f"{place}[2]")))
             case "R":
                 self._arity(rest, 3, place)
                 name = a_text(rest[1], f"{place}[2]")
@@ -313,14 +335,16 @@ class Reader:
         return Range(low, low_included, high, a_flag(given.get("high_included"), f"{place}.high_included"))
 
     def _collected(self, value: object, place: str) -> Path | Steps:
-        """What stands inside of R: ``["C", k]``, ``["C", null]``, ``["I", k]``, or a path formula."""
+        """What stands inside of R: ``["C", k]``, ``["C", null]``, ``["I", k]``, ``["S"]``, or a path formula."""
         listed = a_list(value, place)
         head = a_text(listed[0], f"{place}[0]") if listed else ""
+        if head == "S" and len(listed) == 1:
+            return Steps(None, mean=True)
         if head not in ("C", "I"):
             return self._formula(value, place)
         self._arity(listed[1:], 1, place)
         if head == "C" and listed[1] is None:
-            return Steps(None, moment=False)
+            return Steps(None)
         return Steps(self._steps(listed[1], f"{place}[1]"), moment=head == "I")
 
     def _amounts(self, value: object, place: str) -> Amounts:
@@ -373,8 +397,10 @@ def _parts(formula: State | Path) -> tuple[State | Path, ...]:
             return (inner,)
         case Until(left, right):
             return (left, right)
-        case Probability(path=path) | Private(path=path):
+        case Probability(path=path) | Private(path=path) | SomePath(path):
             return (path,)
+        case Steady(_, state):
+            return (state,)
         case Expected(until=Steps()):
             return ()
         case Expected(until=path):
@@ -384,13 +410,13 @@ def _parts(formula: State | Path) -> tuple[State | Path, ...]:
     return ()
 
 
-def outermost(formula: State) -> Iterator[Probability | Expected | Private]:
-    """The operators P, R and D that stand inside no other."""
-    if isinstance(formula, Probability | Expected | Private):
+def outermost(formula: State) -> Iterator[Probability | Expected | Steady | Private]:
+    """The operators P, R, S and D that stand inside no other."""
+    if isinstance(formula, Probability | Expected | Steady | Private):
         yield formula
         return
     for part in _parts(formula):
-        if isinstance(part, States | Not | Several | Probability | Expected | Private):
+        if isinstance(part, State):
             yield from outermost(part)
 
 
@@ -417,8 +443,12 @@ def written(formula: State | Path) -> str:
             return f"({_closed(left)} U{_window(low, high)} {_closed(right)})"
         case Probability(within, path):
             return f"P{within}({_bare(path)})"
-        case Expected(within, reward, Steps(count, moment)):
-            what = f"I={count}" if moment else "C" if count is None else f"C<={count}"
+        case Steady(within, state):
+            return f"S{within}({written(state)})"
+        case SomePath(path):
+            return f"E({_bare(path)})"
+        case Expected(within, reward, Steps(count, moment, mean)):
+            what = "S" if mean else f"I={count}" if moment else "C" if count is None else f"C<={count}"
             return f"R{{{shown(reward)}}}{within}({what})"
         case Expected(within, reward, path):
             assert not isinstance(path, Steps)

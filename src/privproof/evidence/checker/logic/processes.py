@@ -108,6 +108,14 @@ def walk_of(process: Process) -> Walk:
     return Walk(rows, tuple(range(len(rows))), process.exact)
 
 
+def paths_of(walk: Walk) -> Walk:
+    """The walk in which every step is a choice of its own, taken for sure: a scheduler of it is a path."""
+    rows = tuple(
+        tuple(((target, ONE),) for target in dict.fromkeys(t for row in own for t, _ in row)) for own in walk.rows
+    )
+    return Walk(rows, walk.shows, exact=True)
+
+
 def completed(process: Process) -> Process:
     """The process as D reads it: in a state that does not have an action, it stays, or ends the run in the state `refused`."""
     if process.missing is None:

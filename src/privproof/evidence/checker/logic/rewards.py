@@ -48,6 +48,7 @@ from privproof.evidence.checker.logic.formulas import (
     Steps,
     Until,
 )
+from privproof.evidence.checker.logic.longrun import long_run
 from privproof.evidence.checker.logic.measures import Holds
 from privproof.evidence.checker.logic.obligations import Obligations, Truths
 from privproof.evidence.checker.logic.processes import Process, Row, walk_of
@@ -72,6 +73,11 @@ def expectations(
     """The least and the greatest expected reward from some states (None: infinite); not known where a formula inside is not."""
     moves = _moves(process, formula.reward)
     starts = list(dict.fromkeys(asked))
+    if isinstance(formula.until, Steps) and formula.until.mean:
+        if not process.chain:
+            refuse("the long run of a decision process is not supported", "question.formula")
+        found = long_run([own[0][1] for own in moves], [own[0][0] for own in moves], starts)
+        return {s: (value, value) for s, value in found.items()}
     if isinstance(formula.until, Steps):
         low, high = (_of_steps(process, formula, moves, greatest=greatest) for greatest in (False, True))
         return {s: (low[s], high[s]) for s in starts}

@@ -9,21 +9,35 @@ from privproof.evidence.checker.logic.extremes import extremes, supported
 from privproof.evidence.checker.logic.formulas import (
     Expected,
     Not,
+    Path,
     Private,
     Probability,
     Range,
     Reader,
     Several,
+    SomePath,
     State,
     States,
+    Steady,
     privates,
 )
+from privproof.evidence.checker.logic.longrun import long_run
 from privproof.evidence.checker.logic.measures import Measure
 from privproof.evidence.checker.logic.pairs import Facts, Pairs, allowed, forbidden
-from privproof.evidence.checker.logic.processes import Process, Value, completed, ends, in_words, walk_of
+from privproof.evidence.checker.logic.processes import (
+    Process,
+    Value,
+    Walk,
+    completed,
+    ends,
+    in_words,
+    paths_of,
+    walk_of,
+)
 from privproof.evidence.checker.logic.recurring import any_extremes
 from privproof.evidence.checker.logic.rewards import expectations
 from privproof.evidence.checker.outcomes import Limits, refuse
+from privproof.exact import ONE, ZERO
 
 
 class Truth:
@@ -37,7 +51,7 @@ class Truth:
     def __init__(self, process: Process, limits: Limits) -> None:
         self.process, self.limits = process, limits
         self.walk = walk_of(process)
-        self.found: dict[Probability | Expected | Private, dict[int, str]] = {}
+        self.found: dict[Probability | Expected | Steady | Private, dict[int, str]] = {}
         self.compared: set[tuple[Private, int, int]] = set()
         self.violations: dict[tuple[Private, int], str] = {}
         self._known: dict[State, dict[int, bool | None]] = {}
@@ -86,6 +100,13 @@ class Truth:
                 return self._probability(formula, states)
             case Expected():
                 return self._expected(formula, states)
+            case Steady():
+                return self._steady(formula, states)
+            case SomePath(path):
+                walk = paths_of(self.walk)
+                return {
+                    s: None if both is None else both[1] == 1 for s, both in self._extremes(walk, path, states).items()
+                }
             case Private():
                 if self.process.chain:
                     return self._private(formula, states)
@@ -101,16 +122,31 @@ class Truth:
                 result[s] = None if p is None else _in(formula.within, p)
                 notes[s] = "not known" if p is None else in_words(p)
             return result
-        if supported(formula.path):
-            of_product = extremes(self.walk, self.holds, formula.path, states)
-            found = {s: of_product.at(s) for s in states}
-        else:
-            found = any_extremes(self.walk, self.holds, formula.path, states)
-        for s in states:
-            both = found[s]
+        for s, both in self._extremes(self.walk, formula.path, states).items():
             result[s] = None if both is None else _several([_in(formula.within, p) for p in both], every=True)
             notes[s] = "not known" if both is None else f"from {in_words(both[0])} to {in_words(both[1])}"
         return result
+
+    def _extremes(self, walk: Walk, path: Path, states: list[int]) -> dict[int, tuple[Value, Value] | None]:
+        """The least and the greatest probability of a path formula over all schedulers."""
+        if not supported(path):
+            return any_extremes(walk, self.holds, path, states)
+        found = extremes(walk, self.holds, path, states)
+        return {s: found.at(s) for s in states}
+
+    def _steady(self, formula: Steady, states: list[int]) -> dict[int, bool | None]:
+        if not self.process.chain:
+            refuse("the long run of a decision process is not supported", "question.formula")
+        notes = self.found.setdefault(formula, {})
+        domain = self.walk.reached(states)
+        inside = self.holds(formula.state, domain)
+        if not self.process.exact or any(inside[s] is None for s in domain):
+            notes.update(dict.fromkeys(states, "not known"))
+            return dict.fromkeys(states)
+        numbers = [ONE if inside.get(s) else ZERO for s in range(len(self.process.names))]
+        found = long_run([rows[0] for rows in self.walk.rows], numbers, states)
+        notes.update({s: in_words(value) for s, value in found.items()})
+        return {s: _in(formula.within, value) for s, value in found.items()}
 
     def _expected(self, formula: Expected, states: list[int]) -> dict[int, bool | None]:
         notes = self.found.setdefault(formula, {})
