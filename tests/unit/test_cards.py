@@ -6,15 +6,36 @@ from xml.etree import ElementTree
 
 import pytest
 
+import privproof
 from privproof import (
+    Branch,
+    Budget,
+    DecisionProcess,
+    Enclosure,
+    Epsilon,
     HiddenMarkovModel,
+    Horizon,
+    Letter,
     MarkovChain,
+    MarkovPrior,
+    Neighbours,
+    Pair,
+    Prior,
+    Row,
+    Runnable,
+    Samples,
+    Scenario,
+    Witness,
+    WordProblem,
+    Words,
     audit,
     check,
     integer,
     laplace,
     mechanism,
+    model_check,
     privacy_profile,
+    read_process,
     read_question,
     real,
     smallest_delta,
@@ -27,6 +48,7 @@ from privproof.library.mechanisms import improved_noisy_max
 from privproof.library.noisy_max import noisy_max_question
 from privproof.reporting.notebooks import card
 from privproof.reporting.progress import show_progress
+from privproof.scenarios import program_question
 
 
 @mechanism(epsilon="ln(2)")
@@ -58,7 +80,53 @@ SHOWN = {
     "chain": lambda: MarkovChain(states=["a", "b"], transitions={"a": {"b": 1}}),
     "automaton": lambda: read_question("examples/models/streams/no_cutoff.yaml").automaton,
     "transducer": lambda: noisy_max_question(2, improved=True).model,
+    "process": lambda: PROCESS,
+    "chain of numbers": lambda: read_process("examples/models/logic/interactive_survey.yaml"),
+    "formula": lambda: model_check(PROCESS, "P>=1/2 [F done]"),
+    "enclosed profile": lambda: asked(privacy_profile(released), 1, 2),
+    "question": lambda: noisy_max_question(2, improved=True),
+    "stream question": lambda: read_question("examples/models/streams/no_cutoff.yaml"),
+    "program question": lambda: program_question(released),
 }
+
+PROCESS = DecisionProcess.of(
+    states=["<a>", "b", "c"],
+    actions=["go & stay", "wait"],
+    labels={"b": "done"},
+    transitions={"<a>": {"go & stay": {"b": "1/2", "c": "1/2"}, "wait": {"<a>": 1}}},
+    neighbours=[("<a>", "c")],
+    initial=["<a>"],
+    self_loops=True,
+)
+
+
+def asked(profile, *epsilons):
+    for epsilon in epsilons:
+        profile.at(epsilon)
+    return profile
+
+
+WITHOUT = (Exception, Budget, Epsilon, Enclosure, Horizon, Letter, Neighbours, Pair, Prior, MarkovPrior, Row, Runnable)
+"""Parts of what is asked and answered, which show themselves inside of it or by a line of text."""
+MORE = (Branch, Samples, Scenario, Witness, WordProblem, Words)
+"""The same: what a model, many runs, a verdict are made of."""
+
+
+def test_every_public_class_shows_itself_or_is_a_part_of_one_that_does():
+    public = [each for each in vars_of(privproof) if isinstance(each, type)]
+    plain = [each for each in public if not issubclass(each, (Shown, *WITHOUT, *MORE))]
+    assert plain == []
+
+
+def vars_of(package):
+    return [getattr(package, name) for name in package.__all__]
+
+
+def test_a_decision_process_is_drawn_with_its_actions():
+    html = PROCESS._repr_html_()
+    assert "decision process with 2 actions and 3 states" in html
+    assert "go &amp; stay: 1/2" in html
+    assert "prefers-color-scheme" in html or "light-dark" in html
 
 
 @pytest.mark.parametrize("make", SHOWN.values(), ids=SHOWN)

@@ -138,6 +138,24 @@ def test_another_question_is_asked(folder, store, monkeypatch):
     assert not asking(loaded(folder, "coin"))[1]
 
 
+def test_the_text_of_a_module_counts_where_its_values_are_older(folder, store):
+    asking = Asking(store)
+    (folder / "deeper.py").write_text("", encoding="utf-8")
+    (folder / "limits.py").write_text('import deeper\nSHARE = "1/4"\n', encoding="utf-8")
+    question = loaded(folder, "coin")
+    assert not asking(question)[1]
+    assert asking(question)[1]
+    for name in ("limits", "deeper"):  # what is loaded stays as it was, as with bytecode that is taken for new
+        text = (folder / f"{name}.py").read_text(encoding="utf-8")
+        (folder / f"{name}.py").write_text(text + "# another text\n", encoding="utf-8")
+        assert not asking(question)[1], name
+        assert asking(question)[1]
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        assert asking(question)[1]
+    (folder / "limits.py").unlink()
+    assert not asking(question)[1]
+
+
 def test_the_text_of_privproof_is_part_of_it(tmp_path):
     (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
     before = digests.text_digest(tmp_path)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from privproof.drawing.graphs import Arrow, Box, Picture
 from privproof.exact.texts import short
-from privproof.models import Distribution, HiddenMarkovModel, MarkovChain, Transducer
+from privproof.models import DecisionProcess, Distribution, Enclosure, HiddenMarkovModel, MarkovChain, Transducer
 from privproof.models.stream_automaton import StreamAutomaton, guard_words
 from privproof.scenarios import Model, Question, StreamQuestion
 
@@ -42,6 +42,37 @@ def picture(subject: Question | Model | StreamQuestion | Picture) -> Picture:
     )
     title = subject.name if isinstance(subject, Question) else ""
     return Picture(title, boxes, tuple(_arrows(model)))
+
+
+def process_picture(process: DecisionProcess) -> Picture:
+    """The picture of a Markov chain or decision process on numbered states: labels in the boxes, actions beside the probabilities.
+
+    >>> coin = DecisionProcess.of(states=["a", "b"], actions=["flip"], labels={"b": "done"}, self_loops=True,
+    ...     transitions={"a": {"flip": {"a": "1/2", "b": "1/2"}}})
+    >>> process_picture(coin).arrows[1], process_picture(coin).boxes[1].lines
+    (Arrow(source=0, target=1, lines=('flip: 1/2',), marked=False), ('done',))
+    """
+    lefts, rights = ({pair[side] for pair in process.neighbours} for side in (0, 1))
+    boxes = tuple(
+        Box(
+            str(name),
+            _few(label for label, marks in process.labels.items() if marks[state]),
+            left=state in lefts,
+            right=state in rights,
+            initial=state in process.initial,
+        )
+        for state, name in enumerate(process.names)
+    )
+    moves: dict[tuple[int, int], list[str]] = {}
+    for state in range(len(process)):
+        for choice in range(process.choices[state], process.choices[state + 1]):
+            action = "" if process.is_chain else f"{process.actions[process.action_of[choice]]}: "
+            for entry in range(process.rows[choice], process.rows[choice + 1]):
+                found = process.numbers[process.values[entry]]
+                shown = str(found) if isinstance(found, Enclosure) else short(found)
+                moves.setdefault((state, int(process.targets[entry])), []).append(f"{action}{shown}")
+    arrows = tuple(Arrow(source, target, _few(lines)) for (source, target), lines in moves.items())
+    return Picture(process.name, boxes, arrows)
 
 
 def stream_picture(question: StreamQuestion, marked: Collection[int] = ()) -> Picture:

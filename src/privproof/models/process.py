@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from privproof.drawing.showing import Shown
 from privproof.errors import ModelError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import ZERO, Number, Rational, rational, show
 from privproof.models.distributions import distinct_names, known_name
@@ -79,7 +80,7 @@ class Numbered(Sequence[str]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DecisionProcess:
+class DecisionProcess(Shown):
     """A labelled Markov chain or decision process on numbered states.
 
     Build one from names with `of`, or give the arrays: state ``s`` has the choices ``choices[s] .. choices[s+1]-1``, the choice

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privproof.compiling.composing import composed
+from privproof.drawing.showing import Shown
 from privproof.errors import QuestionError
 from privproof.exact import Epsilon, EpsilonLike, Number, Rational, decimal, rational
 from privproof.exact import epsilon as exact_epsilon
@@ -34,7 +35,7 @@ class Asking:
 
 
 @dataclass(frozen=True)
-class EnclosedProfile:
+class EnclosedProfile(Shown):
     """How private a mechanism is, for every epsilon: two curves with the true one between them.
 
     Attributes:

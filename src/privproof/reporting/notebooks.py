@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import singledispatch
 from html import escape
+from typing import Any, cast
 
 from privproof.auditing.audits import Audit
 from privproof.drawing.palette import DARK, DARK_PAGES, STATUS
@@ -16,11 +17,11 @@ from privproof.engines.logic.satisfaction import Satisfaction
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import decimal, show
 from privproof.formats import svg
-from privproof.formats.pictures import automaton_picture
+from privproof.formats.pictures import automaton_picture, process_picture
 from privproof.language import Mechanism
-from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
+from privproof.models import DecisionProcess, HiddenMarkovModel, MarkovChain, Transducer
 from privproof.models.stream_automaton import StreamAutomaton
-from privproof.profiles import Profile, SmallestDelta
+from privproof.profiles import EnclosedProfile, Profile, SmallestDelta
 from privproof.release.releasing import Released
 from privproof.release.tables import Record
 from privproof.reporting import records
@@ -31,6 +32,7 @@ from privproof.reporting.logic import satisfaction_page
 from privproof.reporting.pictures import distribution_picture, profile_picture
 from privproof.reporting.profiles import delta_page
 from privproof.reporting.wording import SYMBOLS, facts, headline
+from privproof.scenarios import AnyQuestion
 
 _STYLE = (
     ".privproof-card{font-family:system-ui,sans-serif;max-width:60rem}"
@@ -144,3 +146,38 @@ def _(thing: HiddenMarkovModel | MarkovChain | Transducer) -> str:
 def _(thing: StreamAutomaton) -> str:
     drawn = [drawing(svg(automaton_picture(thing)))] if len(thing.states) <= DRAWN else []
     return card(f"stream automaton with {len(thing.states)} states", (), drawn)
+
+
+@card_of.register
+def _(thing: DecisionProcess) -> str:
+    kind = "Markov chain" if thing.is_chain else f"decision process with {len(thing.actions)} actions and"
+    listed = [Fact("labels", ", ".join(thing.labels))] if thing.labels else []
+    listed += [Fact("neighbours", f"{len(thing.neighbours)} pairs of states")] if thing.neighbours else []
+    drawn = [drawing(svg(process_picture(thing)))] if len(thing) <= DRAWN else []
+    return card(f"{kind} {'with ' if thing.is_chain else ''}{len(thing)} states", listed, drawn)
+
+
+@card_of.register
+def _(thing: EnclosedProfile) -> str:
+    curve = [thing.found[epsilon] for epsilon in sorted(thing.found, key=lambda each: each.ball())]
+    listed = [
+        Fact(f"epsilon = {each.epsilon}", f"delta between {decimal(each.lower)} and {decimal(each.upper)}")
+        for each in curve
+    ]
+    listed = listed or [Fact("asked for", "nothing yet: profile.at(1)")]
+    return card(
+        f"{thing.name}: the privacy profile, enclosed",
+        listed,
+        [drawing(profile_picture(curve))] if len(curve) > 1 else [],
+    )
+
+
+@card_of.register
+def _(thing: AnyQuestion) -> str:
+    listed = [Fact("kind", thing.family)]
+    listed += [Fact("claim", str(thing.budget))] if thing.budget is not None else []
+    model = getattr(thing, "model", None) or getattr(thing, "automaton", None)
+    drawn = []
+    if isinstance(model, HiddenMarkovModel | MarkovChain | Transducer | StreamAutomaton) and len(model.states) <= DRAWN:
+        drawn = [drawing(svg(cast(Any, thing)))]
+    return card(f"a question about {thing.name or 'a mechanism'}", listed, drawn)

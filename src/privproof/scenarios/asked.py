@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn, Self, TypeAlias
 
+from privproof.drawing.showing import Shown
 from privproof.errors import QuestionError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ Family: TypeAlias = Literal[
 """The kinds of questions, by what is compared."""
 
 
-class AnyQuestion(ABC):
+class AnyQuestion(Shown, ABC):
     """A mechanism, what must not be told apart, and a budget ("is it private?") or none ("how private is it?").
 
     Attributes:

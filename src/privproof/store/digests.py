@@ -1,8 +1,8 @@
 """What a question is, as a digest: two questions with the same digest have the same answer.
 
 Into the digest goes everything that an answer depends on: the question with all its data, what each function can reach (its code, and
-the values of what it names, as `language.state` sees them), the texts of the files in which that code stands, the engine that was named,
-Python, the libraries, and the text of privproof itself.  So a change of any of them asks anew.
+the values of what it names, as `language.state` sees them), the texts of the files in which that code stands and of all own modules that
+these import, the engine that was named, Python, the libraries, and the text of privproof itself.  So a change of any of them asks anew.
 
 A function may depend on more than can be seen: it may read a file, the clock or its environment.  Nothing is kept about one that uses
 anything but its own project, privproof, and the parts of Python and of numpy that compute and do nothing else.
@@ -10,6 +10,7 @@ anything but its own project, privproof, and the parts of Python and of numpy th
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import hashlib
 import json
@@ -160,8 +161,50 @@ def _reached(function: FunctionType) -> Any:
         raise NotKept(f"{function.__name__} reaches more than can be looked at")
     for each in state.functions:
         _refuse_outside(each, state)
-    files = sorted({each.__code__.co_filename for each in state.functions})
+    files = sorted(_with_imports({each.__code__.co_filename for each in state.functions}))
     return [_place(function), sorted(state.seen.items()), [[file, _file_digest(file)] for file in files]]
+
+
+def _with_imports(files: set[str]) -> set[str]:
+    """Some files, and those of all own modules that they import: a value that a module was loaded with may be older than its text."""
+    loaded = {
+        str(Path(file).resolve()): module
+        for module in list(sys.modules.values())
+        if isinstance(file := getattr(module, "__file__", None), str) and _is_own(file)
+    }
+    known, left = set(files), sorted(file for file in files if file.endswith(".py"))
+    while left:
+        file = left.pop()
+        package = getattr(loaded.get(str(Path(file).resolve())), "__package__", None) or ""
+        for name in _imported(file, package):
+            found = getattr(sys.modules.get(name), "__file__", None)
+            if isinstance(found, str) and _is_own(found) and found not in known and name.split(".")[0] not in _PURE:
+                known.add(found)
+                left.append(found)
+    return known
+
+
+def _imported(file: str, package: str) -> Iterator[str]:
+    """The names of the modules that a file may import, wherever it does."""
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError) as error:
+        raise NotKept(f"{file} cannot be read") from error
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name for each in node.names for name in _and_above(each.name))
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")
+            above = parts[: len(parts) - node.level + 1] if node.level else []
+            base = ".".join(filter(None, [*above, node.module]))
+            yield from _and_above(base)
+            yield from (f"{base}.{each.name}" for each in node.names)
+
+
+def _and_above(name: str) -> Iterator[str]:
+    """A module, and the packages that it lies in, which are loaded before it."""
+    parts = name.split(".")
+    yield from (".".join(parts[: end + 1]) for end in range(len(parts)))
 
 
 def _place(function: FunctionType) -> list[Any]:
