@@ -383,9 +383,8 @@ def _tested(
     seeds: np.random.SeedSequence,
     monitor: Monitor,
 ) -> Audit:
-    best = found.candidates[0]
-    counts, histogram = counted(made, best.pair, found.events, runs, seeds, monitor)
-    alpha = float(1 - confidence) / len(counts)
+    alpha = float(1 - confidence)
+    counts, histogram = counted(made, found.tested, aim, alpha, runs, seeds, monitor)
     bounds = [count.epsilon_at_least(alpha, aim.delta) for count in counts]
     top = int(np.argmax(bounds))
     delta_bound, delta_count, p_value = None, None, None

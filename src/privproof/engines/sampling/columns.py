@@ -67,10 +67,16 @@ class Rows:
 Column: TypeAlias = "Same | Numbers | Coded | Rows"
 
 
+_ATOMS = {bool, int, str}
+
+
 def identity(value: Any) -> Hashable:
     """Something hashable that tells values apart as their kind and their print do: 1, True, 1.0 and Fraction(1) are four."""
     match value:
         case Cells(items, shared):
+            kinds = set(map(type, items))
+            if len(kinds) == 1 and kinds <= _ATOMS:
+                return ("list", shared, *kinds, tuple(items))
             return ("list", shared, tuple(map(identity, items)))
         case Lookup(rows):
             return ("table", tuple((identity(key), identity(item)) for key, item in rows))

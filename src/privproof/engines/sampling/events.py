@@ -1,8 +1,8 @@
 """Events: sets of outputs that an audit counts, in words that can be read and patterns that can be decided exactly.
 
 An event is one of several patterns (single outputs; half-lines, intervals and boxes where outputs have numbers), what outputs begin with,
-or a half-space of the numbers of one form.  `occurs` tells for every run whether the event occurred; comparisons are exact, because the
-ends of intervals are fractions that floats represent.
+a half-space of the numbers of one form, or a set of codes of a feature (`sampling.features`).  `occurs` tells for every run whether the
+event occurred; comparisons are exact, because the ends of intervals are fractions that floats represent.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from privproof.engines.sampling.columns import Array
+from privproof.engines.sampling.features import Feature, FloatBits
 from privproof.engines.sampling.forms import FLOAT, SLOT, Sheet, form_of, identity_of, is_number
 from privproof.engines.sampling.samples import Samples
 from privproof.language.patterns import ANY, Between, pattern_text
@@ -60,7 +61,18 @@ class HalfSpace:
         return f"the output is {form_words(self.form)} with {' '.join(terms)} ≥ {self.threshold:.6g}"
 
 
-Event: TypeAlias = "OneOf | Beginning | HalfSpace"
+@dataclass(frozen=True)
+class Having:
+    """A feature of the output has one of several codes."""
+
+    feature: Feature
+    codes: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.feature} is {self.feature.code_words(self.codes)}"
+
+
+Event: TypeAlias = "OneOf | Beginning | HalfSpace | Having"
 
 
 def form_words(form: Any) -> str:
@@ -94,6 +106,8 @@ def occurs(event: Event, samples: Samples) -> Array:
             return _begun(items, samples)
         case HalfSpace(form, weights, threshold):
             return _beyond(repr(form), weights, threshold, samples)
+        case Having(feature, codes):
+            return np.isin(feature.codes(samples), codes)
 
 
 def _any(patterns: Sequence[Any], samples: Samples) -> Array:
@@ -251,8 +265,11 @@ def singled(event: Event, outputs: Sequence[Any]) -> tuple[Any, ...]:
         case Beginning(items):
             begun = [o for o in outputs if _match(list(items), _start(o, len(items)), [0]) is not None]
             return tuple(_with_floats(output) for output in begun)
-        case HalfSpace():
+        case HalfSpace() | Having(FloatBits()):
             return ()
+        case Having():
+            table = Samples(np.arange(len(outputs)), tuple(outputs))
+            return tuple(output for output, inside in zip(outputs, occurs(event, table), strict=True) if inside)
 
 
 def _with_floats(output: Any) -> Any:

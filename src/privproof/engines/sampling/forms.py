@@ -1,7 +1,8 @@
 """Forms: outputs that differ in their numbers only, so that many of them are compared with a pattern at once.
 
 The table of what many runs have written may have thousands of outputs.  A *sheet* holds those of one form as one array of numbers, a row
-for every output; *items* hold lists as rows of codes, so that what they begin with is compared in one go.
+for every output; *items* hold lists as rows of codes, so that what they begin with is compared in one go; *bits* hold whole numbers, or
+lists of truth values, as rows of binary digits.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ class _Slot:
 
 
 _SIMPLE = {bool, int, str}
+_WHOLE = {bool, int}
+_NO_NUMBERS = {bool, str, type(None)}
+_WIDEST = 4096
+"""Bits of an output that parities are made of."""
 FLOAT: Final = _Float()
 SLOT: Final = _Slot()
 
@@ -45,6 +50,8 @@ def form_of(output: Any) -> Any:
     if is_number(output):
         return SLOT
     if isinstance(output, list | tuple):
+        if set(map(type, output)) <= _NO_NUMBERS:
+            return output
         return type(output)(form_of(part) for part in output)
     return output
 
@@ -53,7 +60,7 @@ def numbers_of(output: Any) -> Iterator[Any]:
     """The numbers of an output from left to right, `FLOAT` for those that stand beside the table."""
     if is_number(output):
         yield output
-    elif isinstance(output, list | tuple):
+    elif isinstance(output, list | tuple) and not set(map(type, output)) <= _NO_NUMBERS:
         for part in output:
             yield from numbers_of(part)
 
@@ -149,3 +156,36 @@ def items_of(outputs: Sequence[Any]) -> Items:
             for item in output
         ]
     return Items(np.array([code for code, _ in listed], dtype=np.int64), rows, known)
+
+
+@dataclass(frozen=True, eq=False)
+class Bits:
+    """Outputs of a table as rows of binary digits, the lowest first; `rows` says which outputs they are."""
+
+    rows: Array
+    digits: Array
+
+
+def bits_of(outputs: Sequence[Any], *, listed: bool) -> Bits:
+    """The outputs that are whole numbers from 0 on, or those that are lists of bits, as rows of binary digits.
+
+    Shorter outputs have zeros at the end, so that a digit depends on its output alone.
+    """
+    if not listed:
+        numbers = [(i, o) for i, o in enumerate(outputs) if isinstance(o, int) and not isinstance(o, bool) and o >= 0]
+        width = min(_WIDEST, max((o.bit_length() for _, o in numbers), default=0))
+        size = -(-width // 8)
+        raw = b"".join((o % (1 << width)).to_bytes(size, "little") for _, o in numbers)
+        packed = np.frombuffer(raw, dtype=np.uint8).reshape(len(numbers), size)
+        digits = np.unpackbits(packed, axis=1, bitorder="little")[:, :width]
+        return Bits(np.array([i for i, _ in numbers], dtype=np.int64), digits)
+    lists = [
+        (i, o)
+        for i, o in enumerate(outputs)
+        if isinstance(o, list | tuple) and set(map(type, o)) <= _WHOLE and set(o) <= {0, 1}
+    ]
+    width = min(_WIDEST, max((len(o) for _, o in lists), default=0))
+    digits = np.zeros((len(lists), width), dtype=np.uint8)
+    for row, (_, output) in enumerate(lists):
+        digits[row, : len(output)] = output[:width]
+    return Bits(np.array([i for i, _ in lists], dtype=np.int64), digits)

@@ -10,7 +10,7 @@ What is learnt here is only proposed: whoever counts its occurrences for a bound
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
@@ -23,11 +23,9 @@ from privproof.engines.sampling.columns import Array
 from privproof.engines.sampling.events import Beginning, Event, HalfSpace, OneOf
 from privproof.engines.sampling.forms import FLOAT, filled, form_of, identity_of, items_of, numbers_of
 from privproof.engines.sampling.intervals import Floats
+from privproof.engines.sampling.kinds import NO_EVENTS, Kind, Proposal, Score, best_of, counted_kind, kind_of
 from privproof.engines.sampling.samples import Samples
 from privproof.language.patterns import ANY, Between
-
-Score: TypeAlias = Callable[[Array, Array], Floats]
-"""How much counts on the left and on the right are worth."""
 
 _MOST_FORMS = 24
 """So many forms of outputs, the most frequent first, are looked at by their numbers."""
@@ -54,28 +52,6 @@ _MERGED = 24
 """Of more patterns neighbouring intervals are not made one: all pairs would be tried."""
 _ROUNDS = 12
 """Steps of Newton's method in a regression; its direction is rounded afterwards, so more would change nothing."""
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """An event, and how often it occurred on both data sets where it was learnt."""
-
-    event: Event
-    left: int
-    right: int
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """Events of one kind: how often each occurred on both data sets, and the event itself where it is asked for."""
-
-    left: Array
-    right: Array
-    made: Callable[[int], Event]
-
-    def turned(self) -> _Kind:
-        """The same with both data sets exchanged."""
-        return _Kind(self.right, self.left, self.made)
 
 
 @dataclass(frozen=True)
@@ -112,7 +88,6 @@ class _Form:
 
 Cell: TypeAlias = tuple[Any, int, int]
 """A pattern, and how often it occurred on both data sets."""
-_NONE = _Kind(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), lambda i: OneOf(()))
 
 
 def learnt(left: Samples, right: Samples, score: Score, *, keep: int = 6) -> tuple[list[Proposal], list[Proposal]]:
@@ -131,7 +106,7 @@ def learnt(left: Samples, right: Samples, score: Score, *, keep: int = 6) -> tup
     cells = list(_single_cells(outputs, counts, forms))
     for form in forms:
         boxes = _boxes(form, len(left) + len(right))
-        kinds += [_half_lines(form), _each(boxes)]
+        kinds += [_half_lines(form), _around(form, inside=True), _around(form, inside=False), _each(boxes)]
         cells += boxes
     found = []
     for turned in (False, True):
@@ -141,39 +116,16 @@ def learnt(left: Samples, right: Samples, score: Score, *, keep: int = 6) -> tup
             *(_half_spaces(form.turned() if turned else form) for form in forms if len(form.varying) > 1),
         ]
         ordered = [(pattern, b, a) for pattern, a, b in cells] if turned else cells
-        best = _best(_unions(ordered), score, 3 * keep)
+        best = best_of(_unions(ordered), score, 3 * keep)
         for kind in listed:
-            best += _best(kind, score, keep)
-        found.append(_best(_proposed(best), score, 3 * keep))
+            best += best_of(kind, score, keep)
+        found.append(best_of(kind_of(best), score, 3 * keep))
     return found[0], found[1]
 
 
-def _best(kind: _Kind, score: Score, keep: int) -> list[Proposal]:
-    """The best events of a kind that occurred on the left, each once."""
-    possible = np.flatnonzero(kind.left)
-    if not len(possible):
-        return []
-    worth = score(kind.left[possible], kind.right[possible])
-    chosen: dict[str, Proposal] = {}
-    for i in possible[np.argsort(-worth, kind="stable")[: 4 * keep]].tolist():
-        proposal = Proposal(kind.made(i), int(kind.left[i]), int(kind.right[i]))
-        chosen.setdefault(repr(proposal.event), proposal)
-        if len(chosen) == keep:
-            break
-    return list(chosen.values())
-
-
-def _kind(made: Callable[[int], Event], left: Iterable[int], right: Iterable[int]) -> _Kind:
-    return _Kind(np.array([*left], dtype=np.int64), np.array([*right], dtype=np.int64), made)
-
-
-def _proposed(proposals: Sequence[Proposal]) -> _Kind:
-    return _kind(lambda i: proposals[i].event, (p.left for p in proposals), (p.right for p in proposals))
-
-
-def _each(cells: Sequence[Cell]) -> _Kind:
+def _each(cells: Sequence[Cell]) -> Kind:
     """Cells as events of their own."""
-    return _kind(lambda i: OneOf((cells[i][0],)), (a for _, a, _ in cells), (b for _, _, b in cells))
+    return counted_kind(lambda i: OneOf((cells[i][0],)), (a for _, a, _ in cells), (b for _, _, b in cells))
 
 
 def _common(left: Samples, right: Samples) -> tuple[list[Any], tuple[Array, Array]]:
@@ -195,10 +147,10 @@ def _common(left: Samples, right: Samples) -> tuple[list[Any], tuple[Array, Arra
 # --------------------------------------------------------------------------------------------------------- single outputs
 
 
-def _singles(outputs: Sequence[Any], counts: Sequence[Array]) -> _Kind:
+def _singles(outputs: Sequence[Any], counts: Sequence[Array]) -> Kind:
     """Single outputs; those with floats do not repeat."""
     codes = [i for i, output in enumerate(outputs) if not any(number is FLOAT for number in numbers_of(output))]
-    return _Kind(counts[0][codes], counts[1][codes], lambda i: OneOf((outputs[codes[i]],)))
+    return Kind(counts[0][codes], counts[1][codes], lambda i: OneOf((outputs[codes[i]],)))
 
 
 def _single_cells(outputs: Sequence[Any], counts: Sequence[Array], forms: Sequence[_Form]) -> Iterator[Cell]:
@@ -209,7 +161,7 @@ def _single_cells(outputs: Sequence[Any], counts: Sequence[Array], forms: Sequen
             yield output, int(a), int(b)
 
 
-def _beginnings(outputs: Sequence[Any], counts: Sequence[Array]) -> _Kind:
+def _beginnings(outputs: Sequence[Any], counts: Sequence[Array]) -> Kind:
     """What lists begin with, where several outputs do; without floats, which do not repeat."""
     items = items_of(outputs)
     floats = [code for item, code in items.known.items() if item == identity_of(FLOAT)]
@@ -228,7 +180,7 @@ def _beginnings(outputs: Sequence[Any], counts: Sequence[Array]) -> _Kind:
         for side, listed in ((counts[0], left), (counts[1], right)):
             listed += np.bincount(which.ravel(), weights=side[codes])[several > 1].astype(np.int64).tolist()
         places += [(int(codes[i]), size) for i in first[several > 1].tolist()]
-    return _kind(lambda i: Beginning(tuple(outputs[places[i][0]][: places[i][1]])), left, right)
+    return counted_kind(lambda i: Beginning(tuple(outputs[places[i][0]][: places[i][1]])), left, right)
 
 
 # ---------------------------------------------------------------------------------------------------------------- numbers
@@ -276,7 +228,7 @@ def _numbers(samples: Samples, common: Array, codes: Sequence[int], slots: Seque
     return result
 
 
-def _half_lines(form: _Form) -> _Kind:
+def _half_lines(form: _Form) -> Kind:
     left: list[int] = []
     right: list[int] = []
     places: list[tuple[int, float, int]] = []
@@ -293,7 +245,36 @@ def _half_lines(form: _Form) -> _Kind:
         slot, end, below = places[i]
         return OneOf((form.pattern({slot: _sides(end, whole=form.whole[slot])[below]}),))
 
-    return _kind(made, left, right)
+    return counted_kind(made, left, right)
+
+
+def _around(form: _Form, *, inside: bool) -> Kind:
+    """Intervals around the middle of a number, or what lies outside of them: where the noise of one data set is wider."""
+    left: list[int] = []
+    right: list[int] = []
+    places: list[tuple[int, float, float]] = []
+    for slot in form.varying:
+        one, other = (side[:, slot] for side in form.sides)
+        pooled = np.concatenate([one, other])
+        pooled = pooled[np.isfinite(pooled)]
+        if form.whole[slot] or not len(pooled):
+            continue
+        low, middle, high = np.percentile(pooled, [25, 50, 75]).tolist()
+        center = float(simple(np.array([middle]), high - low)[0])
+        ends = _ends(np.sort(np.abs(pooled - center)), _TAILS, whole=False)
+        for side, listed in ((one, left), (other, right)):
+            distances = np.sort(np.abs(side - center))
+            within = np.searchsorted(distances, ends, "right")
+            listed += (within if inside else len(side) - np.searchsorted(distances, ends, "left")).tolist()
+        places += [(slot, center, end) for end in ends.tolist()]
+
+    def made(i: int) -> Event:
+        slot, center, end = places[i]
+        low, high = Fraction(center) - Fraction(end), Fraction(center) + Fraction(end)
+        parts = [Between(low, high)] if inside else [Between(None, low), Between(high, None)]
+        return OneOf(tuple(form.pattern({slot: part}) for part in parts))
+
+    return counted_kind(made, left, right)
 
 
 def _ends(ordered: Array, shares: Array, *, whole: bool) -> Array:
@@ -379,16 +360,16 @@ def _evidence(one: Array, other: Array) -> Floats:
     return np.asarray(one * np.log(np.maximum(one, 1) / total) + other * np.log(np.maximum(other, 1) / total))
 
 
-def _half_spaces(form: _Form) -> _Kind:
+def _half_spaces(form: _Form) -> Kind:
     """Half-spaces by logistic regression on the numbers of a form."""
     slots = form.varying
     one, other = (side[:, slots] for side in form.sides)
     if min(len(one), len(other)) < _LEAST:
-        return _NONE
+        return NO_EVENTS
     data = np.concatenate([one, other])
     data = data[np.isfinite(data).all(axis=1)]
     if len(data) < len(one) + len(other):
-        return _NONE
+        return NO_EVENTS
     center, spread = np.median(data, axis=0), np.percentile(data, 75, axis=0) - np.percentile(data, 25, axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     inside = np.clip((data - center) / spread, -8.0, 8.0)
@@ -407,7 +388,7 @@ def _half_spaces(form: _Form) -> _Kind:
             break
     shown = [float(f"{w:.3g}") for w in (weights[:-1] / spread).tolist()]
     if not any(shown):
-        return _NONE
+        return NO_EVENTS
     full = [0.0] * len(form.constant)
     for slot, weight in zip(slots, shown, strict=True):
         full[slot] = weight
@@ -416,17 +397,17 @@ def _half_spaces(form: _Form) -> _Kind:
     width = float(pooled[3 * len(pooled) // 4] - pooled[len(pooled) // 4])
     ends = np.unique(simple(pooled[((1 - _SHARES) * (len(pooled) - 1)).astype(np.int64)], width))
     left, right = (len(side) - np.searchsorted(side, ends, "left") for side in sides)
-    return _Kind(left, right, lambda i: HalfSpace(form.form, tuple(full), float(ends[i])))
+    return Kind(left, right, lambda i: HalfSpace(form.form, tuple(full), float(ends[i])))
 
 
 # ----------------------------------------------------------------------------------------------------------------- unions
 
 
-def _unions(cells: Sequence[Cell]) -> _Kind:
+def _unions(cells: Sequence[Cell]) -> Kind:
     """Nested unions of cells by falling ratio of their counts."""
     chosen = [cell for cell in cells if cell[1]]
     if len(chosen) < 2:
-        return _NONE
+        return NO_EVENTS
     a = np.array([cell[1] for cell in chosen], dtype=np.int64)
     b = np.array([cell[2] for cell in chosen], dtype=np.int64)
     order = np.argsort(-(a + 0.5) / (b + 1.0), kind="stable")[:_LARGEST_UNION]
@@ -434,7 +415,7 @@ def _unions(cells: Sequence[Cell]) -> _Kind:
     def made(i: int) -> Event:
         return OneOf(merged([chosen[j][0] for j in order[: i + 1].tolist()]))
 
-    return _Kind(np.cumsum(a[order]), np.cumsum(b[order]), made)
+    return Kind(np.cumsum(a[order]), np.cumsum(b[order]), made)
 
 
 def merged(patterns: Sequence[Any]) -> tuple[Any, ...]:

@@ -27,7 +27,7 @@ from privproof.engines.sampling.columns import (
     row,
     select,
 )
-from privproof.engines.sampling.forms import FLOAT, Items, Sheet, identity_of, items_of, sheets
+from privproof.engines.sampling.forms import FLOAT, Bits, Items, Sheet, bits_of, identity_of, items_of, sheets
 from privproof.errors import LanguageError
 from privproof.language.values import Cells, plain
 
@@ -69,10 +69,20 @@ class Samples:
         """The outputs that are lists or tuples."""
         return items_of(self.outputs)
 
+    @cached_property
+    def number_bits(self) -> Bits:
+        """The outputs that are whole numbers from 0 on, as binary digits."""
+        return bits_of(self.outputs, listed=False)
+
+    @cached_property
+    def list_bits(self) -> Bits:
+        """The outputs that are lists of bits."""
+        return bits_of(self.outputs, listed=True)
+
     def part(self, start: int, stop: int) -> Samples:
         """Some of the runs, with the same table."""
         made = Samples(self.codes[start:stop], self.outputs, tuple(floats[start:stop] for floats in self.floats))
-        for name in ("places", "sheets", "items"):
+        for name in ("places", "sheets", "items", "number_bits", "list_bits"):
             if name in vars(self):
                 vars(made)[name] = vars(self)[name]
         return made

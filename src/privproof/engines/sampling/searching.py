@@ -22,9 +22,12 @@ import numpy as np
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
 from privproof.engines.sampling.columns import Array
-from privproof.engines.sampling.events import Event, occurs
+from privproof.engines.sampling.events import Event, Having, occurs
+from privproof.engines.sampling.feature_learning import Hints, learn_features
+from privproof.engines.sampling.features import references
 from privproof.engines.sampling.intervals import Floats, delta_at_least, epsilon_at_least, loss
-from privproof.engines.sampling.learning import Score, learnt
+from privproof.engines.sampling.kinds import Score
+from privproof.engines.sampling.learning import learnt
 from privproof.engines.sampling.moving import drawn, mutated
 from privproof.engines.sampling.proposing import patterns
 from privproof.engines.sampling.runnable import Runnable
@@ -61,6 +64,10 @@ _FIRST = 8
 """Pairs that are tried however few runs there are."""
 _CLIMB = 20_000
 """So many runs in all are worth a climb."""
+_KEPT = 4
+"""Events by features that are counted beside the others, in either direction."""
+_HANDICAP = 0.02
+"""An event by a feature has to win by so much: others are easier to read, and can be certified."""
 _POSITIONS = 24
 """Entries of a pair that are tried to be made simpler, each with a test of its own."""
 
@@ -119,7 +126,7 @@ class Found:
 
     Attributes:
         candidates: the candidates, the best first, each pair once.
-        events: for the best pair in its direction, the events to test.
+        tested: for the best pair in its direction, the events to test: the best for epsilon, and the best for delta where that is another.
         tried: how many pairs were tried.
         runs: how many runs were made.
         by_size: for every length tried, the largest worth.
@@ -127,7 +134,7 @@ class Found:
     """
 
     candidates: tuple[Candidate, ...]
-    events: tuple[Event, ...]
+    tested: tuple[Candidate, ...]
     tried: int
     runs: int
     by_size: Mapping[int, float]
@@ -168,12 +175,12 @@ class Search:
             best = self._ranked()
             if best and not pairs:
                 best.insert(0, self._simplified(best.pop(0)))
-            events = self._events(best[0].pair, last) if best else []
+            tested = self._tested(best[0].pair, last) if best else []
         except Stopped:
             stopped = self.monitor.stopped() or "stopped"
             best = self._ranked()
-            events = [best[0].event] if best else []
-        return Found(tuple(best[:_SURVIVORS]), tuple(events), self.tried, self.runs, self.by_size, stopped)
+            tested = best[:1]
+        return Found(tuple(best[:_SURVIVORS]), tuple(tested), self.tried, self.runs, self.by_size, stopped)
 
     def _through(
         self, sizes: Sequence[int | None], pairs: Sequence[Adjacent], fixed: Mapping[str, Any], budget: int
@@ -284,27 +291,40 @@ class Search:
         score, counted = self.aim.scores(half, doubt)[aim], self.aim.scores(runs - half, doubt)[aim]
         result = []
         both = learnt(learning[0], learning[1], score)
+        hints = _hints(pair, floats=self.subject.mechanism is None)
+        features = learn_features(learning[0], learning[1], hints, lambda n: self.aim.scores(n, doubt)[aim], keep=_KEPT)
         outputs = tuple({repr(o): o for side in sides for o in side.outputs}.values())
         for one, other, ordered in ((0, 1, pair), (1, 0, Adjacent(pair.right, pair.left))):
-            proposals = both[one]
+            proposals = [*both[one], *features[one]]
             left, right = (
                 np.array([int(occurs(p.event, counting[side]).sum()) for p in proposals]) for side in (one, other)
             )
-            worth = counted(left, right)
+            handicap = [_HANDICAP if isinstance(p.event, Having) else 0.0 for p in proposals]
+            worth = counted(left, right) - np.array(handicap)
             result += [
                 Candidate(ordered, p.event, a, b, runs - half, w, outputs)
                 for p, a, b, w in zip(proposals, left.tolist(), right.tolist(), worth.tolist(), strict=True)
             ]
         return result
 
-    def _events(self, pair: Adjacent, runs: int) -> list[Event]:
-        """The events of the best pair that are to be tested: the best ones for epsilon, and the best one for delta."""
-        result: list[Event] = []
-        for aim, keep in zip(range(len(self.aim.scores(runs))), (2, 1), strict=False):
+    def _tested(self, pair: Adjacent, runs: int) -> list[Candidate]:
+        """The events of the best pair that are to be tested: the best one for epsilon, and the best one for delta."""
+        result: dict[str, Candidate] = {}
+        for aim in range(len(self.aim.scores(runs))):
             listed = [c for c in self._events_of(pair, runs, aim, _LAST_DOUBT) if c.pair is pair]
-            listed.sort(key=lambda c: (-c.worth, -min(c.estimate, 1e9)))
-            result += [c.event for c in listed[:keep]]
-        return list({repr(event): event for event in result}.values())
+            best = max(listed, key=lambda c: (c.worth, min(c.estimate, 1e9)), default=None)
+            if best is not None:
+                result.setdefault(repr(best.event), best)
+        return list(result.values())
+
+
+def _hints(pair: Adjacent, *, floats: bool) -> Hints:
+    """What a pair suggests about features of outputs; floats that only stand for real numbers have no features."""
+    groups: dict[str, list[int]] = {}
+    for name, position in _positions(pair):
+        groups.setdefault(repr((name, pair.left[name][position], pair.right[name][position])), []).append(position)
+    found = tuple(references(dict(pair.left), dict(pair.right))) if floats else None
+    return Hints(found, tuple(map(tuple, groups.values())))
 
 
 def _positions(pair: Adjacent) -> list[tuple[str, int]]:

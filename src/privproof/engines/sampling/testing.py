@@ -1,7 +1,7 @@
 """Testing: fresh runs of two data sets, events that were fixed before, and what their counts say with confidence.
 
-Every event that is counted is one comparison; alpha is divided by their number, so that with probability at least ``1 - alpha`` *all*
-bounds hold together, whichever of them is reported.
+One event is tested for epsilon, and where a claim is tested another one may be tested for delta.  They share alpha, so that with
+probability at least ``1 - alpha`` *all* bounds hold together, whichever of them is reported.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.sampling.adjacent import Adjacent
 from privproof.engines.sampling.events import Event, occurs
 from privproof.engines.sampling.forms import FLOAT
-from privproof.engines.sampling.intervals import Floats, delta_at_least, epsilon_at_least, loss, p_values
+from privproof.engines.sampling.intervals import Floats, loss
+from privproof.engines.sampling.regions import Region, best_weight
 from privproof.engines.sampling.runnable import Runnable
 from privproof.engines.sampling.samples import Samples
-from privproof.engines.sampling.searching import seed
+from privproof.engines.sampling.searching import Aim, Candidate, seed
 
 _TOGETHER = 2**18
 """Runs made and counted at once, of a mechanism in the language: what their columns need in memory."""
@@ -27,10 +28,14 @@ _CALLED_TOGETHER = 2**14
 """The same of an ordinary function, which is slower."""
 _WATCHED_TOGETHER = 2**6
 """So few, where time is limited and calls may be slow."""
+_SHARES = (0.9, 0.1)
+"""How two events share alpha: the one for epsilon decides about a claim; the one for delta is frequent, and needs little."""
 _BINS = 24
 """Bars of a histogram of numbers: as many as can be told apart in a report."""
 _LISTED = 20
 """Outputs that a histogram shows by name; the others are counted together."""
+_CURVE_CELLS = 200
+"""Cells behind every p-value: they make it larger by a hundredth of itself at most."""
 _POINTS = 80
 """Points of the curve of p-values, and as many again where it rises."""
 
@@ -45,6 +50,8 @@ class Count:
         left: how often it occurred on the left.
         right: how often on the right.
         runs: how many runs there were on each side.
+        weight: how the confidence is shared between the two sides, fixed before the runs (`sampling.regions`).
+        share: the share of alpha that is spent on this event.
     """
 
     pair: Adjacent
@@ -52,6 +59,13 @@ class Count:
     left: int
     right: int
     runs: int
+    weight: float = 0.5
+    share: float = 1.0
+
+    @property
+    def region(self) -> Region:
+        """The probabilities that the counts do not reject."""
+        return Region(self.left, self.right, self.runs, self.weight)
 
     @property
     def estimate(self) -> float:
@@ -59,12 +73,12 @@ class Count:
         return loss(self.left / self.runs, self.right / self.runs)
 
     def epsilon_at_least(self, alpha: float, delta: float = 0.0) -> float:
-        """A lower bound on epsilon with confidence ``1 - alpha``."""
-        return float(epsilon_at_least(self.left, self.right, self.runs, alpha, delta))
+        """A lower bound on epsilon; all events that share alpha hold theirs together with confidence ``1 - alpha``."""
+        return self.region.epsilon_at_least(self.share * alpha, delta)
 
     def delta_at_least(self, alpha: float, epsilon: float) -> float:
-        """A lower bound on delta at an epsilon, with confidence ``1 - alpha``."""
-        return float(delta_at_least(self.left, self.right, self.runs, alpha, epsilon))
+        """A lower bound on delta at an epsilon, with the same confidence."""
+        return self.region.delta_at_least(self.share * alpha, epsilon)
 
 
 @dataclass(frozen=True)
@@ -77,8 +91,9 @@ class Histogram:
 
 def counted(
     subject: Runnable,
-    pair: Adjacent,
-    events: Sequence[Event],
+    tested: Sequence[Candidate],
+    aim: Aim,
+    alpha: float,
     runs: int,
     seeds: np.random.SeedSequence,
     monitor: Monitor,
@@ -86,8 +101,23 @@ def counted(
     """How often events occur in fresh runs on both data sets, and what was written how often in the first of them.
 
     Where time is up fewer runs are made: that does not depend on what they write, so the counts mean what they say.
+
+    Args:
+        subject: what is run.
+        tested: the events of one pair, with the counts of the search: these alone fix the weights.
+        aim: what is looked for.
+        alpha: one minus the confidence.
+        runs: how many runs on each side.
+        seeds: where the seeds of the runs come from.
+        monitor: progress, a time limit.
     """
-    totals = np.zeros((len(events), 2), dtype=np.int64)
+    pair, generator = tested[0].pair, np.random.default_rng(seeds.spawn(1)[0])
+    shares = (1.0,) if len(tested) == 1 else _SHARES
+    weights = [
+        best_weight(c.left, c.right, c.runs, runs, share * alpha, aim.delta, generator)
+        for c, share in zip(tested, shares, strict=True)
+    ]
+    totals = np.zeros((len(tested), 2), dtype=np.int64)
     drawn: list[Samples] = []
     together = _TOGETHER if subject.mechanism is not None else _CALLED_TOGETHER
     if subject.mechanism is None and monitor.deadline is not None:
@@ -98,20 +128,23 @@ def counted(
         size = min(together, runs - made)
         for side, (arguments, sequence) in enumerate(zip((pair.left, pair.right), seeds.spawn(2), strict=True)):
             samples = subject.draw(arguments, size, seed(sequence))
-            totals[:, side] += [int(occurs(event, samples).sum()) for event in events]
+            totals[:, side] += [int(occurs(candidate.event, samples).sum()) for candidate in tested]
             if made == 0:
                 drawn.append(samples)
         made += size
-    counts = tuple(Count(pair, e, a, b, made) for e, (a, b) in zip(events, totals.tolist(), strict=True))
+    counts = tuple(
+        Count(pair, candidate.event, a, b, made, weight, share)
+        for candidate, (a, b), weight, share in zip(tested, totals.tolist(), weights, shares, strict=True)
+    )
     return counts, histogram(drawn[0], drawn[1])
 
 
 def curve(counts: Sequence[Count], epsilons: Sequence[float], delta: float = 0.0) -> Floats:
-    """For every epsilon the p-value of "epsilon is kept", corrected for the number of events."""
+    """For every epsilon the p-value of "epsilon is kept", over all events with their shares of alpha."""
     lowest = np.ones(len(epsilons))
     for count in counts:
-        lowest = np.minimum(lowest, p_values(count.left, count.right, count.runs, epsilons, delta))
-    return np.minimum(1.0, lowest * len(counts))
+        lowest = np.minimum(lowest, count.region.p_values(epsilons, delta, _CURVE_CELLS) / count.share)
+    return lowest
 
 
 def histogram(left: Samples, right: Samples) -> Histogram:
