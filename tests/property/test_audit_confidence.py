@@ -88,7 +88,7 @@ def audits(case: Case) -> Iterator[Audit]:
 
 def bound(found: Audit, confidence: float, delta: float) -> float:
     """The bound on epsilon that the same runs give at another confidence."""
-    return max(count.epsilon_at_least((1 - confidence) / len(found.tests), delta) for count in found.tests)
+    return max(count.epsilon_at_least(1 - confidence, delta) for count in found.tests)
 
 
 def rarely(times: int, share: float) -> bool:

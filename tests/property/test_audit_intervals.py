@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from math import comb, exp, inf, log
+from math import comb, inf, log
 
 import numpy as np
 import pytest
 from flint import arb, ctx
 
-from privproof.engines.sampling.intervals import at_least, at_most, delta_at_least, epsilon_at_least, loss, p_values
+from privproof.engines.sampling.intervals import at_least, at_most, delta_at_least, epsilon_at_least, loss
 
 ALPHAS = (0.5, 0.25, 0.1, 0.05, 0.01, 1e-6)
 PROBABILITIES = tuple(
@@ -160,72 +160,6 @@ def test_counts_that_say_nothing_give_zero():
         assert float(epsilon_at_least(left, right, 1000, 0.05)) == 0.0
         assert float(delta_at_least(left, right, 1000, 0.05, 0.0)) == 0.0
     assert float(epsilon_at_least(1000, 0, 1000, 0.05, 1.0)) == 0.0
-
-
-# ------------------------------------------------------------------------------------------------------------ p-values
-
-
-@pytest.mark.parametrize("runs", [1, 2, 6])
-def test_a_small_p_value_is_rare_where_the_budget_is_kept(runs):
-    for factor, delta in product((1, 2, 5), DELTAS):
-        table = np.array(
-            [
-                [float(p_values(i, j, runs, [log(factor)], float(delta))[0]) for j in range(runs + 1)]
-                for i in range(runs + 1)
-            ]
-        )
-        assert ((table > 0) & (table <= 1)).all()
-        levels = sorted({*table.ravel().tolist(), *ALPHAS})
-        for q in PROBABILITIES:
-            p = min(Fraction(1), factor * q + delta)
-            for level in levels:
-                # a rounding of the logarithm must not matter: the last digits of a level are left away
-                assert mass(runs, p, q, table <= level) <= Fraction(level) * (1 + Fraction(1, 10**9))
-
-
-@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.1])
-def test_p_values_rise_with_epsilon(delta):
-    grid = np.linspace(0, 12, 121)
-    for left, right in product((0, 1, 10, 500, 999, 1000), repeat=2):
-        values = p_values(left, right, 1000, grid, delta)
-        assert ((values >= 0) & (values <= 1)).all()
-        assert (np.diff(values) >= -1e-12).all()
-
-
-@pytest.mark.parametrize("delta", [0.0, 0.05])
-@pytest.mark.parametrize(
-    ("left", "right", "runs"), [(30, 2, 100), (100, 0, 100), (1000, 0, 1000), (40_000, 900, 100_000)]
-)
-def test_the_bound_has_the_p_value_alpha(left, right, runs, delta):
-    for alpha in (0.5, 0.05, 0.001, 1e-6):
-        bound = float(epsilon_at_least(left, right, runs, alpha, delta))
-        if bound > 0:
-            assert p_values(left, right, runs, [bound], delta)[0] == pytest.approx(alpha, rel=1e-4)
-            lower, upper = p_values(left, right, runs, [bound - 0.01, bound + 0.01], delta)
-            assert lower < alpha < upper
-
-
-def test_p_values_in_the_corners():
-    for delta in (0.0, 0.1):
-        for runs in (1, 10, 1000):
-            for epsilon in (0.0, 1.0, 60.0, 709.0, 800.0, inf):
-                assert p_values(0, 0, runs, [epsilon], delta)[0] == 1.0
-                assert p_values(0, runs, runs, [epsilon], delta)[0] == 1.0
-                assert p_values(runs, runs, runs, [epsilon], delta)[0] == 1.0
-    assert p_values(1000, 0, 1000, [800.0, inf]).tolist() == [1.0, 1.0]
-    assert p_values(1000, 0, 1000, [0.0])[0] < 1e-200
-    assert p_values(1000, 0, 1000, [0.0], 1.0)[0] == 1.0
-    # everything on the left, nothing on the right, one run: e^epsilon q = 1 - q at the crossing
-    assert p_values(1, 0, 1, [0.0])[0] == pytest.approx(1.0)
-    assert p_values(2, 0, 2, [0.0])[0] == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize("factor", [1e3, 1e9, 1e15])
-def test_p_values_where_the_event_is_rare_on_the_right(factor):
-    """With no occurrence on the right, the crossing is near q = 1 / factor, where almost nothing is left of the interval."""
-    value = p_values(100, 0, 100, [log(factor)])[0]
-    q = exp(-log(factor))
-    assert value == pytest.approx(min(1.0, 2 * (1 - q) ** 100), rel=0.2)
 
 
 def test_the_loss_of_a_ratio():

@@ -21,6 +21,7 @@ import numpy as np
 from privproof.asking import renamed
 from privproof.auditing.audits import Audit
 from privproof.auditing.exact_side import as_float, exactly, narrowed_to
+from privproof.auditing.float_leaks import float_leak_notes
 from privproof.engines import Monitor
 from privproof.engines.monitor import Timed
 from privproof.engines.sampling.adjacent import Adjacent, fits, is_adjacent
@@ -136,7 +137,7 @@ def audit(
     remaining = inf if monitor.deadline is None else monitor.deadline - time.monotonic()
     watched = monitor if remaining == inf else Timed(monitor, _SEARCHING * remaining)
     found = Search(made, aim, searching, watched).found(
-        sizes, listed, fixed, searched_runs or min(_MOST_SEARCHED, 3 * runs)
+        sizes, listed, fixed, searched_runs or min(_MOST_SEARCHED, 3 * runs), runs
     )
     if not found.candidates:
         if found.stopped:
@@ -151,7 +152,11 @@ def audit(
         result,
         seed=seed,
         repeatable=repeatable,
-        notes=(*notes, *_remarks(found, runs, result.samples, explicit=size is not None or bool(listed))),
+        notes=(
+            *notes,
+            *([] if result.count is None else float_leak_notes(made, result.count.event)),
+            *_remarks(found, runs, result.samples, explicit=size is not None or bool(listed)),
+        ),
         seconds={"search": searched - begun, "test": tested - searched},
     )
     if exact and made.mechanism is not None:

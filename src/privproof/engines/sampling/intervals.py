@@ -21,6 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 
+_TEST_ERRORS = 1.64
+"""Standard errors of the test that a bound costs, at 95 per cent."""
+_SEARCH_ERRORS = 2.0
+"""Standard errors of the search that are taken off what it promises: more loses where ratios grow in a tail, less where they do not."""
 SAFE = 1e-9
 """Every bound is moved outward by this share, more than the rounding of the incomplete beta function."""
 
@@ -70,6 +74,19 @@ def delta_at_least(left: ArrayLike, right: ArrayLike, runs: ArrayLike, alpha: fl
     above = at_least(left, runs, alpha / 2)
     below = at_most(right, runs, alpha / 2)
     return np.asarray(np.maximum(above - exp(min(epsilon, 700.0)) * (1 + SAFE) * below - SAFE, 0.0))
+
+
+def promised_epsilon(left: ArrayLike, right: ArrayLike, searched: int, runs: int, delta: float = 0.0) -> Floats:
+    """About the bound on epsilon that so many fresh runs promise, from counts of a search, less the error of these counts.
+
+    An event that was chosen among many for its estimate is worth less than that; how much less depends on the runs of the search, and what
+    a test can show depends on its own.  So frequent events are preferred where ratios are equal, and rare ones where theirs grow.
+    """
+    p, q = ((np.asarray(count, dtype=np.float64) + 0.5) / (searched + 1) for count in (left, right))
+    above = np.maximum(p - delta, SAFE)
+    spread = np.sqrt(p * (1 - p) / above**2 + (1 - q) / q)
+    error = _TEST_ERRORS / np.sqrt(runs) + _SEARCH_ERRORS / np.sqrt(searched)
+    return np.asarray(np.maximum(np.log(above / q) - error * spread, 0.0))
 
 
 def loss(left: float, right: float) -> float:

@@ -35,7 +35,7 @@ _COARSE = 60
 """The same where weights are compared: the cells cost all of them the same."""
 _TINY = 1e-5
 """The first cell ends at this share of the largest q that is not rejected: below it p is not small enough to be the least quotient."""
-_NEVER = 1e-15
+_NEVER = 1e-100
 """Larger probabilities on the right make a count so unlikely that no p-value of interest rests on them; none below it times 200 is told."""
 _WEIGHTS = (0.0, 0.0005, 0.002, 0.007, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
 """The weights that are compared: densely near zero, which is best for events that hardly occur on the right."""

@@ -25,7 +25,7 @@ from privproof.engines.sampling.columns import Array
 from privproof.engines.sampling.events import Event, Having, occurs
 from privproof.engines.sampling.feature_learning import Hints, learn_features
 from privproof.engines.sampling.features import references
-from privproof.engines.sampling.intervals import Floats, delta_at_least, epsilon_at_least, loss
+from privproof.engines.sampling.intervals import Floats, delta_at_least, epsilon_at_least, loss, promised_epsilon
 from privproof.engines.sampling.kinds import Score
 from privproof.engines.sampling.learning import learnt
 from privproof.engines.sampling.moving import drawn, mutated
@@ -64,6 +64,10 @@ _FIRST = 8
 """Pairs that are tried however few runs there are."""
 _CLIMB = 20_000
 """So many runs in all are worth a climb."""
+_LAST = 12
+"""The part of the runs that goes to each side of the best pair at the end, to choose the event that is tested."""
+_LAST_OF_PAIRS = 4
+"""The same where pairs are given, and no others are searched for."""
 _KEPT = 4
 """Events by features that are counted beside the others, in either direction."""
 _HANDICAP = 0.02
@@ -159,6 +163,7 @@ class Search:
         pairs: Sequence[Adjacent],
         fixed: Mapping[str, Any],
         budget: int,
+        runs: int,
     ) -> Found:
         """The best candidates.
 
@@ -167,15 +172,16 @@ class Search:
             pairs: the only pairs to try; without any, those that the adjacency suggests.
             fixed: the values of public inputs that are given.
             budget: how many runs may be made, about.
+            runs: how many runs the test will make on each side.
         """
         stopped = ""
-        last = max(_FEWEST, budget // 16)
+        last = max(_FEWEST, budget // (_LAST_OF_PAIRS if pairs else _LAST))
         try:
             self._through(sizes, pairs, fixed, budget)
             best = self._ranked()
             if best and not pairs:
                 best.insert(0, self._simplified(best.pop(0)))
-            tested = self._tested(best[0].pair, last) if best else []
+            tested = self._tested(best[0].pair, last, runs) if best else []
         except Stopped:
             stopped = self.monitor.stopped() or "stopped"
             best = self._ranked()
@@ -307,15 +313,22 @@ class Search:
             ]
         return result
 
-    def _tested(self, pair: Adjacent, runs: int) -> list[Candidate]:
-        """The events of the best pair that are to be tested: the best one for epsilon, and the best one for delta."""
-        result: dict[str, Candidate] = {}
-        for aim in range(len(self.aim.scores(runs))):
-            listed = [c for c in self._events_of(pair, runs, aim, _LAST_DOUBT) if c.pair is pair]
-            best = max(listed, key=lambda c: (c.worth, min(c.estimate, 1e9)), default=None)
-            if best is not None:
-                result.setdefault(repr(best.event), best)
-        return list(result.values())
+    def _tested(self, pair: Adjacent, searched: int, runs: int) -> list[Candidate]:
+        """The events of the best pair that are to be tested: the one that promises most for epsilon, and the best one for delta."""
+        listed = [c for c in self._events_of(pair, searched, 0) if c.pair is pair]
+        left, right = ([getattr(c, side) for c in listed] for side in ("left", "right"))
+        promises = promised_epsilon(left, right, max(1, searched - searched // 2), runs, self.aim.delta)
+        handicaps = [_HANDICAP if isinstance(c.event, Having) else 0.0 for c in listed]
+        ranked = sorted(
+            range(len(listed)),
+            key=lambda i: (handicaps[i] - promises[i], -listed[i].worth, -min(listed[i].estimate, 1e9)),
+        )
+        result = [listed[i] for i in ranked[:1]]
+        if len(self.aim.scores(searched)) > 1:
+            for_delta = [c for c in self._events_of(pair, searched, 1, _LAST_DOUBT) if c.pair is pair]
+            best = max(for_delta, key=lambda c: (c.worth, min(c.estimate, 1e9)), default=None)
+            result += [] if best is None or best.worth <= 0 or best.event in [c.event for c in result] else [best]
+        return result
 
 
 def _hints(pair: Adjacent, *, floats: bool) -> Hints:

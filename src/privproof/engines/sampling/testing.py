@@ -34,8 +34,8 @@ _BINS = 24
 """Bars of a histogram of numbers: as many as can be told apart in a report."""
 _LISTED = 20
 """Outputs that a histogram shows by name; the others are counted together."""
-_CURVE_CELLS = 200
-"""Cells behind every p-value: they make it larger by a hundredth of itself at most."""
+_CURVE_CELLS = 100
+"""Cells behind every p-value of a curve: few, since a curve has many points; they err to the safe side."""
 _POINTS = 80
 """Points of the curve of p-values, and as many again where it rises."""
 
