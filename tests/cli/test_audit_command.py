@@ -16,7 +16,7 @@ import random
 from privproof import real, real_queries, runnable
 
 def noisy(x: real(), scale=1.0):
-    return x + random.expovariate(1 / scale) - random.expovariate(1 / scale)
+    return round(1024 * (x + random.expovariate(1 / scale) - random.expovariate(1 / scale))) / 1024
 
 def undeclared(x):
     return x + random.random()

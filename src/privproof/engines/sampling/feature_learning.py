@@ -34,6 +34,8 @@ _MOST_CODES = 4096
 """A feature with more codes would be learnt by heart."""
 _FEWEST = 30
 """A feature with fewer runs on both sides together says nothing."""
+_FEWEST_OF_A_CODE = 3
+"""A code that was met more rarely adds next to nothing to a union, and may be as frequent on the other side."""
 _TRANSFORMED = 22
 """Bits whose parities are all looked at: the transform takes a second of time at most."""
 _TRANSFORM_SHARE = 512
@@ -117,7 +119,7 @@ def _counts(codes: Array, known: Array) -> Array:
 def _nested(feature: Feature, known: Array, first: tuple[Array, Array], second: tuple[Array, Array]) -> Kind:
     """Nested unions of codes by falling ratio on one half of the runs, with their counts on the other half."""
     order = np.argsort(-(first[0] + 0.5) / (first[1] + 1.0), kind="stable")
-    order = order[first[0][order] > 0]
+    order = order[first[0][order] >= _FEWEST_OF_A_CODE]
 
     def made(i: int) -> Event:
         return Having(feature, tuple(sorted(known[order[: i + 1]].tolist())))
