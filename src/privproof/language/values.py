@@ -308,14 +308,14 @@ def shown_name(name: str) -> str:
     return name.rpartition(".")[2] if name.startswith("#") else name
 
 
-_PLAIN = {bool, int, str, type(None)}
+_PLAIN_KINDS = frozenset({bool, int, str, type(None)})
 
 
 def plain(value: Any) -> Any:
     """The Python value that a value stands for, where it stands for one."""
     match value:
         case Cells(inner):
-            return list(inner) if set(map(type, inner)) <= _PLAIN else [plain(item) for item in inner]
+            return list(inner) if set(map(type, inner)) <= _PLAIN_KINDS else [plain(item) for item in inner]
         case Lookup(rows):
             return {plain(key): plain(item) for key, item in rows}
         case Answers():
