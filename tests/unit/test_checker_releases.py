@@ -9,9 +9,19 @@ from itertools import pairwise, product
 from math import exp, inf, log
 
 import pytest
+from flint import arb
+from tests.amounts import selected
 
 from privproof.evidence.checker.outcomes import Accepted, Limits, Refusal
 from privproof.evidence.checker.releases import check_release
+from privproof.evidence.checker.releases.laws import ChainSums
+from privproof.evidence.checker.releases.losses import Laplace
+from privproof.evidence.checker.releases.outputs import _noisy, decay
+from privproof.evidence.checker.releases.priors import Chain
+from privproof.evidence.checker.releases.questions import Sum
+from privproof.evidence.checker.releases.rounded_laws import shown_by_rounding
+from privproof.exact import rational
+from privproof.exact.balls import precision
 
 STATES = ["0", "1"]
 ONE = {"method": "laws"}
@@ -953,3 +963,31 @@ def test_events_agree_with_enumeration(seed):
             assert float(accepted.details["left_probability"]) == pytest.approx(float(chances[0]))
             question["epsilon"] = str(Fraction(loss + 1e-6).limit_denominator(10**9))
             assert rejected(question, event, "refuted")
+
+
+@pytest.mark.parametrize("seed", selected(range(60), 12))
+def test_rounding_shows_no_claim_that_is_too_small(seed):
+    """Claims next to the loss of a node, from below and from above, as 600 bits give it."""
+    generator = random.Random(seed)
+    size, length = generator.choice([2, 2, 3]), generator.choice([2, 5, 30])
+    rows = tuple(tuple(map(rational, random_row(generator, size, zeros=length < 30))) for _ in range(size))
+    start = tuple(map(rational, random_row(generator, size, zeros=True)))
+    states = tuple(f"s{i}" for i in range(size))
+    query = Sum({"s0": rational(0), "s1": rational(generator.randint(1, 2)), "s2": rational(2)}, rational(1))
+    sums = ChainSums(Chain(states, rows, "given", start), length, query, "question")
+    noise = Laplace(rational(generator.choice([1, 3, "1/7"])))
+    node = generator.choice(sums.nodes)
+    with precision(600):
+        factor = decay(noise, sums.unit)
+        ((_, laws),) = sums.balls([node])
+        low, high = min(law.low for law in laws.values()), max(law.high for law in laws.values())
+        noisy = [_noisy(law, low, high, factor) for law in laws.values()]
+        ratios = [a / b for one in noisy for other in noisy for a, b in zip(one, other, strict=True)]
+        loss = ratios[0]
+        for ratio in ratios:
+            loss = loss.max(ratio)
+        if len(laws) > 1:
+            for wide in ("1e-6", "1e-10", "1e-13", "1e-16", "1e-18", "1e-25", "0"):
+                assert node not in shown_by_rounding(sums, loss * (1 - arb(wide)), factor)
+        for wide in ("1e-6", "1e-8"):
+            assert shown_by_rounding(sums, loss * (1 + arb(wide)), factor)[node] == (high - low + 1) * (len(laws) > 1)

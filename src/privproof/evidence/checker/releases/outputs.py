@@ -5,8 +5,9 @@ factor by which the noise falls over one unit.  Between two neighbouring atoms t
 linear functions of ``B^(-2z)``, hence monotone, and outside all atoms it is constant.  So its largest value is found at an
 atom, and comparing at all points of the grid between the least and the greatest atom is enough.
 
-Balls decide where the two sides differ.  Where they may be equal, geometric noise leaves a comparison of rationals.  With
-Laplace noise B is transcendental, so two sides that are polynomials in B are equal only if all coefficients are.
+Floating point shows most nodes of a chain, with a bound on its errors (`rounded_laws`).  Balls decide where the two sides
+differ.  Where they may be equal, geometric noise leaves a comparison of rationals.  With Laplace noise B is transcendental, so
+two sides that are polynomials in B are equal only if all coefficients are.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from flint import arb, fmpz_poly
 from privproof.evidence.checker.documents import only_members
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.releases.events import attained
-from privproof.evidence.checker.releases.laws import Law, Laws, Sums, every
+from privproof.evidence.checker.releases.laws import ChainSums, Law, Laws, Sums, every
 from privproof.evidence.checker.releases.losses import Allowance, Laplace, Noise
 from privproof.evidence.checker.releases.questions import Release
+from privproof.evidence.checker.releases.rounded_laws import shown_by_rounding
 from privproof.exact import Rational
 from privproof.exact.balls import precision
 
@@ -46,8 +48,14 @@ def proved_by_laws(release: Release, evidence: dict[str, object], limits: Limits
 
 def _checked(found: Sums, allowance: Allowance, place: str) -> int:
     """Refuse unless the claim holds at all outputs of all nodes; how many they are."""
-    compared = 0
-    pending: dict[Any, list[int]] = {node: [] for node in found.nodes}
+    shown: dict[int, int] = {}
+    if isinstance(found, ChainSums):
+        with precision(_BITS[0]):
+            shown = shown_by_rounding(found, allowance.claimed().exp(), decay(allowance.noise, found.unit))
+    compared = sum(shown.values())
+    pending: dict[Any, list[int]] = {node: [] for node in found.nodes if node not in shown}
+    if not pending:
+        return compared
     for level, bits in enumerate(_BITS):
         left: dict[Any, list[int]] = {}
         with precision(bits):
