@@ -16,9 +16,9 @@ from math import log
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from privproof.compiling.sampled import root_part
+from privproof.engines.laplace.least_shifts import LeastShifts, Lost
 from privproof.engines.laplace.solver import answered, z3
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
@@ -265,11 +265,10 @@ class LinearProgram:
         count = len(region.noises)
         rows, data = _matrix(region.tests, count, names)
         equal, moved = _matrix(region.released, count, names)
-        self.rows, self.data, self.equal, self.moved = rows, data, equal, moved
+        self.data, self.moved = data, moved
         weights = [-log(float(n.scale)) if n.kind == "geometric" else float(1 / n.scale) for n in region.noises]
-        self.cost = np.array(weights * 2)
-        self.bounds: list[tuple[int, int | None]] = [(0, None)] * count
-        self.bounds += [(0, 0) if n.kind in ("exponential", "gumbel") else (0, None) for n in region.noises]
+        never_down = [n.kind in ("exponential", "gumbel") for n in region.noises]
+        self.program = LeastShifts(weights, rows, equal, never_down)
 
     def solve(self, corner: Mapping[str, Fraction]) -> tuple[float, tuple[float, ...]]:
         """The least cost at a corner and the shifts; infinite if nothing keeps the region."""
@@ -279,27 +278,15 @@ class LinearProgram:
     def slope(self, corner: Mapping[str, Fraction]) -> tuple[float, tuple[float, ...], Any]:
         """The same, and how the cost grows with each value of the data."""
         move = np.array([float(corner[name]) for name in self.names])
-        count = len(self.region.noises)
-        if count == 0:
-            fits = np.all(self.data @ move >= -1e-9) and np.all(np.abs(self.moved @ move) <= 1e-9)
-            return (0.0 if fits else np.inf), (), None
-        found = linprog(
-            self.cost,
-            A_ub=np.hstack([-self.rows, self.rows]) if len(self.rows) else None,
-            b_ub=self.data @ move if len(self.rows) else None,
-            A_eq=np.hstack([self.equal, -self.equal]) if len(self.equal) else None,
-            b_eq=-(self.moved @ move) if len(self.equal) else None,
-            bounds=self.bounds,
-            method="highs",
-        )
-        if found.status != 0 or found.x is None or found.fun is None:
+        try:
+            found = self.program.solve(self.data @ move, self.moved @ move)
+        except Lost:
+            found = None  # nothing is known; what is looked for instead is verified
+        if found is None:
             return np.inf, (), None
-        slope = np.zeros(len(self.names))
-        if len(self.rows):
-            slope += found.ineqlin.marginals @ self.data
-        if len(self.equal):
-            slope -= found.eqlin.marginals @ self.moved
-        return float(found.fun), tuple(found.x[:count] - found.x[count:]), slope
+        cost, shifts, prices = found
+        above = len(self.data)
+        return cost, tuple(shifts), prices[:above] @ self.data - prices[above:] @ self.moved
 
 
 def _matrix(forms: Sequence[Linear], count: int, names: Sequence[str]) -> tuple[Any, Any]:
