@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from flint import arb
@@ -34,6 +35,8 @@ _APART = {"geometric": "geometric", "gumbel": "Gumbel"}
 """Noise that is summed up before the rest is integrated, and what it is called."""
 _UNUSED = Noise("laplace", ONE)
 """A law in the place of a noise that no inequality mentions."""
+_REMEMBERED = 4_096
+"""So many probabilities of polyhedra are remembered: data that are moved alike, and leaves that differ in what is shown, have the same."""
 
 
 def halfspace(form: Linear) -> Halfspace:
@@ -108,10 +111,15 @@ def measure_ball(found: Sequence[Leaf], pattern: object, bits: int = 128) -> arb
         if leaf.complete and (also := leaf.within(pattern)) is not None:
             split = _split(leaf, also)
             if not split.weight.is_zero:
-                part = probability_ball(split.noises, split.halfspaces, ONE, bits)
+                part = _ball(split.noises, split.halfspaces, bits)
                 with precision(bits):
                     total = total + part * split.weight.ball(1, bits)
     return total
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _ball(noises: tuple[Noise, ...], halfspaces: tuple[Halfspace, ...], bits: int) -> arb:
+    return probability_ball(noises, halfspaces, ONE, bits)
 
 
 def following(pattern: object, *, discrete: bool = False) -> Follow | None:
