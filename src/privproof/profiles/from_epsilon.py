@@ -67,6 +67,8 @@ def proved_by_epsilon(question: AnyQuestion, ask: Ask) -> Verdict | None:
 
 def refuted_on_short_lists(question: AnyQuestion, ask: Ask) -> Verdict | None:
     """The verdict on the same claim at a length at which it is refuted; None where it is at none that was tried."""
+    if question.budget is not None and question.budget.delta >= 1:
+        return None  # no event exceeds another by more than one
     for short in _at_lengths(question):
         found = ask(Request(short.under(question.budget)))
         if isinstance(found, Refuted):
