@@ -101,7 +101,7 @@ class LeastShifts:
                 return values, None
             row = int(missing.argmin())
             if number > usual:  # by the smallest index, it goes in no circle (Bland)
-                row = min(np.flatnonzero(missing < -_TINY), key=self.basis.__getitem__)
+                row = int(min(np.flatnonzero(missing < -_TINY), key=self.basis.__getitem__))
             line = self.table[row] if values[row] < 0 else -self.table[row]
             able = self.enters & (line < -_TINY)
             able[self.basis] = False
