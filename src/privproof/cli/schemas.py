@@ -1,0 +1,34 @@
+"""The command ``schema``: the JSON Schemas that are shipped."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from privproof.cli.answers import end, say
+from privproof.cli.working import command
+from privproof.formats.schema import model_schema_text
+from privproof.reporting.schema import verdict_schema_text
+
+
+class Described(Enum):
+    """What a schema describes."""
+
+    VERDICT = "verdict"
+    MODEL = "model"
+
+
+_TEXTS = {Described.VERDICT: verdict_schema_text, Described.MODEL: model_schema_text}
+
+
+@command("schema")
+def schema(
+    what: Annotated[
+        Described, typer.Argument(help="What --json prints about verdicts, or model files.")
+    ] = Described.VERDICT,
+) -> None:
+    """The JSON Schema (draft 2020-12) of what --json prints about verdicts, or of model files."""
+    say(_TEXTS[what](), end="")
+    end(0)
