@@ -149,6 +149,7 @@ def load_process(
     horizon: Horizon | None = None,
     settings: Mapping[str, str] | None = None,
     self_loops: bool = False,
+    rounded: bool = False,
 ) -> DecisionProcess:
     """The labelled Markov chain or decision process that ``FILE[:NAME]`` stands for.
 
@@ -161,7 +162,7 @@ def load_process(
             raise QuestionError("name", "a model file holds one model", place=target, hint=str(path))
         if size is not None or horizon is not None:
             raise QuestionError("size", "a model file has the size it has", place=target, hint="drop --size, --horizon")
-        return read_process(path, neighbours=neighbours, constants=settings, self_loops=self_loops)
+        return read_process(path, neighbours=neighbours, constants=settings, self_loops=self_loops, rounded=rounded)
     found, name = _found(path, name)
     with running(path, f"{path}:{name}"):
         if isinstance(found, Mechanism):
@@ -209,6 +210,7 @@ def load_formulas(
     horizon: Horizon | None = None,
     settings: Mapping[str, str] | None = None,
     self_loops: bool = False,
+    rounded: bool = False,
 ) -> list[AskedFormula]:
     """The formulas that a text is, or a file of properties holds, and the process they are asked of.
 
@@ -223,6 +225,7 @@ def load_formulas(
         horizon: of a mechanism, how many values of a stream are read.
         settings: values for constants of the model or the file, or for parameters.
         self_loops: let a state without a transition stay where it is.
+        rounded: of a DRN file, divide rows that miss the sum 1 by rounding by their sum.
     """
     path, name = _split(target)
     file = read_properties(asked) if Path(asked).suffix.lower() in PROPERTIES and Path(asked).is_file() else None
@@ -233,7 +236,13 @@ def load_formulas(
             raise QuestionError("property", f"{target} is no PRISM model", place=asked, hint="give a formula")
         written = read_formula(asked)  # a wrong formula is told before a large model is read
         process = load_process(
-            target, neighbours=neighbours, size=size, horizon=horizon, settings=settings, self_loops=self_loops
+            target,
+            neighbours=neighbours,
+            size=size,
+            horizon=horizon,
+            settings=settings,
+            self_loops=self_loops,
+            rounded=rounded,
         )
         return [AskedFormula(process, written)]
     own = {} if file is None else {name: value for name, value in (settings or {}).items() if name in file.constants}

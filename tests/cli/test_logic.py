@@ -257,3 +257,103 @@ def test_a_file_of_properties(command, tmp_path):
     assert command(*asked, "--certificate", "c.json").returncode == 2
     assert "the constant 'k' has no value" in command("logic", "coins.pm", "coins.props").stderr
     assert "is 3/8" in command("logic", "coins.pm", "P=? [ F heads=N-1 & n=N ]").stdout
+
+
+RUIN = """
+dtmc
+const int N;
+const double p;
+module m x : [0..N] init 1; [] x>0 & x<N -> p:(x'=x+1) + 1-p:(x'=x-1); endmodule
+rewards "steps" true : 1; endrewards
+"""
+
+
+def test_constants_and_ranges_of_them(command, tmp_path):
+    (tmp_path / "ruin.pm").write_text(RUIN)
+    asked = ("logic", "ruin.pm", "P=? [ F x=N ]", "--self-loops")
+    one = command(*asked, "-const", "N=4,p=1/2")
+    assert "is 1/4 = 0.25" in one.stdout
+    several = command(*asked, "--const", "N=2:4, p=1/2")
+    assert several.stdout.splitlines() == [
+        "N=2  P=? [ F (x = 2) ]: 1/2 = 0.5",
+        "N=3  P=? [ F (x = 3) ]: 1/3 ≈ 0.333333",
+        "N=4  P=? [ F (x = 4) ]: 1/4 = 0.25",
+    ]
+    bounds = command(
+        "logic", "ruin.pm", "P>=1/3 [ F x=N ]", "--self-loops", "--const", "N=3,p=0.25:0.25:0.75", "--json"
+    )
+    found = json.loads(bounds.stdout)
+    assert bounds.returncode == 1
+    assert [(each["constants"], each["verdict"]) for each in found["properties"]] == [
+        ("p=1/4", "refuted"),
+        ("p=1/2", "proved"),
+        ("p=3/4", "proved"),
+    ]
+    assert command(*asked, "--const", "N=5:2,p=1").returncode == 2
+    assert "gives no constant a value" in command(*asked, "--const", "N").stderr
+    assert "--set p=" in command(*asked, "--const", "N=3").stderr
+
+
+FLOATS = """@type: DTMC
+@parameters
+
+@reward_models
+
+@nr_states
+3
+@nr_choices
+3
+@model
+state 0 init
+\taction 0
+\t\t1 : 0.3333333333
+\t\t2 : 0.6666666666
+state 1
+\taction 0
+\t\t1 : 1
+state 2 done
+"""
+
+
+def test_rounded_files_and_loops(command, tmp_path):
+    (tmp_path / "floats.drn").write_text(FLOATS)
+    asked = ("logic", "floats.drn", "P=? [ F done ]", "--self-loops")
+    assert "--rounded" in command(*asked).stderr
+    found = command(*asked, "--rounded")
+    assert found.returncode == 0
+    assert "is 6666666666/9999999999 ≈ 0.666667" in found.stdout or "is 2/3 ≈ 0.666667" in found.stdout
+    assert "1 rows of the file miss the sum 1 by rounding" in found.stdout
+    assert command("convert", "floats.drn", "exact.pm", "--rounded").returncode == 2  # a state has no transition
+    assert command("convert", "floats.drn", "exact.pm", "--rounded", "--self-loops").returncode == 0
+    again = command("logic", "exact.pm", 'P=? [ F "done" ]')
+    assert again.stdout.splitlines()[0].split(" is ")[1] == found.stdout.splitlines()[0].split(" is ")[1]
+    assert command("logic", "exact.pm", 'P=? [ F "done" ]', "--rounded").returncode == 2
+
+
+def test_the_witness_is_that_of_the_outermost_operator(command, tmp_path):
+    """The inner D fails in a state, the outer one holds: what the verdict is about stands on top."""
+    (tmp_path / "nested.yaml").write_text(NESTED)
+    asked = command("logic", "nested.yaml", "D[ln(2), 0](F !D[0, 0](X yes))", "--json")
+    answer = json.loads(asked.stdout)
+    assert answer["verdict"] == "proved"
+    assert answer["witness"]["holds"] is True
+    assert answer["witness"]["output"] == "F !D[0, 0](X yes)"
+    assert answer["tight"]["exact"] == "0"
+    assert [each["formula"] for each in answer["operators"]] == ["D[0, 0](X yes)", "D[ln(2), 0](F !D[0, 0](X yes))"]
+
+
+NESTED = """
+kind: markov-chain
+states: [left, right, one, two, yes, no]
+transitions:
+  left: {one: 1/2, two: 1/2}
+  right: {one: 1/2, two: 1/2}
+  one: {yes: 3/4, no: 1/4}
+  two: {yes: 1/4, no: 3/4}
+  yes: {yes: 1}
+  no: {no: 1}
+scenario:
+  pairs:
+    - {name: outer, left: {left: 1}, right: {right: 1}}
+    - {name: inner, left: {one: 1}, right: {two: 1}}
+"""

@@ -215,6 +215,14 @@ def test_initial_states_by_a_condition():
     assert len(parse_prism(wide + " & ".join(f"v{i}={i}" for i in range(9)) + " endinit")) == 1
 
 
+def test_integers_without_bounds():
+    process = parse_prism(module("x : int init 2; y : int; [] x>0 -> (x'=x-1) & (y'=y-3); [] x=0 -> true;"))
+    assert list(process.names) == ["(x=2,y=0)", "(x=1,y=-3)", "(x=0,y=-6)"]
+    with pytest.raises(FormatError, match="more than 50 reachable states") as caught:
+        parse_prism(module("x : int; [] true -> (x'=x+1);"), most_states=50)
+    assert "no end of states" in caught.value.hint
+
+
 def test_comments_are_passed_over():
     assert len(parse_prism(module("x : [0..1]; // @ no remark\n [] true -> true;", around="// [] nonsense"))) == 1
 
@@ -374,7 +382,11 @@ REFUSED = [
         module("x : [0..99999999999999999999]; [] true -> true;"),
         "text:1:23: a bound is 99999999999999999999, beyond 2^62 [range]",
     ),
-    (module("x : int; [] true -> true;"), "text:1:19: the variable 'x' is unbounded [unsupported]"),
+    (module("x : clock; [] true -> true;"), "text:1:19: 'x' is a clock: timed automata are not read [unsupported]"),
+    (
+        module("x : [0..1]; [] true -> [1/4,1/2]:(x'=1) + [1/2,3/4]:(x'=0);"),
+        "text:1:38: intervals of probabilities are not read [unsupported]",
+    ),
     (module("x : [0..1]; x : bool; [] true -> true;"), "text:1:27: 'x' is declared twice (first on line 1) [twice]"),
     (module("[] true -> true;"), "text:1:1: the model has no variable [variables]"),
     (module("x : [0..N];", around="const int N;"), "text:1:47: the constant 'N' has no value [constant]"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,12 +10,13 @@ import typer
 
 from privproof.cli.answers import say, write
 from privproof.cli.common import loaded, one_size, writable
-from privproof.cli.options import HorizonText, Settings, Size, Target, TimeLimit
+from privproof.cli.options import Constants, HorizonText, Rounded, SelfLoops, Settings, Size, Target, TimeLimit
 from privproof.cli.working import WHY, command, doing, limited, unfinished
 from privproof.compiling import word_problem
 from privproof.errors import FormatError, QuestionError
 from privproof.exact import Budget
 from privproof.formats import dot, svg
+from privproof.formats.prism.experiments import constants_of
 from privproof.formats.processes import process_text
 from privproof.formats.writing import question_text
 from privproof.loading import is_process, load_process, settings_of
@@ -36,6 +38,9 @@ def convert(
     epsilon_: Annotated[str | None, typer.Option("--epsilon", help="The budget, for .smt2.")] = None,
     size: Size = None,
     settings: Settings = None,
+    constants: Constants = None,
+    self_loops: SelfLoops = False,
+    rounded: Rounded = False,
     horizon: HorizonText = None,
     pair: Annotated[str | None, typer.Option("--pair", help="The pair, for .smt2.")] = None,
     time_limit: TimeLimit = None,
@@ -46,11 +51,27 @@ def convert(
     doing(f"converting {target}")
     writable(out)
     if is_process(target, out):
-        given = settings_of(settings)
-        lengths = None if horizon is None else Horizon.of(horizon)
-        write(out, process_text(load_process(target, size=one_size(size), horizon=lengths, settings=given), out))
+        process = load_process(
+            target,
+            size=one_size(size),
+            horizon=None if horizon is None else Horizon.of(horizon),
+            settings=settings_of(settings) | constants_of(constants),
+            self_loops=self_loops,
+            rounded=rounded,
+        )
+        if self_loops:  # the label of states without a transition, of which there are none now
+            kept = {label: marks for label, marks in process.labels.items() if label != "deadlock"}
+            process = replace(process, labels=kept)
+        write(out, process_text(process, out))
         say(f"{out} written")
         return
+    if constants or self_loops or rounded:
+        raise QuestionError(
+            "parameter",
+            "--const, --self-loops and --rounded are for Markov chains and decision processes that formulas are asked of",
+            place=target,
+            hint="convert to or from .pm, .drn",
+        )
     found = loaded(target, one_size(size), horizon, pair, settings)
     program = as_program(found)
     if program is not None:

@@ -10,15 +10,35 @@ import typer
 
 from privproof.cli.answers import console, end, say, say_json, write
 from privproof.cli.common import STATUS, begin, one_size, writable
-from privproof.cli.options import AsJson, CertificateOut, HorizonText, ReportOut, Settings, Size, TimeLimit
+from privproof.cli.options import (
+    AsJson,
+    CertificateOut,
+    Constants,
+    HorizonText,
+    ReportOut,
+    Rounded,
+    SelfLoops,
+    Settings,
+    Size,
+    TimeLimit,
+)
 from privproof.cli.working import command, doing, monitored
 from privproof.engines.logic.engine import model_check
 from privproof.engines.logic.filters import filtered
-from privproof.errors import PrivproofError, QuestionError
-from privproof.loading import load_formulas, settings_of
+from privproof.engines.logic.satisfaction import Satisfaction
+from privproof.errors import FormatError, FormulaError, PrivproofError, QuestionError
+from privproof.formats.prism.experiments import constants_of, experiments
+from privproof.loading import AskedFormula, load_formulas, settings_of
 from privproof.models import Horizon
 from privproof.models.process import Missing
-from privproof.reporting import Fact, filtered_status, print_satisfaction, satisfaction_data, satisfaction_page
+from privproof.reporting import (
+    Fact,
+    experiment_line,
+    filtered_status,
+    print_satisfaction,
+    satisfaction_data,
+    satisfaction_page,
+)
 
 
 @command("logic")
@@ -51,9 +71,9 @@ def logic(
     settings: Settings = None,
     size: Size = None,
     horizon: HorizonText = None,
-    self_loops: Annotated[
-        bool, typer.Option("--self-loops", help="Let a state without a transition stay where it is.")
-    ] = False,
+    constants: Constants = None,
+    self_loops: SelfLoops = False,
+    rounded: Rounded = False,
     missing: Annotated[
         Missing,
         typer.Option(
@@ -78,49 +98,44 @@ def logic(
     """
     begin(target, time_limit, as_json=as_json)
     writable(certificate, report)
-    listed = load_formulas(
-        target,
-        formula,
-        only=only,
-        neighbours=neighbours,
-        size=one_size(size),
-        horizon=None if horizon is None else Horizon.of(horizon),
-        settings=settings_of(settings),
-        self_loops=self_loops,
-    )
+    given = settings_of(settings)
+    tried = [given | values for values in experiments(constants_of(constants))]
+    listed = [
+        (label, asked)
+        for label, values in ((_label(values, tried), values) for values in tried)
+        for asked in load_formulas(
+            target,
+            formula,
+            only=only,
+            neighbours=neighbours,
+            size=one_size(size),
+            horizon=None if horizon is None else Horizon.of(horizon),
+            settings=values,
+            self_loops=self_loops,
+            rounded=rounded,
+        )
+    ]
     if len(listed) > 1 and (certificate or report):
         raise QuestionError(
             "property",
             f"{len(listed)} properties are asked, and a certificate or a report is about one",
-            hint="--property NAME",
+            hint="--property NAME" if len(tried) == 1 else "--const with one value each",
         )
     doing("model checking")
     shown: list[dict[str, object]] = []
     statuses: list[int] = []
-    for asked in listed:
-        problem = asked.written if isinstance(asked.written, PrivproofError) else None
+    for label, asked in listed:
+        head: dict[str, object] = {"constants": label} if label else {}
+        head |= {"property": asked.name} if asked.name else {}
         try:
-            if not isinstance(asked.written, PrivproofError):
-                with monitored() as monitor:
-                    found = model_check(
-                        asked.process,
-                        asked.written,
-                        states=states or asked.states,
-                        exact=exact,
-                        tight=tight,
-                        missing=missing,
-                        certify=True if certificate is not None else None,
-                        monitor=monitor,
-                    )
-        except QuestionError as refusal:
-            problem = refusal
-        if problem is not None:
+            found = _checked(asked, states, exact=exact, tight=tight, missing=missing, certify=certificate is not None)
+        except (QuestionError, FormulaError, FormatError) as problem:
             if len(listed) == 1:
-                raise problem
+                raise
             statuses.append(STATUS["unknown"])
-            shown.append({"property": asked.name, "verdict": "unknown", "reason": str(problem)})
+            shown.append({**head, "verdict": "unknown", "reason": str(problem)})
             if not as_json:
-                say(f"- not asked  {asked.name}: {problem}")
+                say(f"- not asked  {' '.join(map(str, filter(None, (label, asked.name))))}: {problem}")
             continue
         made = None if asked.aggregate is None else filtered(found, asked.aggregate)
         written = None
@@ -131,18 +146,43 @@ def logic(
             write(report, satisfaction_page(found, certificate=written).written(report))
         statuses.append(STATUS[found.status] if made is None else filtered_status(found, made))
         if as_json:
-            plain = satisfaction_data(found, certificate=written, every=every, made=made)
-            shown.append({"property": asked.name, **plain} if asked.name else plain)
-            continue
-        more: list[Fact] = []
-        if certificate is not None:
-            none = "none: =? claims nothing" if found.is_query else "none: only a decided formula has one"
-            more.append(Fact("certificate", written or none))
-        if report is not None:
-            more.append(Fact("report", str(Path(report))))
-        print_satisfaction(console(), found, every=every, more=tuple(more), made=made, name=asked.name)
+            shown.append({**head, **satisfaction_data(found, certificate=written, every=every, made=made)})
+        elif label:
+            say(experiment_line(label, asked.name, found, made))
+        else:
+            more: list[Fact] = []
+            if certificate is not None:
+                none = "none: =? claims nothing" if found.is_query else "none: only a decided formula has one"
+                more.append(Fact("certificate", written or none))
+            if report is not None:
+                more.append(Fact("report", str(Path(report))))
+            print_satisfaction(console(), found, every=every, more=tuple(more), made=made, name=asked.name)
     worst = 1 if 1 in statuses else 3 if 3 in statuses else 0
     if as_json:
         verdict = {0: "proved", 1: "refuted", 3: "unknown"}[worst]
         say_json(shown[0] if len(shown) == 1 else {"verdict": verdict, "properties": shown})
     end(worst)
+
+
+def _label(values: dict[str, str], tried: list[dict[str, str]]) -> str:
+    """What tells one of several experiments from the others; nothing where there is one."""
+    changing = [name for name in values if len({each[name] for each in tried}) > 1]
+    return ", ".join(f"{name}={values[name]}" for name in changing)
+
+
+def _checked(
+    asked: AskedFormula, states: list[str] | None, *, exact: bool, tight: bool, missing: Missing, certify: bool
+) -> Satisfaction:
+    if isinstance(asked.written, PrivproofError):
+        raise asked.written
+    with monitored() as monitor:
+        return model_check(
+            asked.process,
+            asked.written,
+            states=states or asked.states,
+            exact=exact,
+            tight=tight,
+            missing=missing,
+            certify=True if certify else None,
+            monitor=monitor,
+        )

@@ -41,6 +41,19 @@ Size = Annotated[
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter; may be repeated.")
 ]
+Constants = Annotated[
+    str | None,
+    typer.Option(
+        "--const",
+        "-const",
+        metavar="N=3,p=0.1",
+        help="Constants that a PRISM model leaves open, as PRISM has it; N=1:2:5 asks for 1, 3 and 5.",
+    ),
+]
+SelfLoops = Annotated[bool, typer.Option("--self-loops", help="Let a state without a transition stay where it is.")]
+Rounded = Annotated[
+    bool, typer.Option("--rounded", help="Of a .drn file, divide rows that miss the sum 1 by rounding by their sum.")
+]
 Inputs = Annotated[
     list[str] | None,
     typer.Option(

@@ -56,12 +56,15 @@ class _Values(dict[str, int]):
         return value
 
 
+_ROUNDED = "{} rows of the file miss the sum 1 by rounding: what is asked is the process in which they are divided by their sum"
+
+
 class DrnReader:
     """Reads one DRN text; see `privproof.formats.drn.parse_drn` for the arguments."""
 
     def __init__(self, text: str, name: str, *, self_loops: bool, rounded: bool) -> None:
         self._text, self._name = text, name
-        self._self_loops, self._rounded = self_loops, rounded
+        self._self_loops, self._rounded, self._divided = self_loops, rounded, 0
         self._line = 0
         self._lines = io.StringIO(text, newline=None)
         self._kind = ""
@@ -270,6 +273,7 @@ class DrnReader:
         if total == ONE:
             self._right.add(key)
         elif self._rounded and abs(total - 1) <= _CLOSE:
+            self._divided += 1
             for place, number in enumerate(key, begin):
                 rows.values[place] = self._values.number(self._values.all[number] / total)
         else:
@@ -278,7 +282,7 @@ class DrnReader:
                 f"the probabilities of state {rows.states - 1} sum to {show(total)} instead of 1: "
                 f"{show(abs(1 - total))} is {'too much' if total > 1 else 'missing'}",
                 line=rows.line,
-                hint="the numbers look rounded: export them exactly, or read them with rounded=True"
+                hint="the numbers look rounded: export them exactly, or read them with --rounded (rounded=True)"
                 if abs(total - 1) <= _CLOSE
                 else "the probabilities of a row sum to exactly one",
             )
@@ -338,6 +342,7 @@ class DrnReader:
             initial=tuple(self._labels.get("init", ())),
             neighbours=tuple(self._pairs),
             name=Path(self._name).stem,
+            relies=() if not self._divided else (_ROUNDED.format(self._divided),),
         )
 
     def _unknown_target(self, count: int) -> NoReturn:

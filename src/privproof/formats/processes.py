@@ -39,6 +39,7 @@ def read_process(
     neighbours: str | None = None,
     constants: Mapping[str, str] | None = None,
     self_loops: bool = False,
+    rounded: bool = False,
 ) -> DecisionProcess:
     """The labelled Markov chain or decision process in a file.
 
@@ -47,16 +48,19 @@ def read_process(
         neighbours: pairs of sets of states, ``A ~ B; C ~ D``, which replace those of the file.
         constants: the values of a PRISM model's undefined constants.
         self_loops: give every deadlock state a loop.
+        rounded: of a DRN file, divide rows whose sum misses one by at most 1e-9 by their sum.
     """
     path = Path(path)
     suffix = path.suffix.lower()
+    if rounded and suffix != ".drn":
+        raise FormatError("rounded", f"{path} has exact numbers: only DRN files may be rounded", place="--rounded")
     if suffix in PRISM:
         return read_prism_model(path, neighbours=neighbours, constants=constants, self_loops=self_loops).process
     if constants:
         name = next(iter(constants))
         raise FormatError("constant", f"only a PRISM model has constants, and {path} is none", place=f"--set {name}")
     if suffix == ".drn":
-        process = read_drn(path, self_loops=self_loops)
+        process = read_drn(path, self_loops=self_loops, rounded=rounded)
     else:
         document = read_document(path)
         with located(document, path):

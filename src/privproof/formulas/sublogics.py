@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from privproof.formulas.syntax import (
     Accumulated,
     Expected,
+    Family,
     Formula,
     LongRun,
     Momentary,
@@ -32,6 +33,18 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
         current = waiting.pop()
         yield current
         waiting.extend(reversed(children(current)))
+
+
+def outermost_privates(formula: Formula) -> Iterator[Private]:
+    """The formulas of D that stand inside of no other, those of families at every value."""
+    waiting = [formula]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, Private):
+            yield current
+        else:
+            below = tuple(current.instances()) if isinstance(current, Family) else children(current)
+            waiting.extend(reversed(below))
 
 
 def is_state_formula(formula: Formula) -> bool:

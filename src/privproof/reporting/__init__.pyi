@@ -4,7 +4,7 @@ from .audits import print_audit
 from .commands import Command
 from .facts import Fact
 from .html import Page, page
-from .logic import filtered_status, print_satisfaction, satisfaction_data, satisfaction_page
+from .logic import experiment_line, filtered_status, print_satisfaction, satisfaction_data, satisfaction_page
 from .measured import print_renyi, renyi_csv, renyi_data
 from .pictures import distribution_picture, profile_picture
 from .profiles import (
@@ -36,6 +36,7 @@ __all__ = [
     "delta_data",
     "delta_page",
     "distribution_picture",
+    "experiment_line",
     "filtered_status",
     "headline",
     "histogram_chart",

@@ -47,6 +47,19 @@ def print_satisfaction(
     print_facts(console, status, said, [*listed, *more])
 
 
+def experiment_line(label: str, name: str, found: Satisfaction, made: Filtered | None) -> str:
+    """The answer for one combination of constants, in a line."""
+    if made is not None and made.aggregate not in PLAIN:
+        value = _filter_words(made)
+    elif found.is_query and found.status != "unknown":
+        likely = found.measured[found.formula]
+        told = [_likely(found, likely, s) for s in found.asked]
+        value = told[0] if len(set(told)) == 1 else "; ".join(told[:_LISTED])
+    else:
+        value = found.status
+    return f"{label}  {name + '  ' if name else ''}{found.formula}: {value}"
+
+
 def filtered_status(found: Satisfaction, made: Filtered) -> int:
     """The status of a command that asked for what a filter makes: a truth that is computed counts as it is, a number is an answer."""
     if made.aggregate in (*PLAIN, "forall"):

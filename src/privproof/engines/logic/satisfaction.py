@@ -9,6 +9,7 @@ from privproof.drawing.showing import Told
 from privproof.engines.logic.measures import Between, Closeness, Gap, Likelihood, Truths, worst_of
 from privproof.evidence.verdicts import Status, Verdict
 from privproof.formulas import Expected, Formula, Probable, Steady, sublogic
+from privproof.formulas.sublogics import outermost_privates
 from privproof.models import DecisionProcess
 
 __all__ = ["Between", "Closeness", "Gap", "Likelihood", "Satisfaction"]
@@ -93,6 +94,7 @@ class Satisfaction(Told):
 
     @property
     def witness(self) -> Gap | None:
-        """The worst pair of the first D formula that fails, or else is not decided, or else is the tightest."""
-        found = [(m, self.worst(m)) for m in self.measured.values() if isinstance(m, Closeness)]
-        return worst_of([gap for _, gap in found if gap is not None])
+        """The worst pair of the outermost D: of the first that fails, or else is not decided, or else is the tightest."""
+        outermost = set(outermost_privates(self.formula))
+        found = [self.worst(m) for m in self.measured.values() if isinstance(m, Closeness) and m.formula in outermost]
+        return worst_of([gap for gap in found if gap is not None])

@@ -23,6 +23,10 @@ _MOST = 5_000_000
 """How many valuations are tried for ``init ... endinit``; beyond, the model is refused with a hint to give initial values."""
 
 
+_MOST_UNBOUNDED = 2_000_000
+"""States of a model with an unbounded variable: with more there is probably no end of them."""
+
+
 class StateNames(Sequence[str]):
     """The names ``(x=0,b=true)`` of states, made when they are asked for."""
 
@@ -57,7 +61,8 @@ def explored(system: System, *, self_loops: bool, most_states: int) -> DecisionP
         most_states: how many states there may be at most.
     """
     numbers = Numbers()
-    index = Index(most_states, lambda number: _too_many(system, number))
+    most = min(most_states, _MOST_UNBOUNDED) if system.unbounded else most_states
+    index = Index(most, lambda number: _too_many(system, number))
     stepper = Stepper(system, index, numbers)
     for state in _initial(system):
         index[state]
@@ -211,7 +216,9 @@ def _too_many(system: System, number: int) -> FormatError:
         "size",
         f"the model has more than {number} reachable states",
         place=system.source.name,
-        hint="make the ranges smaller, or allow more: most_states",
+        hint="bound the variables without a range: perhaps there is no end of states"
+        if system.unbounded
+        else "make the ranges smaller, or allow more: most_states",
     )
 
 

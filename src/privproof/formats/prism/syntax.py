@@ -1,6 +1,6 @@
 """A PRISM model as it is written: declarations, modules and commands, read by recursive descent.
 
-What is outside the language that this package reads (continuous time, games, ``system ... endsystem``, unbounded integers) is
+What is outside the language that this package reads (continuous time, games, ``system ... endsystem``, intervals of probabilities) is
 refused by name.
 """
 
@@ -36,13 +36,14 @@ class Constant(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """A variable; a bool has no bounds."""
+    """A variable; a bool has no bounds, and neither has an unbounded integer."""
 
     name: str
     low: Node | None
     high: Node | None
     initial: Node | None
     at: int
+    unbounded: bool = False
 
 
 class Assignment(NamedTuple):
@@ -235,23 +236,23 @@ class _Reader(ExpressionReader):
         self.expect(":", after=f"the variable {name}")
         low: Node | None = None
         high: Node | None = None
+        unbounded = False
         if self.accept("["):
             low = self.expression()
             self.expect("..", after="the lowest value")
             high = self.expression()
             self.expect("]", after="the highest value")
+        elif self.accept("int"):
+            unbounded = True
         elif not self.accept("bool"):
-            if self.sees("int") or self.sees("clock"):
+            if self.sees("clock"):
                 self._model.source.refuse(
-                    self.token.start,
-                    "unsupported",
-                    f"the variable {name!r} is unbounded",
-                    hint=f"bound it, for instance {name} : [0..10];",
+                    self.token.start, "unsupported", f"{name!r} is a clock: timed automata are not read"
                 )
-            self.expected("'bool' or a range such as [0..3]")
+            self.expected("'bool', 'int' or a range such as [0..3]")
         initial = self.expression() if self.accept("init") else None
         self.expect(";", after=f"the variable {name}")
-        return Variable(name, low, high, initial, at)
+        return Variable(name, low, high, initial, at, unbounded)
 
     def _module(self) -> None:
         text = self._model
@@ -338,6 +339,13 @@ class _Reader(ExpressionReader):
     def _branch(self) -> Branch:
         at = self.token.start
         probability = None
+        if self.sees("["):
+            self._model.source.refuse(
+                at,
+                "unsupported",
+                "intervals of probabilities are not read",
+                hint="give one probability; a model file of kind markov-chain takes enclosures: [0.12, 0.13]",
+            )
         if not self._at_update():
             probability = self.expression()
             if not self.accept(":"):

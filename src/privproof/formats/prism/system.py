@@ -14,7 +14,7 @@ from privproof.formats.prism.syntax import Command, Constant, Module, RewardItem
 from privproof.formats.prism.tokens import Source
 
 _LARGEST_VALUE = 2**62
-"""Values of variables are kept as 64-bit integers; a range that ends further from 0 than this is refused."""
+"""Values of variables are kept as 64-bit integers; a range that ends further from 0 is refused, one without bounds ends here."""
 
 
 _NONE: Mapping[str, Any] = {}
@@ -92,6 +92,11 @@ class System:
     labels: Mapping[str, Meaning]
     rewards: Mapping[str, tuple[Gain, ...]]
     remarks: tuple[tuple[int, str], ...]
+
+    @cached_property
+    def unbounded(self) -> bool:
+        """Whether a variable has no bounds."""
+        return any(slot.high == _LARGEST_VALUE for slot in self.slots)
 
     def partners(self, action: str) -> tuple[str, ...]:
         """The modules that take part in an action; none in the silent one."""
@@ -225,6 +230,10 @@ def _slots(text: Text, scope: Scope) -> list[Slot]:
     for variable, module in text.variables:
         inside = replace(scope, names=text.modules[module].names, _known={}) if module else scope
         name, what = variable.name, f"the initial value of {variable.name!r}"
+        if variable.unbounded:
+            start = 0 if variable.initial is None else _integer(inside, variable.initial, what)
+            slots.append(Slot(name, "int", -_LARGEST_VALUE, _LARGEST_VALUE, start, module, variable.at))
+            continue
         if variable.low is None or variable.high is None:
             initial = 0
             if variable.initial is not None:
