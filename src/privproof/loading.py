@@ -249,6 +249,10 @@ def load_formulas(
     rest = {name: value for name, value in (settings or {}).items() if name not in own}
     if size is not None or horizon is not None:
         raise QuestionError("size", "a model file has the size it has", place=target, hint="drop --size, --horizon")
+    if rounded:
+        raise QuestionError(
+            "parameter", f"{target} has exact numbers: only DRN files may be rounded", place="--rounded"
+        )
     model = read_prism_model(path, neighbours=neighbours, constants=rest, self_loops=self_loops)
     if file is None:
         return [_asked_of(read_property(model, asked))]

@@ -53,7 +53,7 @@ def read_process(
     path = Path(path)
     suffix = path.suffix.lower()
     if rounded and suffix != ".drn":
-        raise FormatError("rounded", f"{path} has exact numbers: only DRN files may be rounded", place="--rounded")
+        raise FormatError("suffix", f"{path} has exact numbers: only DRN files may be rounded", place="--rounded")
     if suffix in PRISM:
         return read_prism_model(path, neighbours=neighbours, constants=constants, self_loops=self_loops).process
     if constants:
