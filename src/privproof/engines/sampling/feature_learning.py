@@ -34,7 +34,7 @@ _MOST_CODES = 4096
 """A feature with more codes would be learnt by heart."""
 _FEWEST = 30
 """A feature with fewer runs on both sides together says nothing."""
-_FEWEST_OF_A_CODE = 3
+_FEWEST_OF_A_CODE = 5
 """A code that was met more rarely adds next to nothing to a union, and may be as frequent on the other side."""
 _TRANSFORMED = 22
 """Bits whose parities are all looked at: the transform takes a second of time at most."""

@@ -68,6 +68,8 @@ _LAST = 12
 """The part of the runs that goes to each side of the best pair at the end, to choose the event that is tested."""
 _LAST_OF_PAIRS = 4
 """The same where pairs are given, and no others are searched for."""
+_ENOUGH_FOR_DELTA = 1.1
+"""An event that is better for delta by less than this factor is not worth a share of the confidence."""
 _KEPT = 4
 """Events by features that are counted beside the others, in either direction."""
 _HANDICAP = 0.02
@@ -327,8 +329,14 @@ class Search:
         if len(self.aim.scores(searched)) > 1:
             for_delta = [c for c in self._events_of(pair, searched, 1, _LAST_DOUBT) if c.pair is pair]
             best = max(for_delta, key=lambda c: (c.worth, min(c.estimate, 1e9)), default=None)
-            result += [] if best is None or best.worth <= 0 or best.event in [c.event for c in result] else [best]
+            if best is not None and best.worth > _ENOUGH_FOR_DELTA * self._delta_worth(result, searched):
+                result.append(best)
         return result
+
+    def _delta_worth(self, tested: Sequence[Candidate], searched: int) -> float:
+        """What the event that is tested for epsilon is worth for delta; alpha is not shared where that is nearly as much."""
+        score = self.aim.scores(searched - searched // 2, _LAST_DOUBT)[1]
+        return max((float(score(np.array([c.left]), np.array([c.right]))[0]) for c in tested), default=0.0)
 
 
 def _hints(pair: Adjacent, *, floats: bool) -> Hints:
