@@ -1,6 +1,6 @@
 """Hooks of MkDocs.
 
-Lines of Python's prompt in a text are a block of code, as they are in docstrings without a fence.  Pictures that are drawings of this
+Lines of Python's prompt in a text are code in colours, as they are in docstrings without a fence.  Pictures that are drawings of this
 repository stand inline in their page, so that they follow its switch between light and dark.
 """
 
@@ -16,31 +16,34 @@ from markdown.preprocessors import Preprocessor
 
 
 class Doctests(Preprocessor):
-    """Indents every paragraph that begins with ``>>>``.
+    """Puts a fence around every paragraph that begins with ``>>>``, unless it stands in one.
 
     >>> Doctests().run(["Two and two:", ">>> 2 + 2", "4", "", "are four."])
-    ['Two and two:', '', '    :::pycon', '    >>> 2 + 2', '    4', '', 'are four.']
+    ['Two and two:', '', '```pycon', '>>> 2 + 2', '4', '```', '', 'are four.']
     """
 
     def run(self, lines: list[str]) -> list[str]:
         written: list[str] = []
-        inside = False
+        inside = fenced = False
         for line in lines:
-            if not line.strip():
+            if inside and not line.strip():
+                written.append("```")
                 inside = False
-            elif line.startswith(">>> ") and not inside:
-                inside = True
+            elif not inside and line.lstrip().startswith("```"):
+                fenced = not fenced
+            elif not inside and not fenced and line.startswith(">>> "):
                 written += [""] if written and written[-1].strip() else []
-                written.append("    :::pycon")
-            written.append("    " + line if inside else line)
-        return written
+                written.append("```pycon")
+                inside = True
+            written.append(line)
+        return [*written, "```"] if inside else written
 
 
 class DoctestsExtension(Extension):
-    """Makes it a part of Markdown, after fences have been taken out of the text."""
+    """Makes it a part of Markdown, before fences are taken out of the text, which are at 25."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        md.preprocessors.register(Doctests(md), "doctests", 24)
+        md.preprocessors.register(Doctests(md), "doctests", 26)
 
 
 def on_config(config):

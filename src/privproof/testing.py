@@ -52,6 +52,7 @@ def assert_private(
     neighbours: Relation | None = None,
     time_limit: float | None = _PATIENCE,
     allow_unknown: bool = False,
+    keep: bool = True,
     **named: Input,
 ) -> Verdict:
     """Check that a mechanism is private within a budget, and fail where that is not proved.
@@ -70,6 +71,7 @@ def assert_private(
         neighbours: for a function which data sets are neighbours.
         time_limit: stop after so many seconds; None for no limit.
         allow_unknown: whether it is enough that the claim is not refuted.
+        keep: whether the verdict is kept for the next run, and one of an earlier run is taken, its certificate checked again.
         named: the same as `inputs`, by name.
 
     Returns:
@@ -85,22 +87,26 @@ def assert_private(
     'proved'
     """
     __tracebackhide__ = True
-    from privproof.asking import check
+    from privproof.asking import check, claiming, posed
+    from privproof.engines import Monitor
+    from privproof.exact.measures import measured_budgets
+    from privproof.exact.patience import watched
+    from privproof.store.asking import ask_once
+    from privproof.store.verdicts import VerdictStore, default_path
 
-    verdict = check(
-        subject,
-        epsilon,
-        delta,
-        size=size,
-        horizon=horizon,
-        rho=rho,
-        mu=mu,
-        renyi=renyi,
-        engine=engine,
-        inputs={**(inputs or {}), **named},
-        neighbours=neighbours,
-        time_limit=time_limit,
-    )
+    watch = Monitor.within(time_limit)
+    with watched(watch):
+        question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
+    question = claiming(question, epsilon, delta, measured_budgets(rho, mu, renyi))
+
+    def ask() -> Verdict:
+        return check(question, engine=engine, time_limit=time_limit)
+
+    path = default_path() if keep else None
+    if path is None:
+        verdict = ask()
+    else:
+        verdict, _ = ask_once(question, ask, VerdictStore(path), engine=engine, limit=time_limit, monitor=watch)
     listener = _listening.get()
     if listener is not None:
         listener(verdict, subject)

@@ -160,3 +160,22 @@ def test_unknown_is_no_proof():
     with pytest.raises(NotPrivate, match="not known"):
         assert_private(quotient, 1, time_limit=20)
     assert assert_private(quotient, 1, time_limit=20, allow_unknown=True).status == "unknown"
+
+
+def test_verdicts_are_kept_from_one_run_to_the_next(tmp_path, monkeypatch):
+    from privproof import asking
+    from privproof.store.verdicts import VerdictStore
+
+    file = tmp_path / "verdicts.sqlite"
+    monkeypatch.setenv("PRIVPROOF_CACHE", str(file))
+    asked = []
+    real = asking.check
+    monkeypatch.setattr(asking, "check", lambda *given, **named: asked.append(1) or real(*given, **named))
+    for _ in range(2):
+        assert assert_private(coin, "ln(3)").status == "proved"
+        with pytest.raises(NotPrivate, match="refuted"):
+            assert_private(coin, "ln(2)")
+    assert len(asked) == 2
+    assert VerdictStore(file).get("nothing") is None
+    assert assert_private(coin, "ln(3)", keep=False).status == "proved"
+    assert len(asked) == 3
