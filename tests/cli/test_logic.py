@@ -357,3 +357,26 @@ scenario:
     - {name: outer, left: {left: 1}, right: {right: 1}}
     - {name: inner, left: {one: 1}, right: {two: 1}}
 """
+
+
+def test_runs_are_drawn(command, tmp_path):
+    (tmp_path / "ruin.pm").write_text(RUIN)
+    asked = (
+        "logic",
+        "ruin.pm",
+        "P=? [ F x=N ]",
+        "--self-loops",
+        "--const",
+        "N=2,p=1/2",
+        "--simulate",
+        "5",
+        "--seed",
+        "1",
+    )
+    shown = command(*asked)
+    assert shown.returncode == 0
+    assert shown.stdout.count("(x=1) -> (x=") == 5
+    assert "nothing is proved by them" in shown.stdout
+    assert shown.stdout == command(*asked).stdout
+    found = json.loads(command(*asked, "--json").stdout)
+    assert {run["outcome"] for run in found["runs"]} <= {"satisfied", "violated"}

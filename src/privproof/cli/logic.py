@@ -23,7 +23,7 @@ from privproof.cli.options import (
     TimeLimit,
 )
 from privproof.cli.working import command, doing, monitored
-from privproof.engines.logic.engine import model_check
+from privproof.engines.logic.engine import draw_runs, model_check
 from privproof.engines.logic.filters import filtered
 from privproof.engines.logic.satisfaction import Satisfaction
 from privproof.errors import FormatError, FormulaError, PrivproofError, QuestionError
@@ -36,6 +36,8 @@ from privproof.reporting import (
     experiment_line,
     filtered_status,
     print_satisfaction,
+    runs_data,
+    runs_lines,
     satisfaction_data,
     satisfaction_page,
 )
@@ -85,6 +87,11 @@ def logic(
     tight: Annotated[
         bool, typer.Option("--tight", help="On a decision process, look for the least epsilon and delta as well.")
     ] = False,
+    simulate: Annotated[
+        int | None,
+        typer.Option("--simulate", metavar="N", help="Draw N runs from each state asked about instead, and show them."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="For --simulate: the same runs again.")] = None,
     every: Annotated[bool, typer.Option("--all", help="List all states and all pairs.")] = False,
     as_json: AsJson = False,
     certificate: CertificateOut = None,
@@ -121,6 +128,9 @@ def logic(
             f"{len(listed)} properties are asked, and a certificate or a report is about one",
             hint="--property NAME" if len(tried) == 1 else "--const with one value each",
         )
+    if simulate is not None:
+        _simulate([asked for _, asked in listed], states, simulate, seed, as_json=as_json)
+        return
     doing("model checking")
     shown: list[dict[str, object]] = []
     statuses: list[int] = []
@@ -162,6 +172,27 @@ def logic(
         verdict = {0: "proved", 1: "refuted", 3: "unknown"}[worst]
         say_json(shown[0] if len(shown) == 1 else {"verdict": verdict, "properties": shown})
     end(worst)
+
+
+def _simulate(
+    listed: list[AskedFormula], states: list[str] | None, count: int, seed: int | None, *, as_json: bool
+) -> None:
+    """Draw runs and show them; a claim is not decided."""
+    doing("drawing runs")
+    shown: list[object] = []
+    for asked in listed:
+        if isinstance(asked.written, PrivproofError):
+            raise asked.written
+        with monitored() as monitor:
+            runs = draw_runs(
+                asked.process, asked.written, count=count, states=states or asked.states, seed=seed, monitor=monitor
+            )
+        shown.append({"formula": str(asked.written.formula), "runs": runs_data(asked.process, runs)})
+        if not as_json:
+            say("\n".join(runs_lines(asked.process, runs)))
+    if as_json:
+        say_json(shown[0] if len(shown) == 1 else {"properties": shown})
+    end(0)
 
 
 def _label(values: dict[str, str], tried: list[dict[str, str]]) -> str:

@@ -4,7 +4,15 @@ from .audits import print_audit
 from .commands import Command
 from .facts import Fact
 from .html import Page, page
-from .logic import experiment_line, filtered_status, print_satisfaction, satisfaction_data, satisfaction_page
+from .logic import (
+    experiment_line,
+    filtered_status,
+    print_satisfaction,
+    runs_data,
+    runs_lines,
+    satisfaction_data,
+    satisfaction_page,
+)
 from .measured import print_renyi, renyi_csv, renyi_data
 from .pictures import distribution_picture, profile_picture
 from .profiles import (
@@ -58,6 +66,8 @@ __all__ = [
     "profile_picture",
     "renyi_csv",
     "renyi_data",
+    "runs_data",
+    "runs_lines",
     "satisfaction_data",
     "satisfaction_page",
     "show_progress",

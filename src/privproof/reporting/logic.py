@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
 
 from privproof.engines.logic.filters import PLAIN, Filtered
 from privproof.engines.logic.satisfaction import Between, Closeness, Gap, Likelihood, Satisfaction
+from privproof.engines.logic.traces import Trace
 from privproof.exact import Epsilon, decimal, show, text
 from privproof.exact.texts import outward
 from privproof.formulas import Expected
+from privproof.models import DecisionProcess
 from privproof.reporting.facts import Fact
 from privproof.reporting.html import Page
 from privproof.reporting.text import print_facts
@@ -222,6 +224,9 @@ def _close(found: Satisfaction, close: Closeness, *, every: bool) -> Iterator[Fa
         yield Fact("neighbours", "the asked states have none but themselves")
         return
     yield from _gap(found, worst)
+    if worst.holds is False and close.trace is not None:
+        for state in (worst.left, worst.right):
+            yield Fact("a run", _trace_words(found.process, state, close.trace(state)))
     if every and len(close.pairs) > 1:
         lines = []
         for left, right in close.pairs:
@@ -230,6 +235,49 @@ def _close(found: Satisfaction, close: Closeness, *, every: bool) -> Iterator[Fa
             names = f"{found.process.names[gap.left]} against {found.process.names[gap.right]}"
             lines.append(f"{names}: {verdict}, {_sides(gap)}, epsilon {_epsilons(gap)}")
         yield Fact("all pairs", "\n".join(lines))
+
+
+def _trace_words(process: DecisionProcess, state: int, trace: Trace | None) -> str:
+    """A run in words."""
+    if trace is None:
+        return f"{process.names[state]}: no run settles the path formula after few steps"
+    told = process.names[trace.states[0]]
+    for place, target in enumerate(trace.states[1:]):
+        arrow = f" -{trace.actions[place]}-> " if trace.actions else " -> "
+        told += arrow + process.names[target]
+    steps = len(trace.states) - 1
+    told += ", for ever" if trace.stays else ""
+    after = f"{trace.outcome} after {steps} step{'' if steps == 1 else 's'}"
+    likely = "" if trace.probability is None else f", probability {show(trace.probability)}"
+    return f"{told}: {after}{likely}"
+
+
+def _trace_data(process: DecisionProcess, trace: Trace | None) -> dict[str, Any] | None:
+    if trace is None:
+        return None
+    plain: dict[str, Any] = {"states": [process.names[s] for s in trace.states], "outcome": trace.outcome}
+    if trace.stays:
+        plain["stays"] = True
+    if trace.actions:
+        plain["actions"] = list(trace.actions)
+    if trace.probability is not None:
+        plain["probability"] = text(trace.probability)
+    return plain
+
+
+def runs_lines(process: DecisionProcess, traces: Sequence[Trace]) -> list[str]:
+    """Drawn runs, a line each, and how many settle the formula."""
+    lines = [f"{number}  {_trace_words(process, trace.states[0], trace)}" for number, trace in enumerate(traces, 1)]
+    counts = {
+        outcome: sum(trace.outcome == outcome for trace in traces) for outcome in ("satisfied", "violated", "open")
+    }
+    told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+    return [*lines, f"{len(traces)} runs: {told}; drawn, nothing is proved by them"]
+
+
+def runs_data(process: DecisionProcess, traces: Sequence[Trace]) -> list[dict[str, Any] | None]:
+    """Drawn runs as plain data."""
+    return [_trace_data(process, trace) for trace in traces]
 
 
 def _sides(gap: Gap) -> str:
@@ -361,6 +409,12 @@ def _witness(found: Satisfaction, gap: Gap) -> dict[str, Any]:
         "ratio": ratio,
         "holds": gap.holds,
     }
+    close = next((m for m in found.measured.values() if isinstance(m, Closeness) and found.worst(m) is gap), None)
+    if close is not None and close.trace is not None and gap.holds is False:
+        result["runs"] = {
+            side: _trace_data(found.process, close.trace(state))
+            for side, state in (("left", gap.left), ("right", gap.right))
+        }
     if gap.actions is not None:
         result["actions"] = {"before": list(gap.actions[0]), "repeated": list(gap.actions[1])}
     if gap.reason:

@@ -34,6 +34,7 @@ from privproof.engines.logic.quantified import of_paths
 from privproof.engines.logic.queries import closeness
 from privproof.engines.logic.rewards import expectation
 from privproof.engines.logic.schedulers import likelihood
+from privproof.engines.logic.traces import shortest_trace
 from privproof.engines.monitor import Monitor
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO
@@ -215,7 +216,14 @@ class Checker:
             return truth
 
         truth, _, how = self._measured(*prepared, judge, EXACT_ENTRIES)
-        return Closeness(formula, truth, lambda s, t: known[min(s, t), max(s, t)], pairs, how)
+        return Closeness(
+            formula,
+            truth,
+            lambda s, t: known[min(s, t), max(s, t)],
+            pairs,
+            how,
+            trace=lambda s: shortest_trace(self.process, prepared[1], prepared[0], s),
+        )
 
     def _measured(self, path: Path, truths: list[Bools], judge: Judge, most: int) -> tuple[Truths, Probabilities, str]:
         """Judge the probabilities of a path formula: exactly on chains with at most so many entries, otherwise in enclosures, and exactly

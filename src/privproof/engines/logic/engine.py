@@ -13,12 +13,28 @@ from privproof.engines.engine import Answers, Request
 from privproof.engines.logic.certificates import logic_evidence
 from privproof.engines.logic.checking import Checker
 from privproof.engines.logic.satisfaction import Satisfaction
+from privproof.engines.logic.traces import FAR, Trace, drawn_traces
 from privproof.engines.monitor import Monitor, Stopped
 from privproof.errors import QuestionError
 from privproof.evidence import Unknown
 from privproof.evidence.answers import Answer
 from privproof.evidence.gate import admit
-from privproof.formulas import Formula, Next, Private, Unary, Until, WrittenFormula, note_on_reading, read_formula
+from privproof.formulas import (
+    Accumulated,
+    Expected,
+    Formula,
+    LongRun,
+    Momentary,
+    Next,
+    OfPaths,
+    Private,
+    Probable,
+    Unary,
+    Until,
+    WrittenFormula,
+    note_on_reading,
+    read_formula,
+)
 from privproof.formulas.sublogics import subformulas
 from privproof.models import DecisionProcess
 from privproof.models.process import REFUSED, Missing
@@ -83,6 +99,48 @@ def model_check(
     found = replace(found, notes=(*process.relies, *read_so, *_note_on_missing(process, parsed)))
     found = _confirmed(found, certify=certify)
     return replace(found, seconds=time.perf_counter() - begun)
+
+
+def draw_runs(
+    process: DecisionProcess,
+    formula: Formula | WrittenFormula | str,
+    *,
+    count: int,
+    steps: int = 50,
+    states: Collection[str] | None = None,
+    seed: int | None = None,
+    monitor: Monitor | None = None,
+) -> tuple[Trace, ...]:
+    """Runs of a process, drawn, each until it settles the formula's first P, R, D, E or A, or so many steps; nothing is proved by them.
+
+    Args:
+        process: a labelled Markov chain or decision process; of the latter all choices of a state are equally likely.
+        formula: what the runs are looked at for.
+        count: how many runs from each state.
+        steps: how long they are at most.
+        states: where they begin; without it as for `model_check`.
+        seed: makes the draws repeatable.
+        monitor: a time limit, an interrupt.
+
+    >>> from privproof.library.logic import survey
+    >>> [run.outcome for run in draw_runs(survey(), "P=? [ X out1 ]", count=3, states=["plus"], seed=1)]
+    ['satisfied', 'satisfied', 'violated']
+    """
+    if count < 1 or steps < 1:
+        raise QuestionError("runs", f"{count} runs of {steps} steps are none", place="--simulate", hint="--simulate 10")
+    written = read_formula(formula) if isinstance(formula, str) else formula
+    parsed = written.formula if isinstance(written, WrittenFormula) else written
+    asked, _ = _asked(process, parsed, states)
+    monitor = monitor or Monitor()
+    checker = Checker(process, monitor)
+    paths = [part.path for part in subformulas(parsed) if isinstance(part, Probable | Private | OfPaths | Expected)]
+    about = next((path for path in paths if not isinstance(path, Accumulated | Momentary | LongRun)), None)
+    prepared = (FAR, [np.ones(len(process), np.bool_)]) if about is None else checker.path(about)
+    if prepared is None:
+        raise QuestionError("runs", "; ".join(checker.reasons), place="formula")
+    path, truths = prepared
+    found = drawn_traces(process, truths, path, asked, count=count, steps=steps, seed=seed, pause=monitor.pause)
+    return tuple(found)
 
 
 class LogicEngine:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from privproof.engines.logic.traces import Trace
 from privproof.exact import ZERO, Epsilon, Rational, smallest_epsilon
 from privproof.formulas import Expected, Private, Probable, Range, Steady
 
@@ -109,6 +110,7 @@ class Closeness:
         pairs: the pairs of neighbours.
         how: how the numbers were found.
         directions: on a decision process, what is known of each ordered pair.
+        trace: on a chain, a shortest run from a state that settles the formula.
     """
 
     formula: Private
@@ -117,6 +119,7 @@ class Closeness:
     pairs: tuple[tuple[int, int], ...]
     how: str
     directions: tuple[Gap, ...] = ()
+    trace: Callable[[int], Trace | None] | None = None
 
     @cached_property
     def _near(self) -> dict[int, list[int]]:
