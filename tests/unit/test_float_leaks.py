@@ -14,6 +14,7 @@ from privproof.engines.sampling.events import Having, occurs
 from privproof.engines.sampling.feature_learning import _by_elimination, _by_transform, _constant_form
 from privproof.engines.sampling.features import FloatBits, GroupCounts, Parity, Residue, low, references
 from privproof.engines.sampling.samples import Samples
+from privproof.errors import LanguageError
 
 RUNS = 2_000
 
@@ -179,3 +180,27 @@ def test_an_event_depends_on_its_output_alone():
     for feature in (FloatBits(0, "the lowest bit of y"), FloatBits(0, "the exponents of y - x and of y", 0.3)):
         alone = [int(feature.codes(Samples(np.array([0]), (0,), (y[[i]],)))[0]) for i in range(4)]
         assert feature.codes(samples).tolist() == alone
+
+
+# ----------------------------------------------------------------------------------------------------- what a run shows besides
+
+
+def test_a_failure_is_an_output():
+    def sometimes(x):
+        if random.random() < (0.6 if x else 0.2):
+            raise ValueError("no answer")
+        return 1
+
+    found = audit(sometimes, "1/2", pairs=[(0, 1)], samples=RUNS)
+    assert found.violated
+    assert "raises ValueError" in str(found.count.event) or found.count.estimate > 0.6
+    with pytest.raises(LanguageError, match="raised ZeroDivisionError"):
+        audit(lambda x: 1 / 0, pairs=[(0, 1)], samples=RUNS)
+
+
+def test_the_order_of_keys_and_the_sign_of_zero_are_seen():
+    def in_order_of_the_data(x):
+        return dict.fromkeys(["a", "b"] if x else ["b", "a"], 0)
+
+    assert audit(in_order_of_the_data, 1, pairs=[(0, 1)], samples=RUNS).violated
+    assert audit(lambda x: -0.0 if x else 0.0, 1, pairs=[(0, 1)], samples=RUNS).violated

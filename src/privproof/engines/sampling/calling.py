@@ -32,7 +32,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from privproof.engines.sampling.outputs import Piece, Unprintable, pieces
+from privproof.engines.sampling.outputs import Piece, Raised, Unprintable, pieces
 from privproof.engines.sampling.samples import Record, Samples
 from privproof.errors import LanguageError
 from privproof.language.randomness import seeded
@@ -45,6 +45,8 @@ _BATCH = 2**16
 """The same in runs, where one call makes many of them: what their outputs need in memory."""
 _TRIED = 64
 """Runs made twice with one seed to see whether they repeat."""
+_ALWAYS = 8
+"""A function that fails in so many calls one after the other fails on these data: that is a mistake, and no output."""
 _LONGEST = 1_000_000
 """Values that a generator may yield in one run; more are refused, since it may never end."""
 
@@ -362,10 +364,32 @@ def _copier(value: object) -> Callable[[], Any]:
 
 
 def _each(call: Callable[[], Any], count: int) -> list[Any]:
-    """The outputs of so many calls; of an iterator, the list of what it yields."""
-    outputs = [call() for _ in range(count)]
+    """The outputs of so many calls; of an iterator, the list of what it yields; of a call that fails, what it raises.
+
+    Raises:
+        Exception: all calls fail, with what the last of them raises.
+    """
+    try:
+        outputs = [call() for _ in range(count)]
+    except Exception:
+        outputs = _with_failures(call, count)
     if any(issubclass(kind, Iterator) for kind in set(map(type, outputs))):
         return list(map(_listed, outputs))
+    return outputs
+
+
+def _with_failures(call: Callable[[], Any], count: int) -> list[Any]:
+    """The outputs of calls some of which fail; that they do is seen by whoever waits for them."""
+    outputs: list[Any] = []
+    failure: Exception | None = None
+    for _ in range(count):
+        try:
+            outputs.append(call())
+        except Exception as error:
+            failure = error
+            outputs.append(Raised(type(error).__name__))
+    if failure is not None and count >= _ALWAYS and all(type(output) is Raised for output in outputs):
+        raise failure
     return outputs
 
 

@@ -1,7 +1,8 @@
 """Outputs of ordinary Python callables, as columns.
 
 Outputs of one kind (truth values, whole numbers, floats, texts; lists, tuples and arrays of one length) become columns at once.
-Anything else is made plain first: a dictionary or a set is a sorted tuple, an enumeration its name, not-a-number the text ``nan``.
+Anything else is made plain first: a dictionary is a tuple in its own order, which whoever prints it sees, a set a sorted tuple, an
+enumeration its name, not-a-number the text ``nan``, a run that fails what it raises.
 Outputs that print alike are one output; to merge outputs never makes a mechanism look less private than it is.
 """
 
@@ -26,6 +27,16 @@ _TRUTHS = frozenset((bool, np.bool_))
 _FLOATS = frozenset((float, np.float16, np.float32, np.float64))
 _WHOLES = frozenset((int, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32))
 _OTHERS = frozenset((str, bytes, Fraction, type(None)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Raised:
+    """What a run shows that fails: the kind of its exception."""
+
+    kind: str
+
+    def __repr__(self) -> str:
+        return f"raises {self.kind}"
 
 
 class Unprintable(Exception):
@@ -95,7 +106,7 @@ def _from_array(array: Array) -> Column | None:
         found = [column for column in columns if column is not None]
         return row("list", found) if len(found) == len(columns) else None
     if array.dtype.kind == "f":
-        floats = array.astype(np.float64) + 0.0  # -0.0 is 0.0
+        floats = array.astype(np.float64)
         return None if np.isnan(floats).any() else Numbers(floats)
     if array.dtype == np.uint64 and len(array) and int(array.max()) > MOST:
         return _tabled(array.tolist())
@@ -120,12 +131,14 @@ def plain(value: Any) -> Any:
     """An output made of truth values, whole numbers, floats, fractions, texts, None, lists and tuples only.
 
     >>> plain({"b": 1, "a": float("nan")})
-    (('a', 'nan'), ('b', 1))
+    (('b', 1), ('a', 'nan'))
 
     Raises:
         Unprintable: it prints its address.
     """
     match value:
+        case Raised():
+            return repr(value)
         case None | str() | bytes() | Fraction() if type(value) in _OTHERS:
             return value
         case Enum():
@@ -135,7 +148,7 @@ def plain(value: Any) -> Any:
         case int() | np.integer():
             return int(value)
         case float() | np.floating():
-            return "nan" if math.isnan(value) else float(value) + 0.0
+            return "nan" if math.isnan(value) else float(value)
         case complex() | np.complexfloating():
             return (plain(float(value.real)), plain(float(value.imag)))
         case str():
@@ -145,7 +158,7 @@ def plain(value: Any) -> Any:
         case tuple():
             return tuple(plain(item) for item in value)
         case Mapping():
-            return tuple(sorted(((plain(k), plain(v)) for k, v in value.items()), key=lambda pair: repr(pair[0])))
+            return tuple((plain(key), plain(item)) for key, item in value.items())
         case AnySet():
             return tuple(sorted(map(plain, value), key=repr))
         case np.ndarray():
