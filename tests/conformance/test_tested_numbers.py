@@ -253,6 +253,88 @@ def test_a_number_that_other_noise_decided_about():
     assert enclosed(smallest_delta(above_noisy, "1/4", data=BITS, size=1), largest, 1e-10)
 
 
+def convolved(first, second, y):
+    """The density of the difference of two independent numbers, the second with a density of its own, by a sum over a fine grid."""
+    t = np.linspace(-40, 40, 4_001)
+    weights = second(t) * (t[1] - t[0])
+    return (first(y[..., None] + t) * weights).sum(axis=-1)
+
+
+def gap_excess(f, g, c, high=30.0):
+    """The integral of ``max(0, f - c g)`` from 0 on, both cut short at 0; f and g are computed on a grid alone."""
+    ends = np.linspace(0, high, 121)
+    nodes, weights = np.polynomial.legendre.leggauss(6)
+    half = np.diff(ends)[:, None] / 2
+    points = ends[:-1, None] + half + half * nodes
+    return float((np.maximum(0, f(points) - c * g(points)) * weights * half).sum())
+
+
+def runner_up(x):
+    """The best of three with its gap to the next."""
+    data = [x, 0, 0]
+    best, second, winner = None, None, 0
+    for i, value in enumerate(data):
+        noisy = gaussian(value, sigma=2)
+        if best is None or noisy > best:
+            best, second, winner = noisy, best, i
+        elif second is None or noisy > second:
+            second = noisy
+    return winner, best - second
+
+
+@pytest.mark.slow  # of two it ends by the same lines, and of a threshold with noise behind it
+def test_the_gap_between_the_best_and_the_next():
+    c = math.exp(0.25)
+
+    def gap(mine, others, y):
+        """The density of the gap where one wins: it is above the larger of the two others."""
+        a, b = (stats.norm(m, 2) for m in others)
+        return convolved(stats.norm(mine, 2).pdf, lambda t: a.pdf(t) * b.cdf(t) + b.pdf(t) * a.cdf(t), y)
+
+    def laws(x):
+        return [lambda y: gap(x, (0, 0), y), lambda y: gap(0, (x, 0), y), lambda y: gap(0, (x, 0), y)]
+
+    largest = max(sum(gap_excess(f, g, c) for f, g in zip(laws(m), laws(n), strict=True)) for m, n in ((0, 1), (1, 0)))
+    found = smallest_delta(runner_up, "1/4", x=integer(0, 1))
+    assert enclosed(found, largest, 1e-4 * largest)
+
+
+def above_with_gap(x):
+    """The first of two answers above a noisy threshold, with how much it is above."""
+    threshold = gaussian(0, sigma=2)
+    for i, value in enumerate((0, x)):
+        noisy = gaussian(value, sigma=3)
+        if noisy > threshold:
+            return i, noisy - threshold
+    return None
+
+
+def test_the_gap_to_a_threshold():
+    c = math.exp(0.125)
+    largest = 0.0
+    t = np.linspace(-30, 30, 60_001)
+    for m, n in ((0, 1), (1, 0)):
+        below = [lambda t, k=k: stats.norm.pdf(t, 0, 2) * stats.norm.cdf(t, 0, 3) for k in (m, n)]
+        f, g = (lambda y, k=k, w=w: convolved(stats.norm(k, 3).pdf, w, y) for k, w in zip((m, n), below, strict=True))
+        none = [
+            float((w(t) * stats.norm.cdf(t, k, 3)).sum() * (t[1] - t[0])) for k, w in zip((m, n), below, strict=True)
+        ]
+        largest = max(largest, max(0, none[0] - c * none[1]) + gap_excess(f, g, c))
+    found = smallest_delta(above_with_gap, "1/8", x=integer(0, 1))
+    assert enclosed(found, largest, 1e-4 * largest)
+
+
+@pytest.mark.slow  # as that to a threshold
+def test_the_gap_of_two_is_the_difference_of_two():
+    def gap_of_two(x):
+        one, two = gaussian(x, sigma=1), gaussian(0, sigma=1)
+        return (0, one - two) if one > two else (1, two - one)
+
+    mu, e = 1 / math.sqrt(2), 0.5
+    known = stats.norm.cdf(mu / 2 - e / mu) - math.exp(e) * stats.norm.cdf(-mu / 2 - e / mu)
+    assert enclosed(smallest_delta(gap_of_two, "1/2", x=integer(0, 1)), known, 1e-11)
+
+
 # ------------------------------------------------------------------------------------------------------------- traps
 
 
@@ -279,6 +361,7 @@ def test_the_formula_of_fresh_noise_is_no_bound_where_the_test_tells_more():
     [
         lambda data: (y, z) if (y := gaussian(sum(data), sigma=2)) > 0 and (z := gaussian(-sum(data), sigma=2)) > 0 else 0,
         lambda data: y if round(y := gaussian(sum(data), sigma=2)) > 0 else 0,
+        lambda data: y if (y := gaussian(sum(data), sigma=2)) > gaussian(0, sigma=2) > gaussian(1, sigma=2) else 0,
         lambda data: (y, 2 * y + gaussian(0, sigma=1)) if (y := gaussian(sum(data), sigma=2)) > 0 else 0,
     ],
 )  # fmt: skip

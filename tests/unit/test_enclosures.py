@@ -132,13 +132,19 @@ def test_without_gaussian_noise_the_exact_number_is_enclosed(forest):
 
 
 def test_what_is_no_forest_is_refused():
-    cycle = [less(0, 1), less(1, 2), less(0, 2)]
+    cycle = [less(0, 1), less(1, 2), ({0: rational(-1), 2: rational(1)}, rational(-1))]
     three = [({0: rational(1), 1: rational(1), 2: rational(1)}, rational(0))]
     for conditions in (cycle, three):
         with pytest.raises(LanguageError, match=r"cycle|at once"):
             engine([("gaussian", 1)] * 3, conditions)
         with pytest.raises(Refusal):
             checker([("gaussian", 1)] * 3, conditions)
+
+
+def test_the_checker_leaves_out_what_follows():
+    found = checker([("gaussian", 1)] * 3, [less(0, 1), less(1, 2), less(0, 2)])
+    assert abs(found - arb(1) / 6) < 1e-12
+    assert checker([("gaussian", 1)] * 3, [less(0, 1), less(1, 2), less(2, 0)]) == 0
 
 
 def test_the_precision_is_as_before():

@@ -3,10 +3,9 @@
 In the coordinate of the number every noise that it is compared with lies between ``y + low`` and ``y + high`` (`enclosures`), and
 between ends of its own.  Between the places where such ends meet and where a law has a kink, the density is
 
-    weight * f(y) * product of (G_i(y + high_i) - G_i(y + low_i)),
+    weight * f(y) * product of (G_i(y + high_i) - G_i(y + low_i))
 
-and so it has a slope.  G is a distribution function; for a noise that is compared with others in its turn, an integral, whose value is
-computed in the middle of an interval and bounded on it by its slope, which is a density of the same kind.
+with distribution functions G.  On an interval the value of a factor is that in the middle, plus its slope times the way from there.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from privproof.engines.integrals.enclosures import (
     Noise,
     interval_mass,
     probability,
-    tree_integral,
 )
+from privproof.errors import LanguageError
 from privproof.exact import ZERO, Rational
 
 _REACH = {"gaussian": 17, "laplace": 140, "exponential": 140}
@@ -59,16 +58,20 @@ class NumberDensity:
     factor: Rational
     constant: Rational
     root: Node = field(init=False, compare=False, repr=False)
-    kept: dict[tuple[int, Rational | None, Rational | None], arb] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
 
     def __post_init__(self) -> None:
         graph = Graph(self.noises)
         for condition in self.conditions:
             graph.add(condition)
         graph.refuse_cycles()
-        object.__setattr__(self, "root", graph.tree(self.atom, self.factor, self.constant))
+        root = graph.tree(self.atom, self.factor, self.constant)
+        if any(child.children for child in root.children):
+            raise LanguageError(
+                "integral",
+                "a noisy number is shown after it was compared with noise that others were compared with",
+                hint="show a number with fresh noise",
+            )
+        object.__setattr__(self, "root", root)
 
     @property
     def law(self) -> Law:
@@ -82,9 +85,9 @@ class NumberDensity:
         return law.center - _REACH[law.kind] * law.scale, law.center + _REACH[law.kind] * law.scale
 
     @property
-    def closed(self) -> bool:
-        """Whether nothing is integrated at a point."""
-        return all(not child.children for child in self.root.children)
+    def compared(self) -> bool:
+        """Whether other noises take part in it."""
+        return bool(self.root.children)
 
     @property
     def cuts(self) -> set[Rational]:
@@ -122,7 +125,7 @@ class NumberDensity:
         """The probability that all other noises agree with a number in an interval without a cut inside."""
         value, slope = arb(1), arb(0)
         for child in self.root.children:
-            factor, rise = self._share(child, low, high)
+            factor, rise = _share(child, low, high)
             value, slope = value * factor, slope * factor + value * rise
         return value, slope
 
@@ -140,44 +143,6 @@ class NumberDensity:
         within = [] if low is None else [Condition(own, self.constant - low)]
         within += [] if high is None else [Condition({self.atom: -self.factor}, high - self.constant)]
         return self.weight * probability(self.noises, (*self.conditions, *within))
-
-    def _density(self, node: Node, low: Rational, high: Rational) -> Value:
-        """The measure of a noise at its values in an interval, where it and everything behind it agree."""
-        if not _holds(node.interval, (low + high) / 2):
-            return arb(0), arb(0)
-        value, slope = _law_density(node.law, low, high)
-        for child in node.children:
-            factor, rise = self._share(child, low, high)
-            value, slope = value * factor, slope * factor + value * rise
-        return value, slope
-
-    def _share(self, node: Node, low: Rational, high: Rational) -> Value:
-        """The probability that a noise and everything behind it agree with a number in an interval."""
-        middle = (low + high) / 2
-        slope = arb(0)
-        within = replace(node.interval)
-        if node.offsets.low is not None and (within.low is None or middle + node.offsets.low > within.low):
-            within.low = middle + node.offsets.low
-            slope -= self._density(replace(node, interval=Interval()), low + node.offsets.low, high + node.offsets.low)[
-                0
-            ]
-        if node.offsets.high is not None and (within.high is None or middle + node.offsets.high < within.high):
-            within.high = middle + node.offsets.high
-            slope += self._density(
-                replace(node, interval=Interval()), low + node.offsets.high, high + node.offsets.high
-            )[0]
-        if within.empty:
-            return arb(0), arb(0)
-        return self._mass_of(node, within) + slope * (ball_of(low, high) - arb(middle)), slope
-
-    def _mass_of(self, node: Node, within: Interval) -> arb:
-        """The probability that a noise lies in an interval and everything behind it agrees."""
-        if not node.children:
-            return interval_mass(node.law, within)
-        key = (id(node), within.low, within.high)
-        if key not in self.kept:
-            self.kept[key] = tree_integral(replace(node, interval=within, offsets=Interval()))
-        return self.kept[key]
 
 
 def _holds(interval: Interval, point: Rational) -> bool:
@@ -197,7 +162,7 @@ def _ends(interval: Interval) -> Iterable[Rational]:
 
 def _cuts(node: Node) -> set[Rational]:
     """Where the probability of a noise that is compared with the number is not smooth, in the coordinate of the number."""
-    fixed = {*node.law.kinks, *_ends(node.interval), *(c for child in node.children for c in _cuts(child))}
+    fixed = {*node.law.kinks, *_ends(node.interval)}
     return {point - offset for point in fixed for offset in _ends(node.offsets)}
 
 
@@ -206,9 +171,19 @@ def ball_of(low: Rational, high: Rational) -> arb:
     return arb(low) if low == high else arb(low).union(arb(high))
 
 
-def _law_density(law: Law, low: Rational, high: Rational) -> Value:
-    ball = ball_of(low, high)
-    value = Curve(law, "density").piece(low, high).value(ball)
-    if law.kind == "gaussian":
-        return value, -value * (ball - arb(law.center)) / arb(law.scale) ** 2
-    return value, (-value if (low + high) / 2 >= law.center else value) / arb(law.scale)
+def _share(node: Node, low: Rational, high: Rational) -> Value:
+    """The probability that a noise agrees with a number in an interval."""
+    middle = (low + high) / 2
+    slope = arb(0)
+    within = replace(node.interval)
+    density = Curve(node.law, "density")
+    least, most = node.offsets.low, node.offsets.high
+    if least is not None and (within.low is None or middle + least > within.low):
+        within.low = middle + least
+        slope -= density.piece(low + least, high + least).value(ball_of(low + least, high + least))
+    if most is not None and (within.high is None or middle + most < within.high):
+        within.high = middle + most
+        slope += density.piece(low + most, high + most).value(ball_of(low + most, high + most))
+    if within.empty:
+        return arb(0), arb(0)
+    return interval_mass(node.law, within) + slope * (ball_of(low, high) - arb(middle)), slope

@@ -230,13 +230,19 @@ def interval_mass(law: Law, interval: Interval) -> arb:
 
 def tree_integral(root: Node) -> arb:
     """The probability that a noise and everything behind it agree."""
-    nodes = list(_all(root))
-    if any(node.offsets.empty for node in nodes):  # two comparisons of the same noises contradict one another
+    if any(node.offsets.empty for node in all_nodes(root)):  # two comparisons of the same noises contradict one another
         return arb(0)
-    laws = [node.law for node in nodes]
-    inner = [node.law for node in nodes if node.children or not node.plain]
     if root.offsets.low is not None or root.offsets.high is not None:
         raise AssertionError("a root has no parent")
+    grid = tree_grid(root)
+    return total(grid, node_density(grid, root))
+
+
+def tree_grid(root: Node) -> Grid:
+    """A grid for the values of a root and of all noises behind it."""
+    nodes = list(all_nodes(root))
+    laws = [node.law for node in nodes]
+    inner = [node.law for node in nodes if node.children or not node.plain or node is root]
     low = min(law.center - _REACH[law.kind] * law.scale for law in inner)
     high = max(law.center + _REACH[law.kind] * law.scale for law in inner)
     cuts = [kink for law in laws for kink in law.kinks]
@@ -246,17 +252,17 @@ def tree_integral(root: Node) -> arb:
         cuts += [kink - end for kink in node.law.kinks for end in ends]
     shifts = [end for node in nodes for end in (node.offsets.low, node.offsets.high) if end]
     near = [(law.center - by, law.scale) for law in laws for by in (ZERO, *shifts)]
-    grid = cut(low, high, cuts, near)
-    return total(grid, _density(grid, root))
+    return cut(low, high, cuts, near)
 
 
-def _all(node: Node) -> Iterable[Node]:
+def all_nodes(node: Node) -> Iterable[Node]:
+    """A noise and everything behind it."""
     yield node
     for child in node.children:
-        yield from _all(child)
+        yield from all_nodes(child)
 
 
-def _density(grid: Grid, node: Node) -> Density:
+def node_density(grid: Grid, node: Node) -> Density:
     """The measure of a noise, where it and everything behind it agree."""
     inside = tabulated(grid, Curve(node.law, "density"))
     left, right = node.law.beyond(*grid.ends)
@@ -289,7 +295,7 @@ def _kernel(grid: Grid, node: Node) -> Analytic:
         return _difference(below, tabulated(grid, Curve(_moved(node.law, low), "below")))
     if (low or ZERO) != 0 or (high or ZERO) != 0 or (low is not None and high is not None):
         _refuse("two noises are compared twice, and one of them with others, too")
-    return running(grid, _density(grid, node), upwards=high is not None)
+    return running(grid, node_density(grid, node), upwards=high is not None)
 
 
 def _moved(law: Law, by: Rational) -> Law:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -30,6 +30,8 @@ class Deciding:
     budget: Budget
     tight: bool
     monitor: Monitor
+    excesses: dict[str, Any] = field(default_factory=dict)
+    """The largest excesses by epsilon: they are the same whatever delta is claimed."""
 
     @cached_property
     def document(self) -> dict[str, Any]:

@@ -63,6 +63,12 @@ class DeltaDeciding(Deciding):
 
     def most(self, bound: Epsilon) -> tuple[arb, tuple[int, int, Excess]]:
         """A bound on the excess of every event on all neighbours, and the pair that has it, with an event."""
+        if str(bound) not in self.excesses:
+            self.excesses[str(bound)] = self._most(bound)
+        found: tuple[arb, tuple[int, int, Excess]] = self.excesses[str(bound)]
+        return found
+
+    def _most(self, bound: Epsilon) -> tuple[arb, tuple[int, int, Excess]]:
         with precision(_BITS):
             divergence = Divergence(bound.ball(_BITS).exp(), by_density=True)
         found: tuple[arb, tuple[int, int, Excess]] | None = None

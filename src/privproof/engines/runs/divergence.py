@@ -29,6 +29,7 @@ from privproof.engines.runs.groups import Group, Spread, grouped, looked_at, spr
 from privproof.engines.runs.likelihoods import Likelihoods, likelihoods, positive, product
 from privproof.engines.runs.measures import has_atoms, may_agree
 from privproof.engines.runs.numbers import Interval, number_laws
+from privproof.engines.runs.orders import in_a_circle, join_ways
 from privproof.errors import LanguageError
 from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision, rational_bounds
@@ -107,6 +108,8 @@ class Divergence:
         with precision(BITS):
             others = self._by_shape(right)
             for shape, mine in self._by_shape(left).items():
+                if not mine.leaves:  # no noise leads there
+                    continue
                 found = self._of_shape(mine, others.get(shape, _Shown(())))
                 upper, least = upper + found.upper, least + found.least
                 followed = followed or found.followed
@@ -123,7 +126,7 @@ class Divergence:
             leaves: dict[str, list[Leaf]] = {}
             for leaf in tree:
                 leaves.setdefault(leaf.outcome.shape, []).append(leaf)
-            self.shown[id(tree)] = {shape: _Shown(tuple(listed)) for shape, listed in leaves.items()}
+            self.shown[id(tree)] = {shape: _Shown(_joined(listed)) for shape, listed in leaves.items()}
         return self.shown[id(tree)]
 
     def _of_shape(self, mine: _Shown, others: _Shown) -> Excess:
@@ -182,6 +185,11 @@ def told_apart(left: Sequence[Leaf], right: Sequence[Leaf]) -> bool:
     whole = all(isinstance(part, Linear) for leaf in everything for part in leaf.outcome.parts)
     shapes = {leaf.outcome.shape for leaf in everything}
     return whole and len(shapes) <= _MOST_SHAPES and not any(may_agree(a, b) for a, b in combinations(shapes, 2))
+
+
+def _joined(leaves: Sequence[Leaf]) -> tuple[Leaf, ...]:
+    """Leaves of a shape; where tests looked at its numbers, or noises are compared in a circle, as few as can be."""
+    return join_ways(leaves) if any(looked_at(leaf) or in_a_circle(leaf) for leaf in leaves) else tuple(leaves)
 
 
 # ---------------------------------------------------------------------------------------------------------- excesses

@@ -82,7 +82,8 @@ class RunsEngine:
             said = f"{monitor.stopped() or 'stopped'}: the function has more random choices than could be run"
             yield Answer(status="unknown", question=asked, engine=self.name, reason=said)
             return
-        deciding = _Deciding(question.under(asked.budget), runs, budget, request.tight, monitor)
+        excesses = request.shared("largest excesses", dict[str, Any])
+        deciding = _Deciding(question.under(asked.budget), runs, budget, request.tight, monitor, excesses)
         try:
             yield from map(deciding.as_sampled, deciding.answers())
         except Stopped:
@@ -126,7 +127,7 @@ class _Deciding(Deciding):
         """Exact probabilities where there are any, alignments and events otherwise."""
         rows: list[dict[str, ExponentialSum]] | None = None
         if self.runs.in_balls:
-            yield from DeltaDeciding(self.question, self.runs, self.budget, self.tight, self.monitor).answers()
+            yield from self.by_excess()
             return
         if self.runs.closed:
             try:
@@ -137,9 +138,14 @@ class _Deciding(Deciding):
         if rows is not None:
             yield from self.by_table(rows)
         elif self.budget.delta != 0:
-            yield from DeltaDeciding(self.question, self.runs, self.budget, self.tight, self.monitor).answers()
+            yield from self.by_excess()
         else:
             yield from self.by_alignment()
+
+    def by_excess(self) -> Iterator[Answer]:
+        """What is decided in balls."""
+        shared = (self.question, self.runs, self.budget, self.tight, self.monitor, self.excesses)
+        yield from DeltaDeciding(*shared).answers()
 
     # ------------------------------------------------------------------------------------------------ closed outcomes
 

@@ -21,6 +21,7 @@ from flint import arb
 
 from privproof.engines.integrals.densities import Exponent, NumberDensity, ball_of
 from privproof.engines.integrals.enclosures import Condition
+from privproof.engines.integrals.gap_densities import GapDensity
 from privproof.engines.runs.groups import CONTINUOUS, way_probability
 from privproof.errors import LanguageError
 from privproof.exact import Rational
@@ -40,6 +41,8 @@ _MOST_CELLS = 10_000
 _MOST_INTEGRALS = 600
 """The same where a density at a point is an integral, which takes hundredths of a second."""
 
+ShownDensity: TypeAlias = NumberDensity | GapDensity
+"""The density of one noise that is shown, or of two."""
 Interval: TypeAlias = "tuple[Rational | None, Rational | None]"
 """From one end to another; None for no end."""
 
@@ -55,8 +58,8 @@ class NumberLaws:
     """
 
     part: int
-    left: tuple[NumberDensity, ...]
-    right: tuple[NumberDensity, ...]
+    left: tuple[ShownDensity, ...]
+    right: tuple[ShownDensity, ...]
 
     def masses(self, intervals: Sequence[Interval]) -> tuple[arb, arb]:
         """The probability to lie in some intervals, on either side."""
@@ -85,7 +88,7 @@ class NumberLaws:
         p, q = self.masses(intervals)
         beyond = sum((each.beyond(low, high) for each in self.left), arb(0))
         beyond += bound * sum((each.beyond(low, high) for each in self.right), arb(0))
-        compared = any(each.root.children for each in everything)
+        compared = any(each.compared for each in everything)
         upper = (p - bound * q).upper() + cells.open + beyond + arb(2) ** -(_CHECKED_INTEGRAL if compared else _CHECKED)
         return NumberExcess(upper.upper().max(arb(0)), intervals, p, q)
 
@@ -106,7 +109,7 @@ class _Piece:
 
     factor: arb
     exponent: Exponent
-    density: NumberDensity
+    density: ShownDensity
 
 
 class _Cells:
@@ -115,7 +118,7 @@ class _Cells:
     def __init__(self, laws: NumberLaws, bound: arb) -> None:
         self.laws = laws
         self.bound = bound
-        closed = all(each.closed for each in (*laws.left, *laws.right))
+        closed = all(isinstance(each, NumberDensity) for each in (*laws.left, *laws.right))
         self.small = arb(2) ** -(_SMALL if closed else _SMALL_INTEGRAL)
         self.left_over = _MOST_CELLS if closed else _MOST_INTEGRALS
         self.positive: list[tuple[Rational, Rational]] = []
@@ -138,7 +141,9 @@ class _Cells:
                 self.positive.append((one, two))
             elif most <= self.small:
                 self.open += most.max(arb(0))
-                if central > 0 and least <= self.small:  # for the event: it has a simpler description with such cells
+                if (
+                    central.mid() > 0 and least <= self.small
+                ):  # for the event: it has a simpler description with such cells
                     self.positive.append((one, two))
                     self.open += least.max(arb(0))
             else:
@@ -162,7 +167,7 @@ class _Cells:
                 exponent = density.exponent(middle)
                 if exponent is None:
                     continue
-                key = (exponent[:2], density.key if density.root.children else None)
+                key = (exponent[:2], density.key if density.compared else None)
                 factor = sign * density.weight * density.height
                 if key in found:
                     before = found[key]
@@ -272,22 +277,21 @@ class _Way:
         return tuple(self.leaf.noises[atom].law for atom in sorted(atoms)), tests, shown
 
 
-def _densities(ways: Sequence[_Way], part: int) -> Iterator[NumberDensity]:
+def _densities(ways: Sequence[_Way], part: int) -> Iterator[ShownDensity]:
     """The densities of a number on several ways; ways on which they are multiples of one another are put together."""
-    found: dict[Any, NumberDensity] = {}
+    found: dict[Any, ShownDensity] = {}
     for way in ways:
         leaf, atoms = way.leaf, sorted(way.together(part))
         form = leaf.outcome.parts[part]
         assert isinstance(form, Linear)
-        own = [k for k, each in enumerate(leaf.outcome.parts) if set(atoms) & each.terms.keys()]
-        if own != [part]:
+        shown = [k for k, each in enumerate(leaf.outcome.parts) if set(atoms) & each.terms.keys()]
+        if shown != [part]:
             _refuse(leaf, "several noisy numbers are shown that have noise in common, and tests looked at it")
         kinds = {leaf.noises[atom].kind for atom in atoms}
         if not kinds <= set(CONTINUOUS):
             _refuse(leaf, f"a number with {min(kinds - set(CONTINUOUS))} noise is shown that a test looked at before")
-        if len(form.terms) != 1:
+        if len(form.terms) > 2:
             _refuse(leaf, "a sum of noises is shown that tests looked at before, or that comes from several ways")
-        [(atom, factor)] = form.terms.items()
         order = {each: k for k, each in enumerate(atoms)}
         tests, rest = (
             [test for test in leaf.tests if bool(set(atoms) & test.form.terms.keys()) == its] for its in (True, False)
@@ -297,7 +301,12 @@ def _densities(ways: Sequence[_Way], part: int) -> Iterator[NumberDensity]:
         )
         noises = tuple((leaf.noises[each].kind, leaf.noises[each].scale) for each in atoms)
         weight = way_probability(leaf, rest)
-        made = NumberDensity(weight, noises, conditions, order[atom], factor, form.constant)
+        own = tuple((order[atom], factor) for atom, factor in form.terms.items())
+        made: ShownDensity
+        if len(own) == 1:
+            made = NumberDensity(weight, noises, conditions, *own[0], form.constant)
+        else:
+            made = GapDensity(weight, noises, conditions, own, form.constant)
         found[made.key] = made if made.key not in found else replace(made, weight=found[made.key].weight + weight)
     yield from found.values()
 

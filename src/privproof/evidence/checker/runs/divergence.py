@@ -36,6 +36,7 @@ from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.trees import WHOLE, Linear
 from privproof.evidence.checker.runs.moved import pairing
 from privproof.evidence.checker.runs.numbers import has_tested_number, number_laws, probability_within
+from privproof.evidence.checker.runs.orders import ways_joined
 from privproof.evidence.checker.runs.shown import (
     BITS,
     Apart,
@@ -93,9 +94,10 @@ class _Shown:
 
     def __init__(self, tree: Tree, place: str) -> None:
         self.place = place
-        self.leaves: dict[str, list[Leaf]] = {}
+        leaves: dict[str, list[Leaf]] = {}
         for leaf in tree:
-            self.leaves.setdefault(leaf.shape, []).append(leaf)
+            leaves.setdefault(leaf.shape, []).append(leaf)
+        self.leaves = {shape: joined for shape, listed in leaves.items() if (joined := ways_joined(listed))}
         self.tested = {shape for shape, leaves in self.leaves.items() if any(map(has_tested_number, leaves))}
         self._seen: dict[str, Observed] = {}
 

@@ -21,7 +21,17 @@ from typing import TypeAlias
 
 from flint import acb, arb
 
-from privproof.evidence.checker.integrals.normal import KINDS, Vertex, density_of, mass_of, share_near, tree_around
+from privproof.evidence.checker.integrals.gaps import is_void, largest_gaps, needed_inequalities
+from privproof.evidence.checker.integrals.normal import (
+    KINDS,
+    Blend,
+    Inequality,
+    Vertex,
+    blend,
+    density_of,
+    share_near,
+    tree_around,
+)
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.trees import Linear
 from privproof.evidence.checker.runs.shown import probability_of
@@ -30,6 +40,8 @@ from privproof.exact import ZERO, Rational
 
 _REACH = {"gaussian": 20, "laplace": 150, "exponential": 150}
 """A number is followed so many scales from its center; what lies beyond is added as a whole."""
+_GAP_REACH = 9
+"""The same for the sum of two noises, in standard deviations of both."""
 _SMALL = 78
 """A cell that adds at most 2 to the minus this is not cut further."""
 _SMALL_INTEGRAL = 56
@@ -64,6 +76,18 @@ class _Term:
 
     weight: arb
     vertex: Vertex
+    blend = None
+    key = None
+
+    @property
+    def below(self) -> list[Vertex]:
+        """The noises that it is compared with."""
+        return self.vertex.below
+
+    @property
+    def reach(self) -> tuple[Rational, Rational]:
+        """Where it is, and how far around it is followed."""
+        return self.vertex.zero, _REACH[self.vertex.kind] * self.vertex.spread
 
     @property
     def marks(self) -> set[Rational]:
@@ -94,32 +118,48 @@ class _Term:
         return density_of(self.vertex, acb(arb(self.vertex.zero)), after=not self.vertex.turned).real
 
 
+@dataclass(frozen=True)
+class _Gap:
+    """The sum of two noises on one way: Gaussian noise less the value of a tree, between two ends.
+
+    Attributes:
+        weight: the probability of the rest of the way.
+        blend: its density.
+        ends: its ends.
+        reach: where it is, and how far around it is followed.
+        variance: that of the sum.
+        key: what tells the density.
+    """
+
+    weight: arb
+    blend: Blend
+    ends: tuple[Rational | None, Rational | None]
+    reach: tuple[Rational, Rational]
+    variance: Rational
+    key: object
+    below = ()
+
+    @property
+    def marks(self) -> set[Rational]:
+        """Where its density is not smooth."""
+        return {end for end in self.ends if end is not None}
+
+    def exponent(self, middle: Rational) -> Exponent | None:
+        """That of the normal law of the sum, as if nothing were compared; None where it is 0."""
+        low, high = self.ends
+        if (low is not None and middle < low) or (high is not None and middle > high):
+            return None
+        return -1 / (2 * self.variance), self.reach[0] / self.variance, ZERO
+
+    @property
+    def height(self) -> arb:
+        """Nothing is taken out."""
+        return arb(1)
+
+
 def _marks(vertex: Vertex) -> set[Rational]:
     own = {vertex.zero, *(end for end in vertex.ends if end is not None)}
-    own = own.union(*(_marks(child) for child in vertex.below))
     return {point - gap for point in own for gap in vertex.gaps if gap is not None}
-
-
-def _agreement(vertex: Vertex, low: Rational, high: Rational, place: str) -> arb:
-    """The probability that a noise and all below it agree with a parent in an interval."""
-    middle = (low + high) / 2
-    if not vertex.below:
-        return share_near(vertex, middle)(acb(_hull(low, high))).real
-    ends, moving = list(vertex.ends), arb(0)
-    for side, gap in enumerate(vertex.gaps):
-        end = ends[side]
-        if gap is None or (end is not None and (middle + gap > end) != (side == 0)):
-            continue
-        ends[side] = middle + gap
-        around = _hull(low + gap, high + gap)
-        rate = density_of(vertex, acb(around), after=middle + gap >= vertex.zero).real
-        for child in vertex.below:
-            rate *= _agreement(child, low + gap, high + gap, place)
-        moving += rate if side == 1 else -rate
-    if ends[0] is not None and ends[1] is not None and ends[0] >= ends[1]:
-        return arb(0)
-    inside = mass_of(replace(vertex, ends=ends, gaps=[None, None]), place)
-    return inside + moving * (_hull(low, high) - arb(middle))
 
 
 def _hull(low: Rational, high: Rational) -> arb:
@@ -139,14 +179,14 @@ class NumberLaws:
 
     def most(self, bound: arb, place: str) -> arb:
         """A bound on the excess of every event."""
-        one, two = ([_term(leaf, self.part, place) for leaf in side] for side in (self.left, self.right))
+        one, two = ([term_of(leaf, self.part, place) for leaf in side] for side in (self.left, self.right))
         terms = [(term, arb(1)) for term in one if term is not None] + [(t, -bound) for t in two if t is not None]
         if not terms:
             return arb(0)
-        reach = [(term.vertex.zero, _REACH[term.vertex.kind] * term.vertex.spread) for term, _ in terms]
+        reach = [term.reach for term, _ in terms]
         low, high = min(zero - far for zero, far in reach), max(zero + far for zero, far in reach)
         marks = sorted({low, high}.union(*({m for m in term.marks if low < m < high} for term, _ in terms)))
-        plain = all(not child.below for t, _ in terms for child in t.vertex.below)
+        plain = all(term.blend is None for term, _ in terms)
         left, small = (_MOST_CELLS, _SMALL) if plain else (_MOST_INTEGRALS, _SMALL_INTEGRAL)
         total, taken = arb(0), list[tuple[Rational, Rational]]()
         for start, stop in pairwise(marks):
@@ -208,17 +248,24 @@ class _Piece:
 
     factor: arb
     exponent: Exponent
-    below: list[Vertex]
+    below: Sequence[Vertex]
+    blend: Blend | None
+    key: object
 
     def agreement(self, low: Rational, high: Rational, place: str) -> arb:
-        """That probability, where the number lies in an interval."""
+        """That probability, where the number lies in an interval; for a gap its density over e^exponent."""
         result = arb(1)
+        if self.blend is not None:
+            half = arb(0, arb((high - low) / 2).upper())
+            result = self.blend.density((low + high) / 2, half, *self.exponent[:2])
         for child in self.below:
-            result *= _agreement(child, low, high, place)
+            if child.below:
+                refuse("a number is shown that was compared with noise that others were compared with", place)
+            result *= share_near(child, (low + high) / 2)(acb(_hull(low, high))).real
         return result
 
 
-def _pieces(terms: Sequence[tuple[_Term, arb]], middle: Rational) -> list[_Piece]:
+def _pieces(terms: Sequence[tuple[_Term | _Gap, arb]], middle: Rational) -> list[_Piece]:
     """What ``f - c g`` is the sum of around a point; multiples of one another are added up, so that ties cancel."""
     found: list[_Piece] = []
     for term, factor in terms:
@@ -227,11 +274,11 @@ def _pieces(terms: Sequence[tuple[_Term, arb]], middle: Rational) -> list[_Piece
             continue
         size = factor * term.weight * term.height
         for piece in found:
-            if piece.exponent[:2] == exponent[:2] and piece.below == term.vertex.below:
+            if piece.exponent[:2] == exponent[:2] and piece.below == term.below and piece.key == term.key:
                 piece.factor += size * arb(exponent[2] - piece.exponent[2]).exp()
                 break
         else:
-            found.append(_Piece(size, exponent, term.vertex.below))
+            found.append(_Piece(size, exponent, term.below, term.blend, term.key))
     return found
 
 
@@ -276,7 +323,7 @@ def number_laws(left: Sequence[Leaf], right: Sequence[Leaf]) -> NumberLaws | Non
         form = leaf.parts[part]
         assert isinstance(form, Linear)
         atoms = _connected(leaf, form)
-        if len(form.factors) != 1 or any(leaf.noises[j][0] not in KINDS for j in atoms):
+        if not 1 <= len(form.factors) <= 2 or any(leaf.noises[j][0] not in KINDS for j in atoms):
             return None
         if any(k != part and atoms & _atoms(each) for k, each in enumerate(leaf.parts)):
             return None
@@ -312,7 +359,7 @@ def _about(leaf: Leaf, part: int) -> object:
     return tuple(leaf.noises[j] for j in atoms), tests, shown
 
 
-def _term(leaf: Leaf, part: int, place: str) -> _Term | None:
+def term_of(leaf: Leaf, part: int, place: str) -> _Term | _Gap | None:
     """The number on the way to a leaf; None if nothing leads there."""
     form = leaf.parts[part]
     assert isinstance(form, Linear)
@@ -323,7 +370,47 @@ def _term(leaf: Leaf, part: int, place: str) -> _Term | None:
     inequalities = [
         ({order[j]: c for j, c in each.factors}, each.constant) for each in _tests(leaf) if _atoms(each) & set(atoms)
     ]
-    [(atom, unit)] = form.factors
     laws = [leaf.noises[j][:2] for j in atoms]
-    vertex = tree_around(order[atom], unit, form.constant, laws, inequalities, place)
+    own = {order[j]: c for j, c in form.factors}
+    if len(own) == 2:
+        return _gap(weight, own, form.constant, laws, inequalities, place)
+    [(atom, unit)] = own.items()
+    vertex = tree_around(atom, unit, form.constant, laws, inequalities, place)
     return None if vertex is None else _Term(weight, vertex)
+
+
+def _gap(
+    weight: arb,
+    own: dict[int, Rational],
+    constant: Rational,
+    laws: Sequence[tuple[str, Rational]],
+    inequalities: Sequence[Inequality],
+    place: str,
+) -> _Gap | None:
+    """The sum of two noises, of which one is compared with the other alone, and only as their sum is."""
+    gaps = largest_gaps(inequalities)
+    if gaps is not None:
+        if is_void(gaps):
+            return None
+        inequalities = needed_inequalities(gaps)
+    for free in own:
+        [hub] = own.keys() - {free}
+        mine = [each for each in inequalities if each[0].get(free, ZERO) != 0]
+        along = [factors[free] / own[free] for factors, _ in mine]
+        if any(f != {j: slope * c for j, c in own.items()} for (f, _), slope in zip(mine, along, strict=True)):
+            continue
+        ends: list[Rational | None] = [None, None]
+        for (_, more), slope in zip(mine, along, strict=True):  # slope * (y - constant) + more >= 0
+            side, value = (0 if slope > 0 else 1), constant - more / slope
+            before = ends[side]
+            ends[side] = value if before is None else max(before, value) if side == 0 else min(before, value)
+        rest = [each for each in inequalities if each not in mine]
+        root = tree_around(hub, -own[hub], -constant, laws, rest, place)
+        kind, scale = laws[free]
+        found = None if root is None or kind != "gaussian" else blend(root, abs(own[free]) * scale, place)
+        if found is not None:
+            width = _GAP_REACH * sum((abs(c) * laws[j][1] for j, c in own.items()), ZERO)
+            key = (tuple(laws), repr(inequalities), tuple(own.items()), constant)
+            variance = sum((c**2 * laws[j][1] ** 2 for j, c in own.items()), ZERO)
+            return _Gap(weight, found, (ends[0], ends[1]), (constant, width), variance, key)
+    refuse("the noises of a gap are compared with others, or are not Gaussian", place)
