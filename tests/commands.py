@@ -11,15 +11,20 @@ import gc
 import json
 import os
 import pkgutil
+import runpy
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import NoReturn
 
 import privproof
 from privproof.cli.answers import Answer, deliver, gather, open_standard_streams
@@ -93,51 +98,116 @@ def entered(arguments: Sequence[object], *, supervised: bool = True) -> None:
     raise SystemExit(deliver(answer))
 
 
+def script(path: Path, *arguments: str) -> None:
+    """Run a script as Python does."""
+    sys.argv = [str(path), *arguments]
+    sys.path.insert(0, str(path.parent))
+    runpy.run_path(str(path), run_name="__main__")
+
+
 def forked(
     arguments: list[str], folder: Path, variables: Mapping[str, str] | None = None, *, supervised: bool = False
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a copy of this process: its own folder, its own streams, its own end."""
-    return apart(lambda: entered(arguments[3:], supervised=supervised), folder, variables)
+    return apart(entered, folder, variables, arguments[3:], supervised=supervised)
 
 
 def apart(
-    run: Callable[[], object], folder: Path, variables: Mapping[str, str] | None = None
+    run: Callable[..., object],
+    folder: Path,
+    variables: Mapping[str, str] | None = None,
+    *given: object,
+    **named: object,
 ) -> subprocess.CompletedProcess[str]:
-    """Run something in a copy of this process: its own folder, its own streams, its own end."""
+    """Run a function of a module in a copy of this process as it was before the first test: its own folder, its own streams, its own end.
+
+    What tests leave behind makes this process large, and a copy of a large process takes longer than most commands: so one copy is made
+    early (`ready_for_copies`), and copied for each of them.
+    """
+    ready_for_copies()
+    with tempfile.TemporaryDirectory() as written:
+        environment_now = {**os.environ, **(variables or {})}
+        with _ONE_AT_A_TIME:
+            _, model = _MODEL[0]
+            model.send((run, given, named, str(folder), environment_now, written))
+            status = model.recv()
+        texts = [Path(written, name).read_text(encoding="utf-8") for name in ("out", "err")]
+    return subprocess.CompletedProcess([], status, *texts)
+
+
+_MODEL: list[tuple[int, Connection]] = []
+"""The process that is copied for every command, if there is one, and the connection to it."""
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def ready_for_copies() -> None:
+    """Have a process that is copied for every command: a copy of this one as it is now."""
+    if _MODEL:
+        return
     loaded()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        sys.stdout.flush()
-        sys.stderr.flush()
+    here, there = Pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        here.close()
+        try:
+            _copied_on_demand(there)
+        finally:
+            os._exit(0)
+    there.close()
+    _MODEL.append((child, here))
+
+
+def no_more_copies() -> None:
+    """End the process that is copied for every command."""
+    while _MODEL:
+        child, model = _MODEL.pop()
+        model.close()
+        os.waitpid(child, 0)
+
+
+def _copied_on_demand(asked: Connection) -> None:
+    """Run what is asked for, each in a copy of this process, until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            run, given, named, folder, variables, written = asked.recv()
+        except EOFError:
+            return
         child = os.fork()
         if child == 0:
-            status = 70
-            try:
-                os.chdir(folder)
-                os.environ.update(variables or {})
-                for stream, number in ((out, 1), (err, 2)):
-                    os.dup2(stream.fileno(), number)
-                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-                sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-                sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-                sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-                run()
-                status = 0
-            except SystemExit as end:
-                status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-            except BaseException:
-                traceback.print_exc()
-                status = 1
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(status)
+            asked.close()
+            _alone(lambda: run(*given, **named), folder, variables, written)  # noqa: B023 - it ends here
         _, ended = os.waitpid(child, 0)
-        texts = []
-        for stream in (out, err):
-            stream.seek(0)
-            texts.append(stream.read().decode("utf-8"))
-    return subprocess.CompletedProcess([], os.waitstatus_to_exitcode(ended), *texts)
+        asked.send(os.waitstatus_to_exitcode(ended))
+
+
+def _alone(run: Callable[[], object], folder: str, variables: Mapping[str, str], written: str) -> NoReturn:
+    """Run something, and end the process."""
+    status = 70
+    try:
+        os.environ.clear()
+        os.environ.update(variables)
+        for name, number in (("out", 1), ("err", 2)):
+            os.dup2(os.open(Path(written, name), os.O_WRONLY | os.O_CREAT, 0o600), number)
+        os.chdir(folder)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        run()
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 class Command:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +64,15 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_SELDOM)
+    commands = sys.modules.get("tests.commands")  # those who run commands have imported it
+    if commands is not None and hasattr(os, "fork"):
+        commands.ready_for_copies()
+
+
+def pytest_sessionfinish() -> None:
+    commands = sys.modules.get("tests.commands")
+    if commands is not None:
+        commands.no_more_copies()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import runpy
-import sys
 from pathlib import Path
 
 import pytest
-from tests.commands import ROOT, apart
+from tests.commands import ROOT, apart, script
 
 SCRIPTS = sorted((ROOT / "benchmarks").glob("*.py"))
 QUICK = ("gaussian", "laplace", "lengths", "release", "streams")
@@ -18,11 +16,7 @@ QUICK = ("gaussian", "laplace", "lengths", "release", "streams")
     "path", [pytest.param(p, marks=() if p.stem in QUICK else pytest.mark.slow, id=p.stem) for p in SCRIPTS]
 )
 def test_a_benchmark_runs(path: Path, tmp_path: Path) -> None:
-    def run() -> None:
-        sys.argv = [str(path), "--tiny"]
-        runpy.run_path(str(path), run_name="__main__")
-
-    done = apart(run, tmp_path)
+    done = apart(script, tmp_path, None, path, "--tiny")
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     assert done.stdout.count("\n") > 1
 

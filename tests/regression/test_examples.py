@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.certificates import recheck
-from tests.commands import apart
+from tests.commands import apart, script
 from tests.regression.consoles import PAGES, ROOT, commands, run
 
 from privproof import check, read_question, tight_epsilon
@@ -39,11 +38,7 @@ LONG = ("12_laplace", "15_audit", "16_figure_4")
     "path", [pytest.param(p, marks=pytest.mark.slow if p.stem in LONG else (), id=p.stem) for p in EXAMPLES]
 )
 def test_example_prints_what_is_expected(path: Path) -> None:
-    def run() -> None:
-        sys.path.insert(0, str(path.parent))
-        runpy.run_path(str(path), run_name="__main__")
-
-    done = apart(run, path.parent)
+    done = apart(script, path.parent, None, path)
     assert (done.stderr, done.returncode) == ("", 0)
     assert done.stdout == path.with_suffix(".out").read_text(encoding="utf-8")
 
