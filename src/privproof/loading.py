@@ -267,7 +267,7 @@ def load_formulas(
     for one in chosen:
         called = one.name or f"line {one.line}"
         try:
-            result.append(replace(_asked_of(read_property(model, one.text)), name=called))
+            result.append(replace(_asked_of(read_property(model, one.text, file.named)), name=called))
         except PrivproofError as problem:
             result.append(AskedFormula(model.process, problem, name=called))
     return result

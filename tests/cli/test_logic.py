@@ -380,3 +380,27 @@ def test_runs_are_drawn(command, tmp_path):
     assert shown.stdout == command(*asked).stdout
     found = json.loads(command(*asked, "--json").stdout)
     assert {run["outcome"] for run in found["runs"]} <= {"satisfied", "violated"}
+
+
+REFERRING = """
+const int unused;
+const int k;
+"sure": P>=1 [ F n=N ];
+"asks": P=? [ F n=N ];
+filter(forall, "sure" <=> n<=N);
+filter(count, "asks");
+"circle": "circle" & true;
+filter(forall, n=k)
+"""
+
+
+def test_properties_that_speak_of_others(command, tmp_path):
+    """A constant that nothing speaks of needs no value; one that a property speaks of is told there."""
+    (tmp_path / "coins.pm").write_text(COINS)
+    (tmp_path / "coins.props").write_text(REFERRING)
+    found = json.loads(command("logic", "coins.pm", "coins.props", "--json").stdout)["properties"]
+    assert [each["verdict"] for each in found] == ["proved", "proved", "proved", "unknown", "unknown", "unknown"]
+    assert found[2]["filter"] == {"kind": "forall", "states": 10, "value": True}
+    assert 'the property "asks" asks for a number' in found[3]["reason"]
+    assert "no label" in found[4]["reason"]
+    assert "the constant 'k' has no value" in found[5]["reason"]

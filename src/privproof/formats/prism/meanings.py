@@ -134,6 +134,7 @@ class Scope:
         labels: labels that may be spoken of, as further slots.
         names: a renaming of names, of a module that is a copy.
         formula_source: the text that the formulas are of.
+        valueless: constants without a value, each with the way to give it one.
     """
 
     source: Source
@@ -143,6 +144,7 @@ class Scope:
     labels: Mapping[str, int] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     formula_source: Source | None = None
+    valueless: Mapping[str, str] = field(default_factory=dict)
     _known: dict[str, Meaning] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
@@ -240,6 +242,8 @@ class Scope:
             return Meaning("var", (), slot, kind, 1 << slot, 1, 1)
         if name in self.constants:
             return constant(self.constants[name])
+        if name in self.valueless:
+            self.source.refuse(node.at, "constant", f"the constant {name!r} has no value", hint=self.valueless[name])
         if name not in self.formulas:
             known = (*self.variables, *self.constants, *self.formulas)
             self.source.unknown(node.at, "name", name, known)
@@ -252,7 +256,7 @@ class Scope:
             if self.formula_source is not None and self.formula_source is not self.source:
                 inner = Scope(
                     self.formula_source, self.constants, self.formulas, self.variables, {}, self.names,
-                    self.formula_source, self._known, self._open,
+                    self.formula_source, self.valueless, self._known, self._open,
                 )  # fmt: skip
             self._known[name] = inner.meaning(self.formulas[name], depth=depth + 1)
             self._open.pop()

@@ -11,6 +11,7 @@ What PRISM can ask and this package cannot (games, several objectives) is refuse
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -27,11 +28,14 @@ from privproof.formulas import (
     And,
     Atom,
     Comparison,
+    Expected,
     Formula,
     Iff,
     Implies,
     Not,
     Or,
+    Probable,
+    Steady,
     Truth,
     WrittenFormula,
     parse_formula,
@@ -54,6 +58,9 @@ _FOREIGN = re.compile(r"[\^{}\\]")
 _OLD_FILTER = re.compile(r"\{([^{}]*)\}\s*(?:\{\s*(min|max)\s*\}\s*)?\]\s*$")
 
 
+_NO_OTHERS: Mapping[str, str] = {}
+
+
 @dataclass(frozen=True)
 class Property:
     """A property of a model.
@@ -71,8 +78,13 @@ class Property:
     aggregate: Aggregate | None = None
 
 
-def read_property(model: PrismModel, text: str) -> Property:
+def read_property(model: PrismModel, text: str, others: Mapping[str, str] = _NO_OTHERS) -> Property:
     """The property of a model that a text denotes.
+
+    Args:
+        model: the model.
+        text: the property.
+        others: the texts of properties by name, of which it may speak: ``filter(forall, "safe" <=> x=0)``.
 
     Raises:
         FormulaError: the text is no property that can be read.
@@ -88,9 +100,9 @@ def read_property(model: PrismModel, text: str) -> Property:
     """
     old = _OLD_FILTER.search(text)
     if old is None:
-        return _PropertyReader(text, model).whole_property()
+        return _PropertyReader(text, model, others).whole_property()
     kept = text[: old.start()] + " " * (len(old[0]) - 1) + "]"
-    found = _PropertyReader(kept, model).whole_property()
+    found = _PropertyReader(kept, model, others).whole_property()
     states = _PropertyReader(old[1], found.model).whole_condition()
     return Property(found.written, found.model, states, cast(Aggregate, old[2] or "state"))
 
@@ -107,9 +119,9 @@ def _as_written(text: str, formula: Formula) -> WrittenFormula:
 class _PropertyReader(Reader):
     """Reads one property; conditions become labels."""
 
-    def __init__(self, text: str, model: PrismModel) -> None:
+    def __init__(self, text: str, model: PrismModel, others: Mapping[str, str] = _NO_OTHERS) -> None:
         super().__init__(text)
-        self._model = model
+        self._model, self._others = model, others
         self._source = Source("formula", text)
         process = model.process
         self._labels: dict[str, Bools] = dict(process.labels)
@@ -192,9 +204,28 @@ class _PropertyReader(Reader):
                 "games and coalitions cannot be asked", token.start, hint="write Pmax=? or Pmin=? without them"
             )
         if token.kind == "quoted" and token.text[1:-1] not in self._labels:
+            if token.text[1:-1] in self._others:
+                return self._other()
             known = ", ".join(f'"{label}"' for label in list(self._labels)[:8])
             self.complain(f"the model has no label {token.text}", token.start, hint=f"known: {known}")
         return self._condition() or super().primary()
+
+    def _other(self) -> Formula:
+        """The formula of another property, which must hold or fail."""
+        token = self.take()
+        name = token.text[1:-1]
+        rest = {other: text for other, text in self._others.items() if other != name}
+        inner = _PropertyReader(self._others[name], self._model, rest)
+        inner._labels = self._labels
+        try:
+            formula = inner.whole()
+        except FormulaError as problem:
+            self.complain(f"the property {token.text}: {problem.message}", token.start, hint=problem.hint)
+        if isinstance(formula, Probable | Expected | Steady) and formula.within is None:
+            self.complain(
+                f"the property {token.text} asks for a number, and this needs one that holds or fails", token.start
+            )
+        return formula
 
     def _condition(self) -> Formula | None:
         begin = self.token.start
@@ -265,7 +296,9 @@ class _PropertyReader(Reader):
             if any(name in self.scope or name in RESERVED for name in names_in(node)):
                 return None
             return node, self._names.meaning(node), reader.token.start if reader.token.text else reader.token.end
-        except FormatError:
+        except FormatError as problem:
+            if problem.code == "constant":
+                self.complain(problem.message, begin, hint=problem.hint)
             return None
 
     def _pass(self, end: int) -> None:

@@ -15,7 +15,7 @@ from privproof.formats.documents import file_text
 from privproof.formats.prism.expressions import Node, parse_expression
 from privproof.formats.prism.models import PrismModel
 from privproof.formats.prism.syntax import Constant
-from privproof.formats.prism.system import constant_values
+from privproof.formats.prism.system import constant_values, names_in
 from privproof.formats.prism.tokens import Source
 
 SUFFIXES = (".props", ".prop", ".pctl", ".csl")
@@ -54,12 +54,17 @@ class PropertyFile:
     labels: Mapping[str, Node]
     properties: tuple[WrittenProperty, ...]
 
+    @property
+    def named(self) -> dict[str, str]:
+        """The texts of the properties that have names, of which others may speak."""
+        return {one.name: one.text for one in self.properties if one.name}
+
     def on(self, model: PrismModel, given: Mapping[str, str]) -> PrismModel:
         """The model with the constants and labels of the file.
 
         Args:
             model: the model.
-            given: values for the constants that the file leaves open.
+            given: values for the constants that the file leaves open; one that is not spoken of needs none.
 
         Raises:
             FormatError: a constant has no value, or a name is that of something else.
@@ -70,8 +75,18 @@ class PropertyFile:
                 self.source.refuse(
                     declared.at, "twice", f"{name!r} is declared in the model too", hint="name it otherwise"
                 )
-        values = constant_values(self.source, self.constants, given, known)
-        model = replace(model, scope=replace(model.scope, constants=values, _known={}))
+        spoken_of = {
+            name for declared in self.constants.values() if declared.value for name in names_in(declared.value)
+        }
+        left_open = {
+            name: f"--set {name}=3"
+            for name, declared in self.constants.items()
+            if declared.value is None and name not in given and name not in spoken_of
+        }
+        needed = {name: declared for name, declared in self.constants.items() if name not in left_open}
+        values = constant_values(self.source, needed, given, known)
+        scope = replace(model.scope, constants=values, valueless=left_open, _known={})
+        model = replace(model, scope=scope)
         process = model.process
         for label, node in self.labels.items():
             if label in process.labels:
