@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.cases import CASES
@@ -472,3 +473,58 @@ def test_the_memory_of_the_tests_holds_whole_documents(monkeypatch):
     certificate["question"]["epsilon"] = "ln(2)"
     assert isinstance(recheck(certificate), Rejected)
     assert asked == [certificate]
+
+
+def _proof():
+    """An answer that passes, with its certificate and what the checker says of it."""
+    with listening() as heard:
+        check(noisy_max_question(2, improved=True), "ln(4)")
+    answer, certificate = heard[-1]
+    return answer, certificate, gate.recheck(certificate)
+
+
+def test_what_the_checker_establishes_is_compared_with_what_is_claimed(monkeypatch):
+    answer, certificate, outcome = _proof()
+    assert isinstance(gate.confirm(answer, certificate), gate.Verdict)
+    formula = SimpleNamespace(growth=SimpleNamespace(formula=SimpleNamespace(told="size*ln(2)")))
+    for other, claimed, said in (
+        (replace(outcome, question="nothing"), answer, "no question"),
+        (replace(outcome, verdict="refuted"), answer, "it is refuted"),
+        (replace(outcome, upper=epsilon(5)), answer, "another epsilon"),
+        (outcome, replace(answer, details=formula), "another formula"),
+        (replace(outcome, details={"growth": "size*ln(3)"}), replace(answer, details=formula), "another formula"),
+    ):
+        monkeypatch.setattr(gate, "recheck", lambda certificate, other=other: other)
+        told = gate.confirm(claimed, certificate)
+        assert isinstance(told, gate.Refusal)
+        assert said in told.reason
+
+
+def test_what_was_kept_is_compared_with_what_is_asked_now(monkeypatch):
+    answer, certificate, outcome = _proof()
+    asked = answer.question
+    assert isinstance(gate.readmit(answer, certificate, asked), Proved)
+    question = certificate["question"]
+    wider = asked.under(Budget(epsilon("ln(3)")))
+    for said, kept, document, now in (
+        ("something else", answer, {**certificate, "question": None}, asked),
+        ("something else", answer, {**certificate, "verdict": "refuted"}, asked),
+        ("its claim", answer, certificate, wider),
+        ("its epsilon", answer, {**certificate, "question": {**question, "epsilon": "ln(5)"}}, asked),
+        ("its delta", answer, {**certificate, "question": {**question, "delta": "1/7"}}, asked),
+        ("its title", answer, {**certificate, "question": {**question, "title": "another"}}, asked),
+        ("its model", answer, {**certificate, "question": {**question, "more": 1}}, asked),
+        ("does not accept", answer, {**certificate, "evidence": {}}, asked),
+    ):
+        told = gate.readmit(kept, document, now)
+        assert isinstance(told, gate.Refusal)
+        assert said in told.reason
+    for other, reason in (
+        (replace(outcome, verdict="refuted"), "something else"),
+        (replace(outcome, question={}), "something else"),
+        (replace(outcome, upper=epsilon(5)), "another epsilon"),
+    ):
+        monkeypatch.setattr(gate, "recheck", lambda document, other=other: other)
+        told = gate.readmit(answer, certificate, asked)
+        assert isinstance(told, gate.Refusal)
+        assert reason in told.reason
