@@ -263,12 +263,14 @@ class Mu(Bounding):
 
     def from_below(self, pair: Compared) -> Found | None:
         parts = pair.below
-        worth = [(needed_mu(parts, rational(e)), e) for e in _POINTS]
-        best, point = max(worth, key=lambda each: each[0])
+        best, point = 0.0, _POINTS[0]
+        for e in _POINTS:
+            if (mu := needed_mu(parts, rational(e), above=best)) > best:
+                best, point = mu, e
         width = Fraction(1, 8)
         for _ in range(_FINER):
             for near in (point - width, point + width):
-                if near >= 0 and (mu := needed_mu(parts, rational(near))) > best:
+                if near >= 0 and (mu := needed_mu(parts, rational(near), above=best)) > best:
                     best, point = mu, near
             width /= 2
         if any(part.certain for part in parts):

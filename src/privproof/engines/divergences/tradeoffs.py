@@ -121,10 +121,12 @@ class Tests:
         return tuple(found)
 
 
-def needed_mu(parts: Sequence[Part], e: Rational) -> float:
-    """The smallest mu that allows the excess at one epsilon, in floating point."""
+def needed_mu(parts: Sequence[Part], e: Rational, *, above: float = 0.0) -> float:
+    """The smallest mu that allows the excess at one epsilon, in floating point, if it is above a number; otherwise that number."""
     with precision(_BITS):
         excess, low, high = least_excess(parts, arb(e)), 0.0, 1.0
+        if above > 0 and not normal_excess(arb(above), arb(e)) < excess:
+            return above
         while high < _LARGEST_MU and normal_excess(arb(high), arb(e)) < excess:
             low, high = high, 2 * high
         for _ in range(60):
