@@ -13,6 +13,7 @@ from privproof import (
     check,
     exponential,
     geometric,
+    gumbel,
     integer,
     laplace,
     mechanism,
@@ -519,6 +520,66 @@ def test_a_selection_among_public_keys_is_proved_and_less_is_refuted(function, n
         if step[0] in ("place", "others"):
             step[2] = 1
     assert isinstance(recheck(copied), Rejected)
+
+
+def two_by_key(data, scale=1):
+    noisy = [laplace(data.count(key), scale=scale) for key in KEYS]
+    return sorted(range(len(noisy)), key=lambda i: noisy[i], reverse=True)[:2]
+
+
+def two_by_negative_key(data, scale=1):
+    noisy = [laplace(data.count(key), scale=scale) for key in KEYS]
+    return sorted(range(3), key=lambda i: -noisy[i])[:2]
+
+
+@pytest.mark.parametrize("function", [two_by_key, two_by_negative_key], ids=lambda function: function.__name__)
+def test_two_of_the_keys_in_the_order_of_their_noisy_counts(function):
+    asked = mechanism(function, inputs={"data": records(*KEYS)})
+    assert check(asked, 2, neighbours="add-remove").status == "proved"
+    assert check(asked, "1/2", neighbours="add-remove").status == "refuted"
+    assert check(asked, 100, neighbours="one").status == "proved"
+
+
+def two_and_a_value(data):
+    noisy = [laplace(data.count(key), scale=2) for key in KEYS]
+    return sorted(range(3), key=lambda i: -noisy[i])[:2], noisy[1]
+
+
+def one_of_two_keys(data):
+    noisy = [laplace(data.count(key), scale=2) for key in KEYS]
+    return sorted(range(2), key=lambda i: -noisy[i])[:1]
+
+
+@pytest.mark.parametrize("function", [two_and_a_value, one_of_two_keys], ids=lambda function: function.__name__)
+def test_a_value_of_its_own_or_some_of_the_keys_are_no_selection(function):
+    with pytest.raises(Unsupported):
+        relational(mechanism(function, inputs={"data": records(*KEYS)}, neighbours="one"), select=True)
+
+
+def test_the_place_of_the_largest_of_a_list_that_has_no_name():
+    @mechanism
+    def chosen(q: real_queries()):
+        return int(np.argmax([gumbel(value, scale=2) for value in q]))
+
+    @mechanism
+    def drawn(q: queries()):
+        return int(np.argmax([geometric(value, alpha="1/2") for value in q]))
+
+    assert [check(chosen, claim).status for claim in (100, 1, "9/10")] == ["proved", "proved", "refuted"]
+    assert [check(drawn, claim).status for claim in (100, "ln(4)", "ln(3)")] == ["proved", "proved", "refuted"]
+
+
+def test_a_claim_that_is_far_from_the_truth_is_the_easy_one():
+    @mechanism
+    def winner(q: real_queries()):
+        best, place = None, 0
+        for i, value in enumerate(q):
+            noisy = laplace(value, scale=2)
+            if best is None or noisy > best:
+                best, place = noisy, i
+        return place
+
+    assert [check(winner, claim).status for claim in (100, "1/100")] == ["proved", "refuted"]
 
 
 def of_two_scales(data):

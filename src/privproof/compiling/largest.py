@@ -2,8 +2,8 @@
 
 ``noisy.index(max(noisy))`` is the first place of a largest value: the place at which a loop stops that goes on only where a value is
 larger than all before.  So where every turn of a loop over an input puts one value into a list, and afterwards the list is only read in
-``xs.index(max(xs))`` and ``max(xs)``, or the same with ``min``, the list is not needed.  Ties go to the first, as in Python, and nothing is
-assumed about them.  An empty list has no largest value: there the function fails, whatever the noise.
+``xs.index(max(xs))``, ``np.argmax(xs)`` and ``max(xs)``, or the same with ``min``, the list is not needed.  Ties go to the first, as in
+Python, and nothing is assumed about them.  An empty list has no largest value: there the function fails, whatever the noise.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from privproof.language.syntax import (
 from privproof.language.walking import mapped, parts, reads, statements, variables, writes
 
 _BETTER = {"max": ">", "min": "<"}
+_EXTREMES = {"argmax": "max", "argmin": "min"}
+"""``np.argmax(xs)`` is ``xs.index(max(xs))``: both are the first place."""
 
 
 def largest_kept(body: Block) -> tuple[Block, int]:
@@ -120,8 +122,8 @@ def _only_extreme(body: Block, number: int, loop: While, added: Append, counter:
             ):
                 extremes.add(extreme)
                 return True
-            case Operation("max" | "min" as extreme, (Variable(name),)) if name in names:
-                extremes.add(extreme)
+            case Operation("max" | "min" | "argmax" | "argmin" as extreme, (Variable(name),)) if name in names:
+                extremes.add(_EXTREMES.get(extreme, extreme))
                 return True
             case Variable(name):
                 return name not in names
@@ -152,7 +154,7 @@ def _rewritten(body: Block, kept: _Kept) -> Block:
 
     def read(expression: Expression) -> Expression | None:
         match expression:
-            case Operation("index", (Variable(one), _), at) if one in kept.names:
+            case Operation("index" | "argmax" | "argmin", (Variable(one), *_), at) if one in kept.names:
                 return Variable(place, at)
             case Operation("max" | "min", (Variable(one),), at) if one in kept.names:
                 return Variable(best, at)

@@ -403,8 +403,6 @@ class Calls(DataKeys):
         match name, given:
             case "functools.reduce", [ast.Lambda() as function, over, *start] if not node.keywords and len(start) < 2:
                 return self.reduced(node, function, over, start, out)
-            case "numpy.argmax", [ast.ListComp() as inner] if not node.keywords:
-                return self.largest(node, inner, out)
             case "numpy.argmax", [ast.Name(id=named)] if not node.keywords and named in self.tables:
                 keys = self.keys_of(given[0], self.tables[named], here)
                 return self.first_largest([Constant(i, here) for i in range(len(keys))], keys, ">", out, here)

@@ -25,7 +25,7 @@ from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import costs_of, explanation, given_away_by
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.mixtures import Mixture, mixture
-from privproof.engines.laplace.proving import FORETOLD, SETTLED, AlignmentProof, NoProof, attempts, prove
+from privproof.engines.laplace.proving import FORETOLD, FORMS, SETTLED, AlignmentProof, NoProof, attempts, prove
 from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
 from privproof.engines.laplace.solver import each_in_own_context, own_context
@@ -162,6 +162,7 @@ class _Search:
             if loss is not None:
                 yield self.refuted(loss, last)
                 return
+            yield from self.proved_below()
         for attempt in attempts(
             self.mechanism,
             self.claim,
@@ -198,6 +199,21 @@ class _Search:
             return
         reasons = [each for each in self.reasons if each != NO_SELECTION] or self.reasons
         yield from self.stopped("; ".join(dict.fromkeys(reasons)))
+
+    def proved_below(self) -> Iterator[Answer]:
+        """Proofs of a smaller epsilon than a large one that is claimed: they are found sooner, because shifts are small."""
+        budget = self.question.budget
+        if budget is None or budget.delta != 0 or self.claim.constant == _LARGE:
+            return
+        smaller = Affine(rational(_LARGE))
+        for attempt in attempts(
+            self.mechanism, smaller, self.monitor, size=self.question.size, forms=FORMS[1::-1], exact=epsilon(_LARGE)
+        ):
+            self.monitor.listen(Progress("looking for an alignment"))
+            if isinstance(attempt, AlignmentProof):
+                for answer in proved(self.question, attempt):
+                    if answer.status == "proved":
+                        yield replace(answer, upper=budget.epsilon)
 
     def violation(self, look: Callable[..., Loss | None], *given: object) -> Loss | None:
         """A violation, if one is found; none is where the function does to released numbers what has no meaning for open ones."""
