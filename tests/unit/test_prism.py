@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -213,6 +214,44 @@ def test_initial_states_by_a_condition():
     assert len(process.initial) == len(process) == 6
     wide = "dtmc module m " + "".join(f"v{i} : [0..999]; " for i in range(9)) + "[] true -> true; endmodule init "
     assert len(parse_prism(wide + " & ".join(f"v{i}={i}" for i in range(9)) + " endinit")) == 1
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "x+y=3 & z",
+        "x<2 & y=2*x | x=3 & !z",
+        "(x>y | z) & (x=0 | y=0)",
+        "x=1 & (y=1 & (z & true))",
+        "x=0 & false | y=3 & x=3",
+        "mod(x+y, 2)=1",
+        "z => x=y",
+    ],
+)
+def test_initial_states_are_all_that_satisfy_the_condition(condition):
+    process = parse_prism(
+        module("x : [0..3]; y : [0..3]; z : bool; [] true -> true;", around=f"init {condition} endinit")
+    )
+    python = condition.replace("mod(x+y, 2)=1", "(x+y) % 2 == 1").replace("z => x=y", "not z or x==y")
+    for sign, word in (("&", " and "), ("|", " or "), ("!", " not "), ("true", "True"), ("false", "False")):
+        python = python.replace(sign, word)
+    python = re.sub(r"(?<![=<>])=(?!=)", "==", python)
+    every = [(x, y, z) for x in range(4) for y in range(4) for z in (False, True)]
+    wanted = [(x, y, z) for x, y, z in every if eval(python, {"x": x, "y": y, "z": z})]
+    assert list(process.names) == [f"(x={x},y={y},z={str(z).lower()})" for x, y, z in wanted]
+
+
+def test_initial_states_in_wide_ranges():
+    """Few states, told by sums and alternatives, where the ranges have 10^12 combinations."""
+    wide = "a : [0..9999]; b : [0..9999]; c : [0..9999]; d : int; [] true -> true;"
+    told = "a<3 & b=a*1000 & c+b=a+7000 & d>=-1 & d<=1 | a=9999 & b=9999 & c=9999 & d=5"
+    process = parse_prism(module(wide, around=f"init {told} endinit"))
+    assert len(process) == 10
+    assert process.names[9] == "(a=9999,b=9999,c=9999,d=5)"
+    with pytest.raises(FormatError, match="values of 'd' would have to be tried"):
+        parse_prism(module(wide, around="init a=0 & b=0 & c=0 endinit"))
+    with pytest.raises(FormatError, match="more than 100 states"):
+        parse_prism(module(wide, around="init a=0 & b=0 & d=0 endinit"), most_states=100)
 
 
 def test_integers_without_bounds():

@@ -10,18 +10,14 @@ import numpy as np
 
 from privproof.errors import FormatError
 from privproof.exact import ONE, rational
-from privproof.formats.prism.coding import Code, used
 from privproof.formats.prism.collecting import Taken, collect
-from privproof.formats.prism.meanings import Meaning, Trouble
+from privproof.formats.prism.meanings import Trouble
 from privproof.formats.prism.satisfying import CHUNK, satisfied
+from privproof.formats.prism.starting import initial_states
 from privproof.formats.prism.stepping import SILENT, Found, Row, Stepper
 from privproof.formats.prism.system import Slot, System
 from privproof.formats.prism.tables import Index, Numbers, State
 from privproof.models.process import DecisionProcess, Ints, deadlock, marked
-
-_MOST = 5_000_000
-"""How many valuations are tried for ``init ... endinit``; beyond, the model is refused with a hint to give initial values."""
-
 
 _MOST_UNBOUNDED = 2_000_000
 """States of a model with an unbounded variable: with more there is probably no end of them."""
@@ -64,7 +60,7 @@ def explored(system: System, *, self_loops: bool, most_states: int) -> DecisionP
     most = min(most_states, _MOST_UNBOUNDED) if system.unbounded else most_states
     index = Index(most, lambda number: _too_many(system, number))
     stepper = Stepper(system, index, numbers)
-    for state in _initial(system):
+    for state in initial_states(system, most):
         index[state]
     first = len(index.states)
     stuck: list[int] = []
@@ -160,46 +156,6 @@ def distinct_actions(known: Sequence[str], choices: Ints, actions: Ints) -> tupl
         action, turns = divmod(kind, most)
         names.append(known[action] + (f"#{turns + 1}" if turns else ""))
     return tuple(names), rank[which].astype(np.int64)
-
-
-def _initial(system: System) -> list[State]:
-    """The initial states, in the order of their values."""
-    if system.start is None:
-        return [tuple(slot.initial for slot in system.slots)]
-    parts = system.start.args if system.start.op == "&" else (system.start,)
-    found: list[State] = [()]
-    decided = 0
-    for number, slot in enumerate(system.slots):
-        decided |= 1 << number
-        alone = [part for part in parts if part.uses == 1 << number]
-        others = [part for part in parts if part not in alone and not part.uses & ~decided and part.uses >> number & 1]
-        width = slot.high - slot.low + 1
-        values = (
-            _holding(alone, [(value,) for value in range(slot.low, slot.high + 1)], (number,)) if width <= _MOST else []
-        )
-        if width > _MOST or len(found) * len(values) > _MOST:
-            raise FormatError(
-                "size",
-                f"more than {_MOST} states would have to be tried for init ... endinit",
-                place=system.source.place(system.start_at),
-                hint="give the variables initial values, or ask for single values first: x=0 & ...",
-            )
-        found = _holding(others, [(*state, *value) for state in found for value in values], tuple(range(number + 1)))
-    if not found or any(part.op == "const" and not part.value for part in parts):
-        raise FormatError("initial", "no state satisfies init ... endinit", place=system.source.place(system.start_at))
-    return found
-
-
-def _holding(conditions: Sequence[Meaning], states: list[State], slots: tuple[int, ...]) -> list[State]:
-    """The states, given as values of some slots, in which all conditions hold."""
-    for condition in conditions:
-        places = [slots.index(slot) for slot in used(condition.uses)]
-        try:
-            kept = Code().column(condition)([tuple([state[place] for place in places]) for state in states])
-        except Trouble as trouble:
-            raise FormatError(trouble.code, trouble.message, place=trouble.place, hint=trouble.hint) from None
-        states = [state for state, keep in zip(states, kept, strict=True) if keep]
-    return states
 
 
 def _columns(states: Sequence[State], width: int) -> list[Ints]:

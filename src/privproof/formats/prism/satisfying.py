@@ -21,7 +21,7 @@ def satisfied(meaning: Meaning, count: int, columns: Sequence[Ints | Bools]) -> 
     """The states, of so many, in which a condition holds, given the values of the variables in every state."""
     if meaning.op == "const":
         return np.full(count, bool(meaning.value))
-    ranges = _ranges(meaning)
+    ranges = ranges_of(meaning)
     if ranges is not None:
         low, high = (np.array(ends, np.int64) for ends in zip(*sorted(ranges), strict=True))
         column = columns[used(meaning.uses)[0]]
@@ -40,15 +40,15 @@ def satisfied(meaning: Meaning, count: int, columns: Sequence[Ints | Bools]) -> 
     return result
 
 
-def _ranges(meaning: Meaning) -> list[tuple[int, int]] | None:
+def ranges_of(meaning: Meaning) -> list[tuple[int, int]] | None:
     """The ranges of values of one integer variable that a condition is about, if it is as simple as that."""
     if meaning.uses & (meaning.uses - 1):
         return None
     if meaning.op == "|":
-        parts = [_ranges(part) for part in meaning.args]
+        parts = [ranges_of(part) for part in meaning.args]
         return None if None in parts else [ends for part in parts for ends in part or ()]
     if meaning.op == "&" and len(meaning.args) == 2:
-        first, second = (_ranges(part) for part in meaning.args)
+        first, second = (ranges_of(part) for part in meaning.args)
         if first and second and len(first) == len(second) == 1:
             return [(max(first[0][0], second[0][0]), min(first[0][1], second[0][1]))]
         return None
