@@ -56,17 +56,24 @@ coverage: $(READY)  ## how much of the gate, of asking and of the checker is tes
 	$(BIN)/coverage report --fail-under=90 --include='src/privproof/asking.py'
 	$(BIN)/coverage report --fail-under=92 --include='src/privproof/evidence/checker/*' --sort=cover
 
-bench: $(READY)  ## timings, side by side
+# Results and a page of curves are in bench/; BENCH=--before=FOLDER measures a checkout of another version in the same run.
+bench: $(READY)  ## time and memory of every engine by size, beside baselines, in bench/
+	mkdir -p bench
+	$(BIN)/python benchmarks/growth.py --json bench/growth.json --html bench/growth.html $(BENCH)
+
+.PHONY: bench-quick bench-details
+bench-quick: $(READY)  ## the same for small sizes, in less than two minutes
+	mkdir -p bench
+	$(BIN)/python benchmarks/growth.py --quick --json bench/quick.json --html bench/quick.html $(BENCH)
+
+bench-details: $(READY)  ## tables that look closer at some engines: half an hour
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/logic_storm.py
 	$(BIN)/python benchmarks/laplace.py
-	$(BIN)/python benchmarks/streams.py
-	$(BIN)/python benchmarks/sizes.py
 	$(BIN)/python benchmarks/lengths.py
 	$(BIN)/python benchmarks/runs.py
 	$(BIN)/python benchmarks/gaussian.py
 	$(BIN)/python benchmarks/release.py
-	$(BIN)/python benchmarks/audit.py
 
 .PHONY: pictures
 pictures: $(READY)  ## the pictures of the documentation, drawn anew

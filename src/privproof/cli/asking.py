@@ -36,6 +36,7 @@ from privproof.cli.options import (
     EngineName,
     HorizonText,
     Inputs,
+    MemoryLimit,
     MuText,
     NeighboursText,
     Pointwise,
@@ -53,7 +54,7 @@ from privproof.cli.options import (
     Target as OneTarget,
 )
 from privproof.cli.projects import PATIENCE, Wanted, check_project, processors
-from privproof.cli.working import command, monitored
+from privproof.cli.working import command, monitored, remember_memory_limit
 from privproof.engines.engine import Request
 from privproof.errors import QuestionError, nearest
 from privproof.evidence import Verdict
@@ -90,6 +91,7 @@ def check(
     certificate: CertificateOut = None,
     report: ReportOut = None,
     time_limit: TimeLimit = None,
+    memory_limit: MemoryLimit = None,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Of several, how many at once; default: one per processor."),
@@ -115,6 +117,7 @@ def check(
     Several files, folders and packages may be given: every mechanism in them is checked.
     Exit status: 1 if one is refuted, otherwise 2 if one could not be asked about, 3 if one is unknown, 0 if all are proved.
     """
+    remember_memory_limit(memory_limit)
     configured = configuration(Path.cwd())
     named = [_plain_name(target) for target in targets or configured_paths(configured)]
     if not all(named) or not named:
@@ -341,8 +344,10 @@ def epsilon_command(
     certificate: CertificateOut = None,
     report: ReportOut = None,
     time_limit: TimeLimit = None,
+    memory_limit: MemoryLimit = None,
 ) -> None:
     """The tight epsilon: exact, or certified lower and upper bounds."""
+    remember_memory_limit(memory_limit)
     begin(target, time_limit, as_json=as_json)
     writable(certificate, report)
     sizes = named_sizes(size)

@@ -91,3 +91,7 @@ ReportOut = Annotated[
 TimeLimit = Annotated[
     float | None, typer.Option("--time-limit", min=0, help="Stop after so many seconds in all, with what is known.")
 ]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option("--memory-limit", help="Stop beyond so much memory, 4G or 500M, with what is known; default: 80 %."),
+]

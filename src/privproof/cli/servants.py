@@ -22,7 +22,8 @@ from privproof.cli.answers import WRONG, Answer, gather
 from privproof.cli.processes import PRIVATE, Process, settle
 from privproof.cli.supervising import Supervision
 from privproof.cli.watching import Watcher
-from privproof.cli.working import MEMORY, work
+from privproof.cli.working import work
+from privproof.memory import MEMORY
 
 _LOADED = (
     *(f"privproof.cli.{name}" for name in ("asking", "auditing", "outlining", "profiling", "rechecking")),

@@ -23,8 +23,9 @@ import typer
 from privproof.cli.answers import Shown
 from privproof.cli.servants import Limits, Servants, answer_of
 from privproof.cli.supervising import Supervision
-from privproof.cli.working import command, memory_limit
+from privproof.cli.working import command
 from privproof.errors import QuestionError
+from privproof.memory import memory_limit
 
 if TYPE_CHECKING:
     from privproof.web.jobs import Told

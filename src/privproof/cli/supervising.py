@@ -26,8 +26,9 @@ import typer
 from privproof.cli.answers import Answer, complaint, deliver, gather, json_line, open_standard_streams
 from privproof.cli.processes import Process, started
 from privproof.cli.watching import Terminal, Watcher
-from privproof.cli.working import MEMORY, WHY, memory_limit
+from privproof.cli.working import WHY
 from privproof.errors import FormatError, PrivproofError
+from privproof.memory import MEMORY, memory_limit
 
 UNKNOWN, INTERRUPTED = 3, 130
 """Exit statuses: of a verdict that is unknown, as ``--help`` promises, and of an interrupted command: 128 and the number of the signal."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import sys
 import sysconfig
@@ -29,6 +28,7 @@ import typer
 
 from privproof.cli.answers import WRONG, Answer, complaint, deliver, gather, gathered
 from privproof.errors import FormatError, PrivproofError, QuestionError
+from privproof.memory import MEMORY, amount_of_memory, memory_limit
 
 if TYPE_CHECKING:
     from privproof.engines import Monitor, Progress
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-MEMORY = "PRIVPROOF_MEMORY"
-"""The environment variable that says how much memory a command may use: ``4G``, ``500M`` or ``none``."""
 TRACEBACK = "PRIVPROOF_TRACEBACK"
 """The environment variable that asks for the traceback of an internal error."""
 
@@ -46,11 +44,8 @@ WHY = "\N{MATHEMATICAL LEFT ANGLE BRACKET}why\N{MATHEMATICAL RIGHT ANGLE BRACKET
 
 _USAGE = typer.BadParameter.__mro__[2]
 """The base of what typer raises about a command line that is none."""
-_SHARE = 0.8
-"""Of the memory of the machine, or of the container, that a command may use: the rest keeps the machine alive."""
 _SELDOM = 0.05
 """Seconds between two messages about progress."""
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 class Worker:
@@ -265,7 +260,7 @@ def work(application: Callable[[], typer.Typer], pipe: int, begun: float) -> Non
     _worker = Worker(pipe, begun, said)
     signal.signal(signal.SIGINT, _worker.interrupt)
     try:
-        _limit_memory()
+        limit_memory()
     except PrivproofError as error:
         result: Answer | dict[str, Any] = complaint(error)
     else:
@@ -274,29 +269,15 @@ def work(application: Callable[[], typer.Typer], pipe: int, begun: float) -> Non
     said.flush()
 
 
-def memory_limit() -> int | None:
-    """How many bytes a command may use; None for any number."""
-    text = os.environ.get(MEMORY, "").strip()
-    if text:
-        if text.lower() == "none":
-            return None
-        match = re.fullmatch(r"([0-9]{1,15})([KMGT]?)B?", text.upper())
-        if match is None or int(match[1]) == 0:
-            raise QuestionError("memory", f"{text!r} is no amount of memory", place=MEMORY, hint="4G, 500M or none")
-        return int(match[1]) * _UNITS[match[2]]
-    try:
-        known = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    except (AttributeError, ValueError, OSError):
-        return None
-    for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            known.append(int(Path(file).read_text(encoding="ascii")))
-        except (OSError, ValueError):
-            continue
-    return int(_SHARE * min(known))
+def remember_memory_limit(text: str | None) -> None:
+    """A command says how much memory it may take: searches stop there, and so do the processes that it starts."""
+    if text is not None:
+        amount_of_memory(text)
+        os.environ[MEMORY] = text
+        limit_memory()
 
 
-def _limit_memory() -> None:
+def limit_memory() -> None:
     """Beyond the limit an allocation fails, instead of the machine."""
     limit = memory_limit()
     if limit is None or os.name != "posix":

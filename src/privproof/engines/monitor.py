@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from privproof.exact import Epsilon
 from privproof.exact.patience import OUT_OF_TIME
 from privproof.exact.patience import Stopped as Stopped
+from privproof.memory import Growth
 
 GRACE = 0.1
 """Of a time limit, in which what was found by then may be confirmed: half of the fifth within which limits are kept."""
@@ -52,12 +53,14 @@ class Monitor:
         deadline: when to stop, on the clock of `time.monotonic`; None for never.
         interrupted: set (by a signal handler) to stop at the next opportunity.
         grace: seconds beyond the deadline in which what was found by then may be confirmed.
+        growth: the memory that was taken since the monitor was made; beyond the limit the search stops.
     """
 
     listen: Callable[[Progress], None] = field(default=lambda _: None)
     deadline: float | None = None
     interrupted: bool = False
     grace: float = 0.0
+    growth: Growth = field(default_factory=Growth)
 
     @classmethod
     def within(cls, seconds: float | None) -> Monitor:
@@ -82,7 +85,7 @@ class Monitor:
             return "interrupted"
         if self.deadline is not None and time.monotonic() > self.deadline:
             return OUT_OF_TIME
-        return None
+        return self.growth.beyond()
 
 
 class Allowance(Monitor):
@@ -121,7 +124,7 @@ class Timed(Monitor):
 
     def __init__(self, parent: Monitor, seconds: float) -> None:
         ends = time.monotonic() + seconds
-        super().__init__(parent.listen, ends)
+        super().__init__(parent.listen, ends, growth=parent.growth)
         self.parent = parent
 
     def stopped(self) -> str | None:

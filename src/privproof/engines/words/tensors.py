@@ -27,6 +27,7 @@ from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.vectors import quotient
 from privproof.exact import ZERO, Epsilon, Rational, decimal, fraction, rational, smallest_epsilon
 from privproof.exact.matrices import Matrix, Vector
+from privproof.memory import memory_limit
 from privproof.models import Letter, Transducer, Word
 from privproof.scenarios import Neighbours
 
@@ -38,7 +39,7 @@ Window: TypeAlias = tuple[tuple[int, ...], ...]
 _LARGEST = 20_000_000
 """Inputs in all, times outputs: several arrays of inputs are in memory at once, and the checker goes through all of them."""
 _MOST_BYTES = 1 << 30
-"""What the arrays of one output may take; beyond, another engine is asked."""
+"""What the arrays of one output may take, whatever the limit on memory; beyond, another engine is asked."""
 _ARRAYS = 4
 """Arrays of all inputs that are in memory at once: the numbers, their erosion, their ratios, and one in the making."""
 _OBJECT = 48
@@ -62,9 +63,9 @@ def reason_against(compiled: Compiled) -> str | None:
         return "the neighbours are not given coordinate by coordinate"
     if any(begin.pair.left != begin.pair.right for begin in compiled.begins):
         return "the two sides start differently"
-    room = _bytes(model)
-    if room > _MOST_BYTES:
-        return f"arrays of {len(model.inputs)}^{len(model.steps)} exact numbers take {room >> 20} MiB, more than {_MOST_BYTES >> 20}"
+    needed, most = _bytes(model), min(_MOST_BYTES, memory_limit() or _MOST_BYTES)
+    if needed > most:
+        return f"arrays of {len(model.inputs)}^{len(model.steps)} exact numbers take {needed >> 20} MiB, more than {most >> 20}"
     if len(model.outputs) * len(model.inputs) ** len(model.steps) > _LARGEST:
         return f"{len(model.inputs)}^{len(model.steps)} inputs and {len(model.outputs)} outputs are more than {_LARGEST} together"
     return None
