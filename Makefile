@@ -43,11 +43,12 @@ check: $(READY)  ## style and types
 # branches.  Not among them: those that measure time ("quickly"), or try very many documents, because tracing slows both down.
 NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_compared potentials pufferfish what_runs measures mixtures \
 	promises settled_shifts composition selections exponential_choices integer_alignments ratio_cones every_length rounded_outputs \
-	time_limits worst_way profiles stream_integrals integrals)) \
-	$(addprefix tests/conformance/test_,$(addsuffix .py,registers corners discrete_gaussian gaussian runs records proofs_from_text automata_from_text)) \
+	time_limits worst_way profiles stream_integrals integrals store deltas_of_epsilons smallest_delta enclosed_profiles lotteries)) \
+	$(addprefix tests/conformance/test_,$(addsuffix .py,registers corners discrete_gaussian gaussian runs records proofs_from_text automata_from_text \
+	tested_numbers)) \
 	$(filter-out %_definitions.py,$(wildcard tests/unit/test_checker*.py)) \
 	tests/conformance/test_checker_language.py tests/papers/test_dpctl.py tests/property/test_unbounded.py \
-	tests/property/test_tensor_diagrams.py
+	tests/property/test_tensor_diagrams.py tests/property/test_endless_formulas.py
 
 .PHONY: coverage
 coverage: $(READY)  ## how much of the gate, of asking and of the checker is tested

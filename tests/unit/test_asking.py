@@ -36,8 +36,10 @@ from privproof import (
     records,
     smallest_delta,
     tight_epsilon,
+    tight_mu,
+    tight_renyi,
 )
-from privproof.asking import ask, renyi_curve
+from privproof.asking import ask, delta_curve, renyi_curve
 from privproof.compiling.posing import pose_question
 from privproof.engines.engine import Request
 from privproof.engines.words.definition import word_probabilities
@@ -278,3 +280,32 @@ def test_deltas_and_divergences_are_asked_for_like_anything_else() -> None:
     assert smallest_delta(told, "ln(2)").upper == smallest_delta(told, "ln(2)").lower == Fraction(1, 4)
     with pytest.raises(QuestionError, match="an infinite epsilon needs no delta"):
         smallest_delta(told, "inf")
+
+
+# ------------------------------------------------------------------------------------------- other measures, and deltas
+
+
+@mechanism
+def noisy_number(n: integer(0, 1)):
+    return gaussian(n, sigma=2)
+
+
+def test_other_measures_of_one_number():
+    """Two normal laws at a distance of mu = 1/sigma have a divergence of order * mu^2 / 2."""
+    assert str(tight_mu(noisy_number).tight) == "1/2"
+    assert str(tight_renyi(noisy_number, 2).tight) == "1/4"
+    with pytest.raises(QuestionError, match="epsilon and rho are claimed at once"):
+        check(noisy_number, 1, rho=1)
+
+
+def test_a_curve_of_deltas_is_that_of_single_ones():
+    curve = delta_curve(pose_question(noisy_number), [1, 2])
+    alone = [smallest_delta(noisy_number, each) for each in (1, 2)]
+    assert [(found.lower, found.upper) for found in curve] == [(found.lower, found.upper) for found in alone]
+    assert curve[0].lower > curve[1].upper > 0
+
+
+def test_a_delta_that_nothing_decides_is_refused_with_the_reason():
+    with pytest.raises(QuestionError, match="no coupling pays as little") as refused:
+        smallest_delta(MODELS / "streams" / "branch_first.yaml", "1/2")
+    assert refused.value.code == "delta"
