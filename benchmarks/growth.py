@@ -2,11 +2,11 @@
 
     python benchmarks/growth.py [--quick] [--only TEXT] [--json OUT] [--html OUT] [--against EARLIER.json] [--before FOLDER]
 
-"CPU" is the processor time of the process and its children, from the question to the checked verdict, the least of three runs (of one
-where it takes more than twenty seconds); "elapsed" is by the clock, and means nothing on a busy machine; "recheck" is the processor time
-of the independent checker on the certificate alone; "peak" is the most memory of the process, and of it what the interpreter and the
-libraries take before the question is asked.  A member that takes longer than the limit is stopped, and larger ones are left out.  The
-last table fits ``CPU ~ size^exponent`` to the members above 50 ms.
+"CPU" is the processor time of the process and its children, from the question to the checked verdict, the least of three runs (of two
+with ``--quick``, of one where it takes more than twenty seconds); "elapsed" is by the clock, and means nothing on a busy machine;
+"recheck" is the processor time of the independent checker on the certificate alone; "peak" is the most memory of the process, and of it
+what the interpreter and the libraries take before the question is asked.  A member that takes longer than the limit is stopped, and larger
+ones are left out.  The last table fits ``CPU ~ size^exponent`` to the members above 50 ms.
 
 ``--before FOLDER`` measures a checkout of another version in the same run (``git worktree add FOLDER COMMIT``); ``--against`` compares with
 the JSON of an earlier run, on whatever machine that was.  All that is left out is listed with its reason.
@@ -35,7 +35,8 @@ from families import FAMILIES, Family, Skipped
 HERE = Path(__file__).resolve().parent
 OURS = "privproof"
 BEFORE = "before"
-REPETITIONS = 3
+REPETITIONS = {"tiny": 1, "quick": 2, "whole": 3}
+"""Of every measurement; the least counts."""
 LONG = 20.0
 """Seconds from which on a member is measured once."""
 MEASURABLE = 0.05
@@ -156,7 +157,7 @@ def measure(
             subjects.insert(1, (BEFORE, before / "src"))
         for subject, source in subjects:
             for size in sizes_of(family, amount):
-                found = measured(family, size, subject, source, limit, 1 if amount == "tiny" else REPETITIONS)
+                found = measured(family, size, subject, source, limit, REPETITIONS[amount])
                 if isinstance(found, str):
                     skipped.append((f"{family.name}, {family.size} {size}, {subject}", found))
                     break
