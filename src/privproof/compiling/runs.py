@@ -23,6 +23,7 @@ from pathlib import Path
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
+from privproof.compiling.rounding import tree_difference
 from privproof.compiling.sampled import sampled_pairs
 from privproof.compiling.sharing import Turn, Work, grown
 from privproof.errors import LanguageError, ScenarioError
@@ -30,6 +31,7 @@ from privproof.language.catching import watching_errors
 from privproof.language.frames import refusing_kinds
 from privproof.language.inputs import Input, as_given
 from privproof.language.mechanism import ADD_REMOVE, Mechanism, call_by_name, related_by
+from privproof.language.randomness import Chance
 from privproof.language.recognition import inexact, recognised, substitute
 from privproof.language.state import State, state_of
 from privproof.language.trees import Leaf, Wayward, leaves, replayed
@@ -38,6 +40,8 @@ _MOST_DATA_SETS = 5_000
 """Data sets that a function is run on, one after the other; more are refused."""
 _MOST_PAIRS = 100_000
 """Pairs of neighbours, which are compared one by one; more are refused."""
+_IN_FLOATS = 8
+"""Data sets on which a run on floats is compared with the run on their exact values."""
 _AGAIN = 40
 """Data sets on which a few runs are made again at the end, to see whether anything is kept from run to run."""
 _FEWEST_AGAIN = 100
@@ -328,6 +332,7 @@ def ran(
             asks = _asks_for(mechanism, data)
             trees += _trees(mechanism, data[len(trees) :], pause)
             _run_again(mechanism, data, trees, _OFTEN if asks else 1, pause)
+            _refuse_rounding(mechanism, data, trees)
     except Wayward as problem:
         raise _named(problem, mechanism, asks) from None
     except LanguageError as problem:
@@ -424,6 +429,22 @@ def _run_again(
     often = max(times, math.ceil(_FEWEST_AGAIN / len(ends)))
     for number, leaf in ends:
         replayed(caller(mechanism, data[number]), leaf, times=often, pause=pause)
+
+
+def _refuse_rounding(mechanism: Mechanism, data: Sequence[Data], trees: Sequence[tuple[Leaf, ...]]) -> None:
+    """Refuse a function that goes another way on floats than on their exact values."""
+    noisy = [number for number, tree in enumerate(trees) if any(leaf.noises for leaf in tree)]
+    for place in range(min(_IN_FLOATS, len(noisy))):
+        number = noisy[place * len(noisy) // min(_IN_FLOATS, len(noisy))]
+        each = data[number]
+        told = tree_difference(caller(mechanism, each), trees[number], Chance(place))
+        if told is not None:
+            raise LanguageError(
+                "rounding",
+                f"on {dict(each)} {told}, and a verdict would be about real numbers",
+                place=mechanism.place,
+                hint="compare with what rounding cannot reach: a tolerance, or whole numbers",
+            )
 
 
 def _unchanged(before: State, after: State, mechanism: Mechanism) -> None:

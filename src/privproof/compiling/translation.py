@@ -24,6 +24,7 @@ from privproof.compiling.program_follower import (
     writes_on_the_way,
 )
 from privproof.compiling.relational import Program
+from privproof.compiling.rounding import rounding_difference
 from privproof.compiling.sorts import PROCESSED, is_choice
 from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
@@ -56,6 +57,8 @@ from privproof.models.graphs import reachable
 
 _PARTS = (7, 7, 2)
 """Noise of a trial is 40 times one over one of these from its centre at most, so that thresholds far from the data are passed."""
+_IN_FLOATS = 8
+"""Runs that are made on floats and on their exact values: a test that rounding decides goes wrong in most of them."""
 _LONGEST = 5
 """The longest list of a trial: as long as every order of its values is soon met."""
 _SIZES = (0, 1, 2)
@@ -76,8 +79,22 @@ def agreement(program: Program, tossed: Tossed | None = None) -> Covered:
     sought = list(conditions.sides()) if tossed else _sides_of_some_length(program, conditions, least)
     with recognised_noise(_function(program, tossed)):  # once for all trials
         covered = cover(sought, lambda choices, watch: _by_choice(program, tossed, least, conditions, choices, watch))
-    told = covered.told or _on_every_way(program, tossed, least)
+        told = covered.told or _where_rounding_decides(program, tossed, least)
+    told = told or _on_every_way(program, tossed, least)
     return replace(covered, told=told)
+
+
+def _where_rounding_decides(program: Program, tossed: Tossed | None, least: int) -> str | None:
+    """How the function on floats differs from itself on their exact values, in words; None if it does not."""
+    mechanism = _function(program, tossed)
+    for number in range(_IN_FLOATS):
+        choices = Choices((), Chance(number))
+        size = program.size if program.size is not None else choices.randint(max(least, program.least), _LONGEST)
+        arguments = _arguments(mechanism.inputs, size, choices)
+        told = rounding_difference(lambda given=arguments: exact_run(mechanism, given), Chance(number))  # type: ignore[misc]
+        if told is not None:
+            return f"on {dict(arguments)}: {told}"
+    return None
 
 
 def _function(program: Program, tossed: Tossed | None) -> Mechanism:
