@@ -8,11 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 from tests.amounts import selected
 from tests.property.test_logic_processes import random_process, row, with_labels
 
-from privproof import model_check, rational
+from privproof import model_check, rational, read_process, write_process
 from privproof.errors import ModelError, PrivproofError, QuestionError
 from privproof.evidence.checker import Accepted, recheck
 from privproof.exact import fraction
@@ -215,3 +216,38 @@ def test_what_rewards_cannot_be_asked():
         model_check(with_labels(random_process(0)), "R=? [ F a ]")
     with pytest.raises(ModelError, match="negative"):
         Rewards.of([rational(-1)], [])
+
+
+@pytest.mark.parametrize("suffix", ["yaml", "json", "pm"])
+def test_rewards_in_files(tmp_path, suffix):
+    """They survive being written and read, of decision processes and of chains."""
+    process = random_rewards(5)
+    chain = replace(random_rewards(6, actions=1), actions=(), action_of=np.zeros(0, np.int64))
+    for written in (process, chain):
+        file = tmp_path / f"model.{suffix}"
+        write_process(written, file)
+        again = read_process(file)
+        names = list(again.names) if suffix != "pm" else [f"(s={s})" for s in range(len(written))]
+        for s in range(len(written)):
+            here = again.state(names[s])
+            assert again.reward("cost").of_state(here) == written.reward("cost").of_state(s)
+            found = {again.action(c): again.reward("").of_choice(c) for c in range(*again.choices[here : here + 2])}
+            wanted = {written.action(c): written.reward("").of_choice(c) for c in range(*written.choices[s : s + 2])}
+            assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("{cost: {states: {here: -1}}}", "negative"),
+        ("{cost: {states: {nowhere: 1}}}", "nowhere"),
+        ("{cost: {choices: {here: {fly: 1}}}}", "fly"),
+        ("{cost: {actions: {go: 1}}}", "actions"),
+        ("{cost: {states: {here: 0.5}}}", "0.5"),
+    ],
+)
+def test_rewards_in_files_that_are_wrong(tmp_path, given, message):
+    text = f"kind: mdp\nstates: [here]\nactions: [go]\ntransitions: {{here: {{go: {{here: 1}}}}}}\nrewards: {given}\n"
+    (tmp_path / "model.yaml").write_text(text)
+    with pytest.raises(PrivproofError, match=message):
+        read_process(tmp_path / "model.yaml")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from privproof.errors import FormatError, PrivproofError, ScenarioError
+from privproof.exact import ZERO
 from privproof.formats import fields
 from privproof.formats.documents import Exact, Node, Scalar, Series, Table, file_text, located, read_document
 from privproof.formats.drn import read_drn, write_drn
@@ -23,12 +24,13 @@ from privproof.formats.writing import to_yaml
 from privproof.models import DecisionProcess, Enclosure
 from privproof.models.distributions import known_name
 from privproof.models.process import ProbabilityLike
+from privproof.models.rewards import Rewards
 
 PRISM = (".pm", ".nm", ".prism", ".sm")
 OURS = (".yaml", ".yml", ".json")
 KEYS = {
-    "markov-chain": ("transitions", "labels", "initial"),
-    "mdp": ("actions", "transitions", "labels", "initial"),
+    "markov-chain": ("transitions", "labels", "initial", "rewards"),
+    "mdp": ("actions", "transitions", "labels", "initial", "rewards"),
 }
 _COMMON = ("kind", "title", "states", "scenario", "horizon", "epsilon", "delta", "pointwise")
 
@@ -142,7 +144,7 @@ def _process(root: Table, name: str, *, self_loops: bool) -> DecisionProcess:
     title = fields.optional(root, "title", fields.text)
     given = fields.optional(root, "transitions", _rows_by_action if actions else _rows) or {}
     try:
-        return DecisionProcess.of(
+        process = DecisionProcess.of(
             states=states,
             actions=actions,
             transitions=given,
@@ -156,6 +158,36 @@ def _process(root: Table, name: str, *, self_loops: bool) -> DecisionProcess:
         if problem.place == "neighbours":
             problem.place = "scenario.pairs"
         raise
+    rewards = fields.optional(root, "rewards", lambda node, place: _rewards(node, place, process))
+    return replace(process, rewards=rewards) if rewards else process
+
+
+def _rewards(node: Node, place: str, process: DecisionProcess) -> dict[str, Rewards]:
+    """Rewards by name: of states, and of choices (a state and, in a decision process, an action); 0 where none is given."""
+    result: dict[str, Rewards] = {}
+    hint = "rewards: {cost: {states: {here: 1}, choices: {here: {go: 1/2}}}}"
+    begins = process.choices.tolist()
+    for name, entry in fields.table(node, place, hint=hint).items():
+        here = f"{place}.{name}"
+        given = fields.table(entry, here, hint=hint)
+        fields.known_keys(given, ("states", "choices"), here)
+        of_states, of_choices = [ZERO] * len(process), [ZERO] * begins[-1]
+        for state, value in (fields.optional(given, "states", fields.table, here) or Table()).items():
+            of_states[process.state(str(state), place=f"{here}.states")] = fields.number(
+                value, f"{here}.states.{state}"
+            )
+        for state, value in (fields.optional(given, "choices", fields.table, here) or Table()).items():
+            at = f"{here}.choices.{state}"
+            number = process.state(str(state), place=f"{here}.choices")
+            if process.is_chain:
+                of_choices[begins[number]] = fields.number(value, at)
+                continue
+            own = {process.action(c): c for c in range(begins[number], begins[number + 1])}
+            for action, gain in fields.table(value, at, hint=hint).items():
+                known_name(str(action), among=own, what="action", place=at)
+                of_choices[own[str(action)]] = fields.number(gain, f"{at}.{action}")
+        result[str(name)] = Rewards.of(of_states, of_choices, place=here)
+    return result
 
 
 def _initial(node: Node, place: str) -> tuple[str, ...]:
@@ -279,12 +311,28 @@ def process_document(process: DecisionProcess) -> dict[str, Any]:
         result["labels"] = labels
     if process.initial:
         result["initial"] = [process.names[s] for s in process.initial]
+    if process.rewards:
+        result["rewards"] = {name: _rewards_document(process, rewards) for name, rewards in process.rewards.items()}
     if process.neighbours:
         sides = [(process.names[s], process.names[t]) for s, t in process.related]
         result["scenario"] = {
             "pairs": [{"name": f"{s} ~ {t}", "left": {s: Exact(1)}, "right": {t: Exact(1)}} for s, t in sides]
         }
     return result
+
+
+def _rewards_document(process: DecisionProcess, rewards: Rewards) -> dict[str, Any]:
+    """The rewards that are not 0."""
+    begins = process.choices.tolist()
+    states = {name: Exact(rewards.of_state(s)) for s, name in enumerate(process.names) if rewards.of_state(s) != 0}
+    choices: dict[str, Any] = {}
+    for s, name in enumerate(process.names):
+        for c in range(begins[s], begins[s + 1]):
+            if rewards.of_choice(c) != 0 and process.is_chain:
+                choices[name] = Exact(rewards.of_choice(c))
+            elif rewards.of_choice(c) != 0:
+                choices.setdefault(name, {})[process.action(c)] = Exact(rewards.of_choice(c))
+    return {key: part for key, part in (("states", states), ("choices", choices)) if part}
 
 
 def write_process(process: DecisionProcess, path: str | Path) -> None:
