@@ -53,8 +53,8 @@ NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_comp
 .PHONY: coverage
 coverage: $(READY)  ## how much of the gate, of asking and of the checker is tested
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" -k "not quickly" --cov --cov-report= $(NEAREST)
-	$(BIN)/coverage report --fail-under=95 --include='src/privproof/evidence/gate.py'
-	$(BIN)/coverage report --fail-under=90 --include='src/privproof/asking.py'
+	$(BIN)/coverage report --fail-under=97 --include='src/privproof/evidence/gate.py'
+	$(BIN)/coverage report --fail-under=91 --include='src/privproof/asking.py'
 	$(BIN)/coverage report --fail-under=92 --include='src/privproof/evidence/checker/*' --sort=cover
 
 # Results and a page of curves are in bench/; BENCH=--before=FOLDER measures a checkout of another version in the same run.

@@ -16,7 +16,7 @@ from tests.cases import CASES
 from tests.certificates import recheck
 
 import privproof
-from privproof import check, epsilon, tight_epsilon
+from privproof import check, epsilon, mechanism, randomized_response, records, tight_epsilon
 from privproof.compiling.covering import Covered
 from privproof.engines.logic.engine import model_check
 from privproof.engines.parametric import Proof
@@ -475,6 +475,11 @@ def test_the_memory_of_the_tests_holds_whole_documents(monkeypatch):
     assert asked == [certificate]
 
 
+@mechanism(epsilon="ln(3)")
+def survey_of_one(data: records(0, 1, size=1)):
+    return randomized_response(data[0], truth="3/4")
+
+
 def _proof():
     """An answer that passes, with its certificate and what the checker says of it."""
     with listening() as heard:
@@ -528,3 +533,15 @@ def test_what_was_kept_is_compared_with_what_is_asked_now(monkeypatch):
         told = gate.readmit(answer, certificate, asked)
         assert isinstance(told, gate.Refusal)
         assert reason in told.reason
+
+
+def test_what_was_kept_about_another_program_is_not_taken():
+    with listening() as heard:
+        check(survey_of_one)
+    answer, certificate = heard[-1]
+    asked, question = answer.question, certificate["question"]
+    assert isinstance(gate.readmit(answer, certificate, asked), Proved)
+    other = {**certificate, "question": {**question, "source": {**question["source"], "program": {}}}}
+    told = gate.readmit(answer, other, asked)
+    assert isinstance(told, gate.Refusal)
+    assert "its program" in told.reason
