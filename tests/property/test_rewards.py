@@ -210,6 +210,10 @@ def test_what_rewards_cannot_be_asked():
     process = random_rewards(0)
     with pytest.raises(QuestionError, match="may not be so after any number of steps"):
         model_check(process, "R=? [ G a ]")
+    with pytest.raises(QuestionError, match="2 steps back"):
+        model_check(process, "all k in 1..2: R>=0 [ C<=(k - 3) ]")
+    with pytest.raises(QuestionError, match="any number of steps"):
+        model_check(process, "all k in 1..2: R>=0 [ X^(k - 3) a ]")
     with pytest.raises(PrivproofError, match="gain"):
         model_check(process, 'R{"gain"}=? [ F a ]')
     with pytest.raises(QuestionError, match="no rewards"):

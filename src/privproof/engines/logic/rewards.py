@@ -60,6 +60,9 @@ _MOST_STEPS_TIMES_STATES = 50_000_000
 def expectation(checker: Checker, formula: Expected) -> Likelihood:
     """What is known of ``R_J [ ... ]``."""
     process = checker.process
+    path = formula.path
+    if isinstance(path, Accumulated | Momentary) and path.steps is not None and path.steps.constant < 0:
+        raise QuestionError("reward", f"{formula} looks {-path.steps.constant} steps back", place="formula")
     rewards = process.reward(formula.reward)
     count = len(process)
     try:
@@ -144,7 +147,7 @@ def satisfied_by_reading(formula: Formula, leaf: Callable[[Formula], int], *, tr
             return conjunction(found) if isinstance(formula, And) == truth else disjunction(found)
         case Implies(left, right):
             return satisfied_by_reading(Or((Not(left), right)), leaf, truth=truth)
-        case Next(inner, times):
+        case Next(inner, times) if times.constant >= 0:
             return after(satisfied_by_reading(inner, leaf, truth=truth), times.constant)
         case Unary("F", inner, bound) if truth:
             return until(("true",), satisfied_by_reading(inner, leaf), bound)
