@@ -5,7 +5,19 @@ from __future__ import annotations
 from privproof.compiling.sorts import OTHERS, SHIFTED
 from privproof.language.flow import Instruction, Next
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
-from privproof.language.syntax import Assign, Block, Each, Element, Expression, Operation, Sample, Statement, Variable
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Block,
+    Each,
+    Element,
+    Expression,
+    Operation,
+    Replace,
+    Sample,
+    Statement,
+    Variable,
+)
 from privproof.language.walking import carried, parts, reads, variables
 
 
@@ -32,6 +44,8 @@ def differs(expression: Expression, high: set[str] | frozenset[str], mechanism: 
     match expression:
         case Operation("len" | "turns", (Variable(name),)) if name in mechanism.inputs:
             return mechanism.neighbours == ADD_REMOVE and not mechanism.inputs[name].public
+        case Operation("length"):
+            return False  # of a list that is kept: both runs make it alike
         case Variable(name):
             return name in high
         case Element(Variable(name), index) if name in mechanism.inputs:
@@ -48,7 +62,7 @@ def differing_variables(code: tuple[Instruction, ...], mechanism: Mechanism) -> 
         before = len(high) + len(noisy)
         for step in code:
             match step:
-                case Assign(name, value):
+                case Assign(name, value) | Replace(name, _, value) | Append(name, value):
                     if differs(value, high, mechanism):
                         high.add(name)
                     if noisy.intersection(variables(value)):

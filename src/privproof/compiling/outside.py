@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from privproof.compiling.differing import differing_by_assignment, differs
 from privproof.compiling.rewriting import Unsupported, is_number
-from privproof.compiling.sorts import COMPARISONS, CONTINUOUS, OTHERS, PLACE, RANKED, SHIFTED, input_sort, mixed_values
+from privproof.compiling.sorts import (
+    BITS,
+    COMPARISONS,
+    CONTINUOUS,
+    OTHERS,
+    PLACE,
+    RANKED,
+    SHIFTED,
+    input_sort,
+    mixed_values,
+)
 from privproof.compiling.summaries import SUMMED
 from privproof.errors import LanguageError
 from privproof.language.flow import Instruction, Test
@@ -159,18 +169,23 @@ def _discrete(expression: Expression) -> bool:
 
 _KNOWN = {
     "+", "extend", "-", "*", "/", "//", "%", "neg", "pos", "not", "and", "or", "len", "turns", "whole", "is", "is not",
-    "max", "min", "abs", "tuple of", "bool", "total", "record", "field", *COMPARISONS,
+    "max", "min", "abs", "tuple of", "bool", "total", "record", "field", "filled", *BITS, *COMPARISONS,
 }  # fmt: skip
 
 
 _KEPT = {"list of": "a list is kept", "fixed list of": "a list is used", "slice": "a part of a list"}
 
 
-def refuse_instruction(step: Instruction, mechanism: Mechanism) -> None:
-    """Refuse instructions that alignments do not speak of."""
+def refuse_instruction(step: Instruction, mechanism: Mechanism, kept: Collection[str] = ()) -> None:
+    """Refuse instructions that alignments do not speak of; some lists are kept."""
     match step:
-        case Append(name, _, place) | Replace(name, _, _, place):
+        case Append(name, _, place) | Replace(name, _, _, place) if name not in kept:
             raise Unsupported(f"the list {name} is kept, {place}; alignments know outputs, numbers and truth values")
+        case Append(_, value):
+            _expression(value, mechanism)
+        case Replace(_, index, value):
+            _expression(index, mechanism)
+            _expression(value, mechanism)
         case Sample(_, noise, arguments, _, place):
             if noise not in (*SHIFTED, "bernoulli", "uniform", PLACE, OTHERS, RANKED):
                 raise Unsupported(
@@ -196,7 +211,15 @@ def _expression(expression: Expression, mechanism: Mechanism) -> None:
             if differs(expression, frozenset(), mechanism):
                 raise Unsupported(f"a loop over {name}, which may have one element more, {place}")
             return
-        case Operation("record" | "field"):
+        case Operation("record" | "field" | "length"):
+            return
+        case Operation("copied", (Variable(name),), place):
+            if name in mechanism.inputs and mechanism.neighbours == ADD_REMOVE and not mechanism.inputs[name].public:
+                raise Unsupported(f"a copy of {name}, which may have one element more, {place}")
+            return
+        case Operation("entry" | "part", (_, *places)):
+            for each in places:
+                _expression(each, mechanism)
             return
         case Operation("total", (_, added)):
             _expression(added, mechanism)

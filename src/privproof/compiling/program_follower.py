@@ -31,6 +31,7 @@ from privproof.language.laws import (
 from privproof.language.linear import Ratio
 from privproof.language.more_operations import MORE, converted
 from privproof.language.syntax import (
+    Append,
     Assign,
     Conditional,
     Constant,
@@ -39,6 +40,7 @@ from privproof.language.syntax import (
     Expression,
     Operation,
     Place,
+    Replace,
     Return,
     Sample,
     Variable,
@@ -100,6 +102,13 @@ class Follower:
                 case Assign(name, value):
                     if not (isinstance(value, Constant) and value.value is MISSING):
                         self.values[name] = self.value(value)
+                case Replace(name, index, value):
+                    held, place = self.values[name], self.value(index)
+                    if not -len(held) <= place < len(held):
+                        raise ProgramDiffers(f"{name} is changed at {place}")
+                    held[place] = self.value(value)
+                case Append(name, value):
+                    self.values[name].append(self.value(value))
                 case Sample(_, "place" | "others" | "ranked"):
                     self.select(at - 1, step)
                 case Sample(_, kind) if kind in CONTINUOUS and self.ranked and step.name.startswith("#value"):
@@ -281,6 +290,11 @@ class Follower:
                 return any(self.value(a) for a in arguments)
             case Operation("total", (Variable(name), added)):
                 return self.total(name, added)
+            case Operation("entry", (Variable(name), index)):
+                held, at = self.values[name], self.value(index)
+                if not -len(held) <= at < len(held):
+                    raise ProgramDiffers(f"{name} is read at {at}")
+                return held[at]
             case Operation("record"):
                 return self.record
             case Operation("field", (inner, Constant(str() as part))):
@@ -330,6 +344,16 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "count": lambda values, value: list(values).count(value),
     "len": len,
     "turns": len,
+    "filled": lambda count, value: [value] * count,
+    "copied": list,
+    "part": lambda values, low, high: sum(values[low:high]),
+    "length": len,
+    ">>": operator.rshift,
+    "<<": operator.lshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "bit_length": int.bit_length,
     "tuple of": lambda *a: tuple(a),
     "list of": lambda *a: list(a),
     "sorted": lambda a: sorted(a),

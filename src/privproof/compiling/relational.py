@@ -21,6 +21,7 @@ from typing import TypeAlias
 
 from privproof.compiling.branches import levelled_branches
 from privproof.compiling.differing import differing_by_assignment, differing_variables, differs
+from privproof.compiling.kept_lists import kept_lists, kept_names, list_names
 from privproof.compiling.keys import written_out
 from privproof.compiling.kinds import whole_already
 from privproof.compiling.largest import largest_kept
@@ -79,6 +80,7 @@ class Program:
         scales: the scale of every noise that is shifted, by its site.
         offset: how much is added to the returned number afterwards.
         least: the function may fail on shorter lists, and then does so whatever the data and the noise.
+        kept: the sort of the entries of every list that is kept, see `compiling.kept_lists`.
         shown: the outputs that are made of the parts that are written or returned, by their places.
         between: where only some changes of a record are looked at: which classes of records it goes from and to, either way; None for
             a record that is not there.
@@ -101,6 +103,7 @@ class Program:
     least: int = 0
     shown: Mapping[Place, Expression] = field(default_factory=dict)
     between: tuple[tuple[Class, Class | None], ...] = ()
+    kept: Mapping[str, Sort] = field(default_factory=dict)
 
     @property
     def inputs(self) -> Mapping[str, Input]:
@@ -150,7 +153,7 @@ def relational(
     def settled() -> Program:
         program = prepare_program(mechanism, convert=convert, ahead=ahead, select=select, largest=largest)
         refuse_choices(program.code, program.sorts)
-        code = settle_sorts(program.code, program.sorts, program.noisy, program.optional, mechanism)
+        code = settle_sorts(program.code, {**program.sorts, **program.kept}, program.noisy, program.optional, mechanism)
         return replace(program, code=code)
 
     found = _once(mechanism, ("settled", convert, ahead, select, largest), settled)
@@ -190,6 +193,16 @@ def prepare_program(
 
 
 def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, largest: bool) -> Program:
+    """The program; with lists that are kept where there is none without."""
+    try:
+        return _made(mechanism, convert=convert, ahead=ahead, select=select, largest=largest, keep=False)
+    except Unsupported:
+        if select or not kept_names(mechanism.translated.body, mechanism):
+            raise
+    return _made(mechanism, convert=convert, ahead=ahead, select=select, largest=largest, keep=True)
+
+
+def _made(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, largest: bool, keep: bool) -> Program:
     relation = mechanism.neighbours
     if not isinstance(relation, str):
         raise Unsupported("its neighbours are given by a function; alignments need a relation with a name")
@@ -197,6 +210,8 @@ def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool,
         refuse_input(name, declared, mechanism)
     body = filled(whole_already(mechanism.translated.body, mechanism), mechanism.parameters)
     body, least = written_out(released_table(renamed(body, mechanism))), 0
+    if keep:
+        body = kept_lists(body, mechanism)
     if select:
         found = selected(body, mechanism)
         if found is None:
@@ -219,10 +234,12 @@ def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool,
     lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list"]
     made = flow(body, lists, given=(*mechanism.inputs, *mechanism.parameters))
     code = made.code
+    held = list_names(body)
     for step in code:
-        refuse_instruction(step, mechanism)
+        refuse_instruction(step, mechanism, held)
     scales = shifted_scales(code, body, mechanism)
     sorts, tags = variable_sorts(code, mechanism)
+    kept = {name: sorts.pop(name) for name in held if name in sorts}
     high, noisy = differing_variables(code, mechanism)
     cuts = _cuts(code, ahead=ahead)
     return Program(
@@ -242,6 +259,7 @@ def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool,
         offset,
         least,
         shown,
+        kept=kept,
     )
 
 

@@ -18,6 +18,7 @@ from privproof.language.inputs import Input
 from privproof.language.laws import WEIGHED
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
+    Append,
     Assign,
     Conditional,
     Constant,
@@ -25,6 +26,7 @@ from privproof.language.syntax import (
     Emit,
     Expression,
     Operation,
+    Replace,
     Return,
     Sample,
     Variable,
@@ -34,6 +36,8 @@ from privproof.language.walking import parts, variables
 
 Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+BITS = (">>", "<<", "&", "|", "^", "**", "bit_length")
+"""Operations on public whole numbers of which alignments know nothing but that both runs get the same."""
 PURE = ("laplace", "exponential", "gumbel")
 """The noises on the line that are shifted at a cost in epsilon alone; exponential and Gumbel noise only upwards."""
 CONTINUOUS = laws.CONTINUOUS
@@ -75,8 +79,12 @@ def sort_of(expression: Expression, sorts: Mapping[str, Sort], mechanism: Mechan
             return "bool"
         case Operation(name) if name in (*COMPARISONS, "not", "is", "is not", "bool"):
             return "bool"
-        case Operation("len" | "turns" | "//" | "whole"):
+        case Operation("len" | "turns" | "//" | "whole" | "length"):
             return "int"
+        case Operation("entry" | "part", (held, *_)) | Operation("filled", (_, held)):
+            return sort_of(held, sorts, mechanism)
+        case Operation("copied", (Variable(name),)):
+            return input_sort(mechanism.inputs[name]) if name in mechanism.inputs else sorts.get(name)
         case Operation("record", (Variable(name),)):
             return input_sort(mechanism.inputs[name])
         case Operation("field", (Operation("record", (Variable(name),)), Constant(field))):
@@ -167,7 +175,7 @@ def variable_sorts(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple
         before = dict(sorts)
         for step in code:
             match step:
-                case Assign(name, value):
+                case Assign(name, value) | Replace(name, _, value) | Append(name, value):
                     if _is_missing(value):
                         continue
                     note(value)
@@ -272,9 +280,14 @@ class _Settling:
                 if isinstance(value, Operation) and value.name == "tuple of":
                     raise Unsupported(f"a tuple is kept, {place}; alignments know outputs, numbers and truth values")
                 settled = self.value(value)
-                if name not in self.sorts:
+                made = isinstance(value, Operation) and value.name in ("filled", "copied")
+                if name not in self.sorts and not made:
                     raise Unsupported(f"{name} has no value, {place}")
                 return replace(step, value=settled)
+            case Replace(_, index, value):
+                return replace(step, index=self.value(index), value=self.value(value))
+            case Append(_, value):
+                return replace(step, value=self.value(value))
             case Sample():
                 where = None if step.where is None else self.truth(step.where)
                 return replace(step, arguments=tuple(self.value(each) for each in step.arguments), where=where)
@@ -330,8 +343,10 @@ class _Settling:
                 return self.truth(inner)
             case Operation("not", (inner,)):
                 return replace(expression, arguments=(self.truth(inner),))
-            case Operation("len" | "turns" | "record" | "field"):
+            case Operation("len" | "turns" | "record" | "field" | "length" | "copied"):
                 return expression
+            case Operation("entry" | "part", (held, *places)):
+                return replace(expression, arguments=(held, *map(self.value, places)))
             case Operation("total", (source, added), place):
                 settled = Operation("total", (source, self.value(added)), place)
                 self.fits(replace(settled, arguments=settled.arguments[1:]))

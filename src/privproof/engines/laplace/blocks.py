@@ -15,10 +15,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
+from privproof.compiling.differing import differs
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sampled import root_part
 from privproof.compiling.scales import SIZE
 from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED, Sort, input_sort, output_parts
+from privproof.engines.laplace.kept import Kept, filled
 from privproof.engines.laplace.paths import Drawn, Obligation, Path, Read, Walk
 from privproof.engines.laplace.promises import Law
 from privproof.engines.laplace.solver import true, z3
@@ -42,6 +44,7 @@ from privproof.exact.patience import pause
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.laws import GAUSSIAN, WHOLE
 from privproof.language.syntax import (
+    Append,
     Assign,
     Conditional,
     Constant,
@@ -50,6 +53,7 @@ from privproof.language.syntax import (
     Expression,
     Operation,
     Place,
+    Replace,
     Return,
     Sample,
     Variable,
@@ -97,6 +101,7 @@ class Blocks(Symbols):
                 if n in self.program.sorts and n not in self.program.inputs
             }
             walk = Walk(values)
+            walk.kept |= {name: self.kept_state(name) for name in self.program.live[cut] if name in self.program.kept}
             for name, declared in self.program.inputs.items():
                 if declared.shape == "stream":
                     walk.counts[f"read: {name}"] = z3.Int(f"read: {name}")
@@ -121,6 +126,10 @@ class Blocks(Symbols):
                 case Jump(target):
                     at = target
                     continue
+                case Assign(name, Operation() as made) if name in self.program.kept:
+                    walk.kept[name] = self._made(name, made, walk)
+                case Replace() | Append():
+                    self._write(step, walk)
                 case Assign(name, value):
                     if isinstance(value, Constant) and value.value is MISSING:
                         if name in self.program.sorts:
@@ -188,6 +197,8 @@ class Blocks(Symbols):
                 base, _, kind = name.partition(": ")
                 if name.startswith(COUNTED):
                     after[name] = walk.counts[name]
+                elif base in self.program.kept:
+                    after[name] = self._held(base, walk).symbols(base)[name]
                 elif base not in walk.values:
                     after[name] = self._unknown(walk, name, self.program.sorts[base])
                 else:
@@ -216,6 +227,103 @@ class Blocks(Symbols):
         if value.other is not None:
             same = value.other == 0 if value.sort in ("int", "real") else value.one == value.other
             walk.obligations.append(Obligation(same, what, place))
+
+    # ----------------------------------------------------------------------------------------------------- lists that are kept
+
+    @cached_property
+    def fails_alike(self) -> bool:
+        """Whether both runs fail together where they do: all tests are decided by what they share."""
+        return not any(
+            isinstance(step, Test) and differs(step.test, self.program.high, self.mechanism)
+            for step in self.program.code
+        )
+
+    def _held(self, name: str, walk: Walk) -> Kept:
+        """A list; one that was never made is any list, the same in both runs."""
+        if name not in walk.kept:
+            self._fresh += 1
+            count = self._unknown(walk, f"{name}: length", "int")
+            walk.kept[name] = filled(self.program.kept[name], count, self.places)
+        return walk.kept[name]
+
+    def _made(self, name: str, made: Operation, walk: Walk) -> Kept:
+        """What a list is assigned."""
+        sort = self.program.kept[name]
+        match made:
+            case Operation("filled", (count, value), place):
+                many = self.evaluate(count, walk, _ALWAYS)
+                entry = self.evaluate(value, walk, _ALWAYS)
+                if many.other is not None or many.sort != "int":
+                    raise Unsupported(f"a list whose length depends on the data or on noise, {place}")
+                if entry.other is not None:
+                    raise Unsupported(f"a list that is filled with what depends on the data or on noise, {place}")
+                return filled(sort, many.one, self.places)
+            case Operation("copied", (Variable(source),), place):
+                if source not in self.program.inputs:
+                    return replace(self._held(source, walk), sort=sort)
+                if self.program.inputs[source].public:
+                    return filled(sort, self.length(source), self.places)
+                if self.program.relation != "one":
+                    raise Unsupported(f"a list in which every entry may differ is kept, {place}")
+                copied, changed = filled(sort, self.length(source), self.places), self.fixed["changed"]
+                apart = self.apart(source, changed)
+                inside = z3.And(changed >= 0, changed < copied.count)
+                differs_by = z3.If(inside, real(apart) if sort == "real" else apart, copied.zero)
+                return replace(
+                    copied,
+                    places=(changed, *copied.places[1:]),
+                    distances=(z3.simplify(differs_by), *copied.distances[1:]),
+                )
+        raise Unsupported(f"a list is made, {made.place}")
+
+    def _write(self, step: Replace | Append, walk: Walk) -> None:
+        """Change an entry of a list, or add one."""
+        held = self._held(step.name, walk)
+        if isinstance(step, Replace):
+            place = self._place_in(step.name, step.index, step.place, walk, _ALWAYS)
+        value = self.evaluate(step.value, walk, _ALWAYS)
+        if value.sort not in ("int", "real") or (held.sort, value.sort) == ("int", "real"):
+            raise Unsupported(f"the list {step.name} holds something that is no number, {step.place}")
+        made, room = held.with_more(gap(value)) if isinstance(step, Append) else held.with_entry(place, gap(value))
+        walk.kept[step.name] = made
+        if not z3.is_true(room):
+            more = "one place" if self.places == 1 else f"{self.places} places"
+            walk.obligations.append(
+                Obligation(room, f"the two runs differ in {step.name} at {more} at most", step.place)
+            )
+
+    def _place_in(self, name: str, index: Expression, place: Place, walk: Walk, context: Context) -> Term:
+        """A place of a list by an index: where it does not exist, the function fails."""
+        held, at = self._held(name, walk), self.evaluate(index, walk, context)
+        if at.other is not None or at.sort != "int":
+            raise Unsupported(f"an index that depends on the data or on noise, {place}")
+        found = held.index(at.one)
+        read = z3.Or(*(term() for term in context))
+        inside = z3.simplify(z3.Implies(read, held.holds(found)))
+        if self.fails_alike and context is _ALWAYS:
+            walk.condition.append(inside)
+        else:
+            walk.safety.append(Obligation(inside, f"{name} has a place with this index", place))
+        return found
+
+    def _of_kept(
+        self, name: str, arguments: tuple[Expression, ...], place: Place, walk: Walk, context: Context
+    ) -> Value:
+        """An entry of a list that is kept, the sum of a part of it, or its length."""
+        (held, *places) = arguments
+        assert isinstance(held, Variable)
+        kept = self._held(held.name, walk)
+        if name == "length":
+            return Value("int", kept.count)
+        if name == "entry":
+            distance = kept.entry(self._place_in(held.name, places[0], place, walk, context))
+        else:
+            ends = [self.evaluate(each, walk, context) for each in places]
+            if any(end.other is not None or end.sort != "int" for end in ends):
+                raise Unsupported(f"a part of a list whose ends depend on the data or on noise, {place}")
+            distance = kept.part(*(kept.index(end.one) for end in ends))
+        high = held.name in self.program.high
+        return Value(kept.sort, self._unknown(walk, held.name, kept.sort), distance if high else None)
 
     # ------------------------------------------------------------------------------------------------------- selections
 
@@ -497,6 +605,8 @@ class Blocks(Symbols):
             return self._logic(name, arguments, walk, context)
         if name == "total":
             return self._total(arguments, place, walk)
+        if name in ("entry", "part", "length"):
+            return self._of_kept(name, arguments, place, walk, context)
         if name in ("record", "field"):
             return self.records.value(Operation(name, arguments, place), walk.run)
         values = [self.evaluate(a, walk, context) for a in arguments]
@@ -520,6 +630,8 @@ class Blocks(Symbols):
                 return self._quotient(values[0], values[1], place)
             case "//" | "%":
                 return self._whole_part(name, values[0], values[1], place, walk)
+            case ">>" | "<<" | "&" | "|" | "^" | "**" | "bit_length":
+                return self._bits(name, values, place, walk)
             case "abs":
                 (a,) = values
                 test = Value("bool", a.one >= 0, None if a.other is None else a.two >= 0)
@@ -594,6 +706,16 @@ class Blocks(Symbols):
             return Value("int", a.one / constant if name == "//" else a.one % constant)
         value = self._unknown(walk, "quotient" if name == "//" else "remainder", "int")
         self.remainders.append((value, name, a.one, b.one))
+        return Value("int", value)
+
+    def _bits(self, name: str, values: list[Value], place: Place, walk: Walk) -> Value:
+        """An operation on public whole numbers: any whole number in proofs, its own in the search for alignments."""
+        if any(value.other is not None or value.sort != "int" for value in values):
+            raise Unsupported(f"{name} of something that is no public whole number, {place}")
+        if name == "**":
+            walk.safety.append(Obligation(values[1].one >= 0, "the exponent is at least 0", place))
+        value = self._unknown(walk, "bits", "int")
+        self.remainders.append((value, name, values[0].one, values[-1].one))
         return Value("int", value)
 
     def _gap(self, test: Expression, walk: Walk) -> Term:

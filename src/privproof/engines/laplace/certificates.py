@@ -45,7 +45,9 @@ def conditions(proof: AlignmentProof) -> tuple[str, ...]:
     whole = any(sample.noise in WHOLE for sample in proof.program.sites)
     more = ("shifts of noise on the integers are whole numbers",) if whole else ()
     settled = ("shifts of Gaussian noise depend on what comes before it is drawn alone",)
-    return (*CONDITIONS, *more, *(settled if SQUARES in proof.blocks.groups else ()))
+    few = "two places" if proof.blocks.places > 1 else "one place"
+    kept = (f"in a list that is kept the two runs differ at {few} at most",) if proof.program.kept else ()
+    return (*CONDITIONS, *more, *(settled if SQUARES in proof.blocks.groups else ()), *kept)
 
 
 def _affine(value: Affine) -> dict[str, object]:
@@ -74,6 +76,7 @@ def alignment_evidence(proof: AlignmentProof) -> dict[str, object]:
         "bounds": bounds,
         "paths": _paths(proof),
         **({"promises": _promises(proof)} if proof.blocks.promises else {}),
+        **({"places": proof.blocks.places} if proof.program.kept else {}),
         **({"foretold": _foretold(results)} if (results := proof.blocks.results) is not None else {}),
         "invariants": {str(cut): _smt(formula) for cut, formula in proof.invariants.formulas.items()},
     }

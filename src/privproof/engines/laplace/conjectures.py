@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from privproof.engines.laplace.blocks import Blocks
+from privproof.engines.laplace.one_change import change_conjectures, is_about_change, plain_conjectures
 from privproof.engines.laplace.solver import answered, true, z3
 from privproof.engines.laplace.values import Term, number, real
 
@@ -68,16 +69,35 @@ def conjectured(
 ) -> dict[int, Term] | None:
     """Formulas for the cuts, made of simple bounds, if such are enough."""
     held = {cut: list(_conjectures(blocks, cut)) for cut in blocks.program.cuts}
+    if not is_about_change(blocks):
+        _keep(blocks, steps, held, pause)
+        return _formulas(held) if _suffices(steps, held) else None
+    settled = {cut: list(plain_conjectures(blocks, blocks.state(cut))) for cut in blocks.program.cuts}
+    _keep(blocks, steps, settled, pause)
+    for cut in held:
+        costs = {group: z3.Real(counter(group)) for group in blocks.counters if group not in blocks.logarithms}
+        held[cut] = [*settled[cut], *change_conjectures(blocks, blocks.state(cut), costs, settled[cut])]
+    _keep(blocks, steps, held, pause)
+    return _formulas(held) if _suffices(steps, held) else None
+
+
+def _formulas(held: Mapping[int, list[Term]]) -> dict[int, Term]:
+    return {cut: z3.And(*terms) if terms else true() for cut, terms in held.items()}
+
+
+def _keep(blocks: Blocks, steps: Sequence[Implication], held: dict[int, list[Term]], pause: Callable[[], None]) -> None:
+    """Drop conjectures until those that are left keep each other."""
     before = -1
     while before != (before := sum(map(len, held.values()))):
         for step in steps:
             if step.target is not None:
                 pause()
                 _drop(blocks, step, held)
-    for step in steps:
-        if step.target is None and answered(_asked(step, held)) != z3.unsat:
-            return None
-    return {cut: z3.And(*terms) if terms else true() for cut, terms in held.items()}
+
+
+def _suffices(steps: Sequence[Implication], held: Mapping[int, list[Term]]) -> bool:
+    """Whether what is held excludes the paths that must not be taken."""
+    return all(answered(_asked(step, held)) == z3.unsat for step in steps if step.target is None)
 
 
 def _asked(step: Implication, held: Mapping[int, list[Term]]) -> Term:

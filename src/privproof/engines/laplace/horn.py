@@ -29,6 +29,9 @@ from privproof.exact.balls import rational_bounds
 _EFFORTS = ((1_500_000, (1, 2, 5, 0)), (8_000_000, (3, 4)), (60_000_000, (6,)))
 """How much is tried, with which seeds: whether Spacer finds an invariant at once is a matter of luck."""
 
+_LITTLE = (1_500_000, 1)
+"""An effort and a seed where Spacer is asked for a run that fails, and little else."""
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -83,6 +86,9 @@ def invariants(
         direct = _without_loops(steps, watch)
         if direct != "unknown":
             return direct if isinstance(direct, str) else Invariants({0: true()}, bounds)
+    if blocks.program.kept:  # places and distances of lists are beyond what Spacer finds, but for runs that fail
+        simple = conjectured(blocks, steps, watch.pause)
+        return _attempt(blocks, steps, bounds, *_LITTLE) if simple is None else Invariants(simple, bounds)
     for effort, seeds in _EFFORTS:
         for seed in seeds:
             watch.pause()

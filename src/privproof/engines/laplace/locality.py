@@ -17,7 +17,7 @@ from privproof.engines.laplace.paths import Drawn, Path
 from privproof.engines.laplace.values import Term
 from privproof.exact.patience import pause
 from privproof.language.flow import Test
-from privproof.language.syntax import Assign, Return, Sample
+from privproof.language.syntax import Append, Assign, Replace, Return, Sample
 from privproof.language.walking import variables
 
 
@@ -30,7 +30,9 @@ def influenced(program: Program, instruction: int) -> frozenset[str]:
         before = len(found)
         for step in program.code:
             match step:
-                case Assign(name, value) if found.intersection(variables(value)):
+                case Assign(name, value) | Replace(name, _, value) | Append(name, value) if found.intersection(
+                    variables(value)
+                ):
                     found.add(name)
                 case Sample(name, _, arguments) if any(found.intersection(variables(a)) for a in arguments):
                     found.add(name)

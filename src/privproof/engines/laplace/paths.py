@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from privproof.engines.laplace.kept import Kept
 from privproof.engines.laplace.solver import z3
 from privproof.engines.laplace.values import Term, Value, number, real, size_of
 from privproof.language.laws import GAUSSIAN, WHOLE
@@ -162,6 +163,7 @@ class Walk:
     counts: dict[str, Term] = field(default_factory=dict)
     """By the names of symbols of the state: how much was taken from streams, is passed of lists, and is spent of norms."""
     known: dict[tuple[str, str], Value] = field(default_factory=dict)
+    kept: dict[str, Kept] = field(default_factory=dict)
     looks: bool = False
     run: int = 0
     """Inside a total: the run whose record is looked at, 1 or 2."""

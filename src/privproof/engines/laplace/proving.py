@@ -80,6 +80,7 @@ class Form:
         reach: how far Gaussian noise may be shifted, as a multiple of the change of what it is added to.
         foretell: whether shifts of Gaussian noise may depend on the result, which then costs delta for every result.
         spare: how much larger than the last index a whole number of the result may be: 0 for an empty list is.
+        places: at how many places the two runs may differ in a list that is kept.
     """
 
     convert: bool
@@ -91,6 +92,7 @@ class Form:
     reach: int = 1
     foretell: bool = False
     spare: int = 0
+    places: int = 1
 
 
 FORMS = (
@@ -160,24 +162,27 @@ def attempts(
     seen: set[tuple[object, ...]] = set()
     known: dict[tuple[int, ...], tuple[Blocks, list[Counterexample]]] = {}
     up_to_bad = not delta.terms and delta.constant > 0
-    for number, form in enumerate(forms):
+    for number, form in enumerate(_with_places(forms)):
         if up_to_bad and number == 1:  # a delta is claimed for what is true of most runs only
             yield from _up_to_bad(mechanism, budget, monitor, size, exact, fraction(delta.constant))
-        shape_of = (form.convert, form.ahead, form.select, form.reach, form.foretell, form.spare)
+        shape_of = (form.convert, form.ahead, form.select, form.reach, form.foretell, form.spare, form.places)
         try:
             if shape_of not in known:
                 made = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead, select=form.select)
-                blocks = Blocks(made, form.reach, foretell=form.foretell, spare=form.spare)
+                if (form.places > 1 and not made.kept) or (made.kept and not _is_plain(form)):
+                    continue
+                blocks = Blocks(made, form.reach, foretell=form.foretell, spare=form.spare, places=form.places)
                 _ = blocks.paths, blocks.fixed, blocks.groups, blocks.results
                 known[shape_of] = (blocks, [])
         except Unsupported as problem:
-            yield NoProof(str(problem))
+            if form.places == 1:
+                yield NoProof(str(problem))
             continue
         blocks, before = known[shape_of]
         program = blocks.program
         search = Synthesis(blocks, budget, monitor, form.half, form.tied, form.own, exact=exact)
         told = tuple(search.where(path, ()) for path in blocks.paths)
-        shape = (program.code, program.cuts, form.half, form.own, form.reach, form.foretell, form.spare, told)
+        shape = (*shape_of[3:], program.code, program.cuts, form.half, form.own, told)
         if shape in seen:
             continue
         seen.add(shape)
@@ -190,6 +195,18 @@ def attempts(
             continue
         yield _attempt(search, before)
         before += search.seen
+
+
+def _with_places(forms: Sequence[Form]) -> Iterator[Form]:
+    """The forms, each followed by the same where lists may differ at two places: while a sum is moved it is in both."""
+    for form in forms:
+        yield form
+        yield replace(form, places=2)
+
+
+def _is_plain(form: Form) -> bool:
+    """Whether a form is tried where lists are kept: noise moves against what it is added to, whatever comes later."""
+    return (form.own or form.tied) and not (form.ahead or form.half or form.select)
 
 
 def _each(blocks: Blocks, delta: Affine) -> Rational | None:

@@ -12,6 +12,7 @@ from privproof.compiling.relational import Program
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sampled import root_part
 from privproof.compiling.sorts import SHIFTED, Sort, input_sort, output_parts, sort_of
+from privproof.engines.laplace.kept import Kept, kept_symbol
 from privproof.engines.laplace.promises import Promise
 from privproof.engines.laplace.reaches import reaches
 from privproof.engines.laplace.records import Records
@@ -53,6 +54,7 @@ class Symbols:
         *,
         foretell: bool = False,
         spare: int = 0,
+        places: int = 1,
     ) -> None:
         self.program = program
         self.mechanism = program.mechanism
@@ -65,6 +67,8 @@ class Symbols:
         """Whether all discrete parts of the result are foretold, and shifts of Gaussian noise may depend on them."""
         self.spare = spare
         """How much larger than the last index a whole number of the result may be."""
+        self.places = places
+        """At how many places the two runs may differ in a list that is kept."""
         self._fresh = 0
         self.remainders: list[tuple[Term, str, Term, Term]] = []
         """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
@@ -90,7 +94,7 @@ class Symbols:
     def measured(self) -> bool:
         """Whether anything depends on the length of a list or on an element of it."""
         return any(
-            isinstance(part, Element) or (isinstance(part, Operation) and part.name in ("len", "turns"))
+            isinstance(part, Element) or (isinstance(part, Operation) and part.name in ("len", "turns", "copied"))
             for step in self.program.code
             for expression in instruction_reads(step)
             for part in within(expression)
@@ -285,6 +289,8 @@ class Symbols:
         """The symbols of the state at a cut, by name; the fixed ones not included."""
         result: dict[str, Term] = {}
         for name in self.program.live[cut]:
+            if name in self.program.kept:
+                result |= self.kept_state(name).symbols(name)
             if name in self.program.inputs or name not in self.program.sorts:
                 continue
             sort = self.program.sorts[name]
@@ -307,6 +313,10 @@ class Symbols:
             name: (z3.IntVal(0) if z3.is_int(term) else z3.RealVal(0)) if name.startswith(COUNTED) else term
             for name, term in self.state(0).items()
         }
+
+    def kept_state(self, name: str) -> Kept:
+        """A list that is kept, as it is at a cut."""
+        return kept_symbol(name, self.program.kept[name], self.places)
 
     def state_value(self, name: str) -> Value:
         sort = self.program.sorts[name]

@@ -8,7 +8,8 @@ first: real coefficients need not converge.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +19,7 @@ from typing import Any
 
 from privproof.compiling.differing import differs
 from privproof.compiling.scales import SQUARES
-from privproof.compiling.sorts import RANKED
+from privproof.compiling.sorts import BITS, RANKED
 from privproof.engines.laplace.alignments import (
     CONSTANT,
     Alignment,
@@ -162,6 +163,8 @@ class Synthesis:
             self.seen.append(found)
             if found.unsafe:
                 raise GaveUp("unsafe")
+            if found.failed is not None and found.failed in found.steps[-1].path.safety:
+                raise GaveUp(f"it is not known that {found.failed.what}, {found.failed.place}")
             self.require(found)
         raise GaveUp("the search for an alignment did not end")
 
@@ -501,7 +504,9 @@ class _Search:
         self.synthesis.monitor.pause()
         ready = self.prepared(path, case)
         fresh = self.synthesis.renamed(path)
-        put = Substitution([*self.fixed, *((t, state[n]) for n, t in self.blocks.state(path.source).items()), *fresh])
+        begun = [*self.fixed, *((t, state[n]) for n, t in self.blocks.state(path.source).items())]
+        computed = self.computed(path, begun)
+        put = Substitution([*begun, *((old, computed.get(old.get_id(), new)) for old, new in fresh)])
         taken = put(ready.taken)
         if z3.is_false(taken):
             return None
@@ -511,6 +516,7 @@ class _Search:
         try:
             solver.add(taken)
             solver.add(*map(put, ready.exact))
+            solver.add(*(new == computed[old.get_id()] for old, new in fresh if old.get_id() in computed))
             if answered(solver) == z3.unsat:
                 return None
             here = (*steps, Step(path, case, fresh))
@@ -550,6 +556,21 @@ class _Search:
         finally:
             solver.pop()
 
+    def computed(self, path: Path, begun: list[tuple[Term, Term]]) -> dict[int, Term]:
+        """The numbers that operations on bits give on a path, by their symbols, where what they are of is known."""
+        found: dict[int, Term] = {}
+        own = {old.get_id() for old in path.fresh}
+        known = list(begun)
+        for value, name, a, b in self.blocks.remainders:
+            if value.get_id() in own and name in BITS:
+                one, other = (z3.simplify(z3.substitute(term, *known)) for term in (a, b))
+                if z3.is_int_value(one) and z3.is_int_value(other):
+                    result = on_bits(name, one.as_long(), other.as_long())
+                    if result is not None:
+                        found[value.get_id()] = z3.IntVal(result)
+                        known.append((value, found[value.get_id()]))
+        return found
+
     def prepared(self, path: Path, case: Case) -> _Ready:
         """What a path does in a case, with the shifts of the guess in place."""
         key = (path, case)
@@ -562,7 +583,7 @@ class _Search:
                 tuple(
                     value == (a / b if name == "//" else a % b)
                     for value, name, a, b in self.blocks.remainders
-                    if value.get_id() in fresh
+                    if value.get_id() in fresh and name not in BITS
                 ),
                 tuple(shifted(o.condition) for o in path.obligations),
                 self.synthesis.cost(path, shifts, self.instance, squares=self.squares(path, case)),
@@ -630,6 +651,27 @@ class _Search:
             if program.relation == "monotone":
                 ends.append(real(distance) == 0)
             yield z3.Or(*ends)
+
+
+_MOST_BITS = 64
+"""Powers and shifts in instances are of numbers with so many bits at most: instances are small."""
+
+
+def on_bits(name: str, one: int, other: int) -> int | None:
+    """What an operation on bits gives; None where it fails, or gives no whole number, or a huge one."""
+    if name == "bit_length":
+        return one.bit_length()
+    if name in ("**", "<<", ">>") and not 0 <= other <= _MOST_BITS:
+        return None
+    operations: dict[str, Callable[[int, int], int]] = {
+        "**": operator.pow,
+        "<<": operator.lshift,
+        ">>": operator.rshift,
+        "&": operator.and_,
+        "|": operator.or_,
+        "^": operator.xor,
+    }
+    return operations[name](one, other)
 
 
 def _moves(symbol: Term) -> bool:

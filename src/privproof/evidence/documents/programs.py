@@ -24,6 +24,7 @@ from privproof.exact.affine import Affine
 from privproof.language.flow import Instruction, Jump, Next, Test
 from privproof.language.inputs import Input
 from privproof.language.syntax import (
+    Append,
     Assign,
     Conditional,
     Constant,
@@ -31,6 +32,7 @@ from privproof.language.syntax import (
     Emit,
     Expression,
     Operation,
+    Replace,
     Return,
     Sample,
     Variable,
@@ -106,6 +108,8 @@ def program_document(question: ProgramQuestion, program: Program | None) -> dict
         result["claim"] = _affine(question.claim)
     if program is not None:
         result["sorts"] = {name: sort for name, sort in program.sorts.items() if name not in program.lists}
+        if program.kept:
+            result["lists"] = dict(program.kept)
         result["code"] = [_instruction(step, program) for step in program.code]
     return result
 
@@ -136,6 +140,14 @@ def _affine(value: Affine) -> dict[str, object]:
 
 def _instruction(step: Instruction, program: Program) -> list[object]:
     match step:
+        case Assign(name, Operation("filled", (count, value))):
+            return ["fill", name, expression(count), expression(value)]
+        case Assign(name, Operation("copied", (Variable(source),))):
+            return ["copy", name, source]
+        case Replace(name, index, value):
+            return ["put", name, expression(index), expression(value)]
+        case Append(name, value):
+            return ["append", name, expression(value)]
         case Assign(name, value):
             if isinstance(value, Constant) and value.value is MISSING:
                 return ["forget", name]
@@ -211,6 +223,10 @@ def expression(value: Expression) -> list[object]:
             return ["if", expression(test), expression(then), expression(otherwise)]
         case Operation("len" | "turns", (Variable(name),)):
             return ["length", name]
+        case Operation("entry" | "part" as name, (Variable(held), *places)):
+            return [name, held, *map(expression, places)]
+        case Operation("length", (Variable(held),)):
+            return ["count", held]
         case Operation("whole" | "pos" | "bool", (inner,)):
             return expression(inner)
         case Operation("record", (Variable(name),)):

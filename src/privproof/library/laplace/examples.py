@@ -79,6 +79,13 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(sums.prefix_sum_all_change, "prefix sums where every value may change", _CHECKDP, "proved; size is tight"),
     Entry(sums.smart_sum, "smart sum", "Chan, Shi, Song 2011", "proved at 2"),
     Entry(sums.smart_sum_continued, "smart sum, going on from the last", "Wang et al. 2019", "proved at 2"),
+    Entry(sums.binary_mechanism, "binary mechanism", "Chan, Shi, Song 2011", "proved"),
+    Entry(
+        sums.binary_mechanism_forgotten_level,
+        "binary mechanism with a level too many",
+        "by hand",
+        "refuted; at least (levels + 1)/levels",
+    ),
     Entry(sums.smart_sum_no_block_noise, "smart sum without block noise", _CHECKDP, "refuted; no epsilon at all"),
     Entry(sums.noisy_histogram, "a noisy histogram", "Ding et al. 2018", "proved; tight"),
     Entry(

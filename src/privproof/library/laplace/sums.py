@@ -92,6 +92,36 @@ def smart_sum_no_block_noise(q: real_queries(), M: public(integer(low=1)), T: pu
 
 
 @mechanism(epsilon="epsilon", neighbours="one")
+def binary_mechanism(q: real_queries(), levels: public(integer(low=1)), epsilon=1):
+    """Prefix sums from noisy partial sums, one for each level of a binary tree (Chan, Shi and Song 2011)."""
+    alpha, noisy = [0] * levels, [0] * levels
+    for t in range(1, min(len(q), 2**levels - 1) + 1):
+        i = 0
+        while (t >> i) & 1 == 0:
+            i += 1
+        alpha[i] = sum(alpha[:i]) + q[t - 1]
+        for j in range(i):
+            alpha[j], noisy[j] = 0, 0
+        noisy[i] = laplace(alpha[i], scale=levels / epsilon)
+        yield sum(noisy)
+
+
+@mechanism(epsilon="epsilon", neighbours="one")
+def binary_mechanism_forgotten_level(q: real_queries(), levels: public(integer(low=1)), epsilon=1):
+    """Wrong: the tree has one level more than its noise pays for."""
+    alpha, noisy = [0] * (levels + 1), [0] * (levels + 1)
+    for t in range(1, min(len(q), 2 ** (levels + 1) - 1) + 1):
+        i = 0
+        while (t >> i) & 1 == 0:
+            i += 1
+        alpha[i] = sum(alpha[:i]) + q[t - 1]
+        for j in range(i):
+            alpha[j], noisy[j] = 0, 0
+        noisy[i] = laplace(alpha[i], scale=levels / epsilon)
+        yield sum(noisy)
+
+
+@mechanism(epsilon="epsilon", neighbours="one")
 def noisy_histogram(q: real_queries(), epsilon=1):
     """Every count with its own noise; one person is in one cell."""
     return [laplace(count, scale=1 / epsilon) for count in q]

@@ -37,6 +37,7 @@ _MEMBERS = (
     "delta",
     "claim",
     "sorts",
+    "lists",
     "code",
     "source",
     "coins",
@@ -54,6 +55,8 @@ def check_program(verdict: str, asked: dict[str, object], certificate: dict[str,
     method = a_text(evidence.get("method"), "evidence.method")
     if "coins" in asked and method not in ("mixture", "loss"):
         refuse("coins of records are for mixtures", "question.coins")
+    if "lists" in asked and method not in ("alignment", "loss"):
+        refuse("lists that are kept are for alignments", "question.lists")
     if (verdict, method) == ("proved", "alignment"):
         return proved_by_alignment(read_program(asked, declared, limits), evidence, limits)
     if (verdict, method) == ("proved", "mixture"):

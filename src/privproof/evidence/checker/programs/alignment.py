@@ -45,7 +45,9 @@ from privproof.evidence.checker.programs.terms import INT, REAL, both, implies, 
 from privproof.exact import ONE, ZERO, Epsilon, Rational
 from privproof.exact.balls import precision
 
-_MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions", "promises", "foretold")
+_MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions", "promises", "foretold", "places")
+_MOST_PLACES = 2
+"""At so many places may the runs differ in a list that is kept; more are not covered."""
 _MOST_TIMES = 100_000
 """How many times a logarithm may be a bound, since its ratio is raised to this power exactly; beyond, it is refused."""
 _MOST_TEXT = 2_000_000
@@ -58,7 +60,7 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
     foretell = "foretold" in evidence
     flow = flow_of(program, foretell=foretell)
     promises = read_promises(evidence.get("promises", []), flow, limits)
-    state = State(flow, dict.fromkeys(each.cost for each in promises.values()))
+    state = State(flow, dict.fromkeys(each.cost for each in promises.values()), _places(evidence))
     cuts = read_cuts(evidence.get("cuts"), program, flow.selections)
     paths = paths_of(program, cuts)
     alignments = read_alignments(evidence.get("paths"), paths, flow, limits, foretold=foretell)
@@ -89,6 +91,14 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
         },
         shifts=shifts,
     )
+
+
+def _places(evidence: dict[str, object]) -> int:
+    """At how many places the runs may differ in a list that is kept."""
+    places = an_integer(evidence.get("places", 1), "evidence.places")
+    if not 1 <= places <= _MOST_PLACES:
+        refuse(f"lists differ at 1 to {_MOST_PLACES} places", "evidence.places")
+    return places
 
 
 def _lengths(declared: Declared) -> str:

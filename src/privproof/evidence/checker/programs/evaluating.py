@@ -13,9 +13,18 @@ from dataclasses import dataclass
 from math import isqrt
 
 from privproof.evidence.checker.outcomes import within
-from privproof.evidence.checker.programs.expressions import Expression
+from privproof.evidence.checker.programs.expressions import BITS, Expression
 from privproof.evidence.checker.programs.inputs import NORMS, Input
-from privproof.evidence.checker.programs.states import State, distance_of, other_of, passed_of, spent_of
+from privproof.evidence.checker.programs.states import (
+    State,
+    distance_at,
+    distance_of,
+    length_of,
+    other_of,
+    passed_of,
+    place_of,
+    spent_of,
+)
 from privproof.evidence.checker.programs.terms import (
     INT,
     KINDS,
@@ -216,6 +225,8 @@ class Evaluator:
             return Value.low(sort, self.state.length(expression.name))
         if head == "read":
             return self._read(expression)
+        if head in ("entry", "part", "count"):
+            return self._of_kept(expression)
         if head == "total":
             return self._total(expression)
         if head == "record":
@@ -247,6 +258,51 @@ class Evaluator:
         evaluated = either(both(context) for context in self._context)
         self.obligations.append((f"{expression.place}: the index lies within the list", implies(evaluated, inside)))
         return self.entry(self.state.declared.inputs[expression.name], index.one)
+
+    def place_in(self, name: str, index: Expression) -> str:
+        """A place of a list that is kept: an index below 0 counts from the end, and where there is no such place both runs fail."""
+        at, length = self.value(index), self.now[length_of(name)]
+        assert at.one == at.two
+        place = self.named(f"(ite (< {at.one} 0) (+ {at.one} {length}) {at.one})", INT)
+        self.fail_unless(f"{index.place}: the index lies within the list", f"(and (<= 0 {place}) (< {place} {length}))")
+        return place
+
+    def fail_unless(self, words: str, term: str) -> None:
+        """Where a condition on what both runs share does not hold the function fails.
+
+        That is left out where it does so whatever the data and the noise; otherwise it must not.
+        """
+        if self.state.flow.fails_alike and self._context == ((), ()):
+            self.known.append(term)
+            return
+        evaluated = either(both(context) for context in self._context)
+        self.obligations.append((words, implies(evaluated, term)))
+
+    def gap_between(self, name: str, low: str, high: str) -> str:
+        """By how much the sum of the entries of a list between two places differs: what differs there, added up."""
+        kind = KINDS[self.state.flow.program.kept[name]]
+        parts = []
+        for k in range(self.state.places):
+            place, gap = self.now[place_of(name, k)], self.now[distance_at(name, k)]
+            parts.append(f"(ite (and (<= {low} {place}) (< {place} {high})) {gap} {zero(kind)})")
+        return self.named(plus(*parts), kind)
+
+    def _of_kept(self, expression: Expression) -> Value:
+        """An entry of a list that is kept, or the sum of a part of it: any number, which differs as the list does there."""
+        name, sort = expression.name, expression.sort
+        if expression.head == "count":
+            return Value.low("int", self.now[length_of(name)])
+        if expression.head == "entry":
+            low = self.place_in(name, expression.parts[0])
+            high = f"(+ {low} 1)"
+        else:
+            length = self.now[length_of(name)]
+            ends = [self.value(each).one for each in expression.parts]
+            low, high = (self.named(f"(ite (< {end} 0) (+ {end} {length}) {end})", INT) for end in ends)
+        one = self.fresh(KINDS[sort])
+        if name not in self.state.flow.high:
+            return Value.low(sort, one)
+        return Value.apart(sort, one, self.gap_between(name, low, high))
 
     def _total(self, expression: Expression) -> Value:
         """A sum over all records: any number in run 1; in run 2 it is moved by what the record that changes adds."""
@@ -306,6 +362,8 @@ class Evaluator:
         kind = KINDS[sort]
         if head in ("//", "%"):
             return self._division(expression, values)
+        if head in BITS:
+            return self._bits(expression, values)
         if head == "*" and all(part.constant is None for part in expression.parts):
             return Value.low(sort, self.fresh(kind))
         values = [value.as_sort(sort) for value in values]
@@ -336,6 +394,16 @@ class Evaluator:
     def _factor(self, expression: Expression, values: list[Value]) -> tuple[Value, Rational | None]:
         constant = expression.parts[1].constant
         return (values[0], constant) if constant is not None else (values[1], expression.parts[0].constant)
+
+    def _bits(self, expression: Expression, values: list[Value]) -> Value:
+        """An operation on integers that both runs share: any integer; a negative exponent would give none."""
+        if expression.head == "**":
+            evaluated = either(both(context) for context in self._context)
+            words = f"{expression.place}: the exponent is not below 0"
+            self.obligations.append((words, implies(evaluated, f"(<= 0 {values[1].one})")))
+        if expression.head in ("<<", ">>"):
+            self.fail_unless(f"{expression.place}: the shift is not below 0", f"(<= 0 {values[1].one})")
+        return Value.low("int", self.fresh(INT))
 
     def _division(self, expression: Expression, values: list[Value]) -> Value:
         divisor = expression.parts[1].constant

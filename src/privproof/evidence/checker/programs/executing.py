@@ -15,16 +15,20 @@ from itertools import pairwise
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.evaluating import Evaluator, Value
+from privproof.evidence.checker.programs.expressions import Expression
 from privproof.evidence.checker.programs.inputs import SIZE
 from privproof.evidence.checker.programs.instructions import (
     Assign,
     Coin,
+    Copy,
     Emit,
+    Fill,
     Forget,
     Instruction,
     Next,
     Others,
     Place,
+    Put,
     Ranked,
     Return,
     Sample,
@@ -33,7 +37,17 @@ from privproof.evidence.checker.programs.instructions import (
 )
 from privproof.evidence.checker.programs.paths import Alignment, Condition, Path, Shift
 from privproof.evidence.checker.programs.promises import Promise
-from privproof.evidence.checker.programs.states import State, cost_of, distance_of, other_of, output_of, read_of
+from privproof.evidence.checker.programs.states import (
+    State,
+    cost_of,
+    distance_at,
+    distance_of,
+    length_of,
+    other_of,
+    output_of,
+    place_of,
+    read_of,
+)
 from privproof.evidence.checker.programs.terms import (
     BOOL,
     INT,
@@ -145,11 +159,82 @@ class Execution:
                 if test.one != test.two:
                     same = test.two if outcome else f"(not {test.two})"
                     self._oblige(f"instruction {at}: the test comes out the same in both runs", same)
+            case Fill(name, count, value):
+                many = evaluator.value(count).one
+                evaluator.value(value)
+                self._fill(name, f"(ite (< 0 {many}) {many} 0)")
+            case Copy(name, source):
+                self._copy(name, source)
+            case Put(name, index, value):
+                self._put(at, name, index, evaluator.value(value))
             case Next(name, stream):
                 self._next(at, name, stream)
             case Forget(name):
                 sort = self.program.variables[name]
                 self._assign(name, Value.low(sort, evaluator.fresh(KINDS[sort])))
+
+    def _fill(self, name: str, length: str) -> None:
+        """A list whose entries are the same in both runs."""
+        kind = KINDS[self.program.kept[name]]
+        self.now[length_of(name)] = self.evaluator.named(length, INT)
+        for k in range(self.state.places):
+            self.now[place_of(name, k)], self.now[distance_at(name, k)] = "(- 1)", zero(kind)
+
+    def _copy(self, name: str, source: str) -> None:
+        """A list as another one; as an input of which one entry changes, if it is one of this list."""
+        sort = self.program.kept[name]
+        if source in self.program.kept:
+            cast = self.program.kept[source] != sort
+            self.now[length_of(name)] = self.now[length_of(source)]
+            for k in range(self.state.places):
+                gap = self.now[distance_at(source, k)]
+                self.now[place_of(name, k)] = self.now[place_of(source, k)]
+                self.now[distance_at(name, k)] = real(gap, INT) if cast else gap
+            return
+        declared, length = self.program.declared.inputs[source], self.state.length(source)
+        self._fill(name, length)
+        if declared.public:
+            return
+        if self.program.declared.relation != "one":
+            refuse("a copy of a list in which every entry may differ", self.alignment.place)
+        place = self.state.own("changed")
+        value = self.evaluator.entry(declared, place).as_sort(sort)
+        self.now[place_of(name, 0)] = place
+        self.now[distance_at(name, 0)] = f"(ite (< {place} {length}) {value.gap} {zero(KINDS[sort])})"
+
+    def _put(self, at: int, name: str, index: Expression | None, value: Value) -> None:
+        """An entry of a list: what differed there does so no more, and what differs now takes a place that is free."""
+        evaluator, sort = self.evaluator, self.program.kept[name]
+        kind, length = KINDS[sort], self.now[length_of(name)]
+        place = length if index is None else evaluator.place_in(name, index)
+        gap = value.as_sort(sort).gap
+        if index is None:
+            self.now[length_of(name)] = evaluator.named(f"(+ {length} 1)", INT)
+        left = []
+        for k in range(self.state.places):
+            where, apart = self.now[place_of(name, k)], self.now[distance_at(name, k)]
+            left.append((where, evaluator.named(f"(ite (= {where} {place}) {zero(kind)} {apart})", kind)))
+        if self.state.places == 2:  # a difference that is left alone is the first one
+            (first, one), (second, other) = left
+            gone = f"(= {one} {zero(kind)})"
+            left = [
+                (f"(ite (and {gone} (not (= {other} {zero(kind)}))) {second} {first})", f"(ite {gone} {other} {one})"),
+                (
+                    f"(ite (and {gone} (not (= {other} {zero(kind)}))) {first} {second})",
+                    f"(ite {gone} {zero(kind)} {other})",
+                ),
+            ]
+        taken = [f"(not (= {gap} {zero(kind)}))"]
+        for k, (where, apart) in enumerate(left):
+            where, apart = evaluator.named(where, INT), evaluator.named(apart, kind)
+            free = f"(= {apart} {zero(kind)})"
+            here = both((*taken, free))
+            self.now[place_of(name, k)] = evaluator.named(f"(ite {here} {place} {where})", INT)
+            self.now[distance_at(name, k)] = evaluator.named(f"(ite {here} {gap} {apart})", kind)
+            taken.append(f"(not {free})")
+        evaluator.obligations.append(
+            (f"instruction {at}: there is room for one more difference in {name!r}", f"(not {both(taken)})")
+        )
 
     def _place(self, at: int, step: Place) -> None:
         """A place of a selection; that there is one more is an obligation, so that nothing follows where there is none."""

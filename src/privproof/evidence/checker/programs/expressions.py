@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from privproof.evidence.checker.documents import a_flag, a_list, a_number, a_text, an_integer
 from privproof.evidence.checker.outcomes import Limits, refuse, within
@@ -19,6 +20,9 @@ from privproof.exact import Rational
 
 _NUMBERS = ("int", "real")
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+BITS = {">>": 2, "<<": 2, "&": 2, "|": 2, "^": 2, "**": 2, "bit_length": 1}
+"""Operations on integers that both runs share, each with the number of its operands; nothing is known of what they give."""
+_OF_LISTS = {"entry": 2, "part": 3, "count": 1}
 _MOST_PARTS = 1000
 """An operator may have so many operands, and a list of expressions so many parts; beyond, the program is refused."""
 _MOST_EXPRESSIONS = 20_000
@@ -30,10 +34,11 @@ class Expression:
     """An expression.
 
     Attributes:
-        head: ``literal``, ``variable``, ``read``, ``length``, ``total``, ``record``, or the operation.
+        head: ``literal``, ``variable``, ``read``, ``length``, ``total``, ``record``, of lists that are kept ``entry``, ``part`` and
+            ``count``, or the operation.
         sort: ``int``, ``real``, ``bool`` or ``tag``.
         place: where it stands in the document.
-        parts: the operands; of a read, the index; of a total, what every record adds.
+        parts: the operands; of a read or an entry, the index; of a part, its two ends; of a total, what every record adds.
         name: the variable, or the list; of a field of a record, both: ``data.age``.
         value: the literal: a number, a truth value, or the number of a tag.
         constant: the number, if the expression is made of literals alone.
@@ -63,9 +68,17 @@ class Tags:
 class Reader:
     """Reads expressions over variables and inputs whose sorts are known."""
 
-    def __init__(self, sorts: Mapping[str, str], inputs: Mapping[str, Input], tags: Tags, limits: Limits) -> None:
+    def __init__(
+        self,
+        sorts: Mapping[str, str],
+        inputs: Mapping[str, Input],
+        tags: Tags,
+        limits: Limits,
+        kept: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.sorts = sorts
         self.inputs = inputs
+        self.kept = kept
         self.tags = tags
         self.limits = limits
         self._count = 0
@@ -89,6 +102,8 @@ class Reader:
             return Expression("variable", self.sorts[name], place, name=name)
         if head in ("read", "length"):
             return self._list(head, rest, place)
+        if head in _OF_LISTS:
+            return self._of_kept(head, rest, place)
         if head == "total":
             return self._total(rest, place)
         if head == "record":
@@ -137,6 +152,18 @@ class Reader:
         if index.sort != "int":
             refuse("an index is an integer", f"{place}[2]")
         return Expression("read", declared.sort, place, parts=(index,), name=name)
+
+    def _of_kept(self, head: str, rest: list[object], place: str) -> Expression:
+        """An entry of a list that is kept, the sum of a part of it, or how many entries it has."""
+        name = a_text(_exactly(rest, _OF_LISTS[head], place)[0], place)
+        if name not in self.kept:
+            refuse(f"{name[:40]!r} is not a list that is kept", place)
+        if self._summed:
+            refuse(f"a total depends on {head} of a list", place)
+        ends = tuple(self.expression(item, f"{place}[{i + 2}]") for i, item in enumerate(rest[1:]))
+        if any(end.sort != "int" for end in ends):
+            refuse("an index is an integer", place)
+        return Expression(head, "int" if head == "count" else self.kept[name], place, ends, name)
 
     def _total(self, rest: list[object], place: str) -> Expression:
         """The sum over a private list of what its records add; a record is spoken of nowhere else."""
@@ -188,6 +215,10 @@ class Reader:
 
 
 def _arithmetic(head: str, parts: tuple[Expression, ...], place: str) -> Expression:
+    if head in BITS:
+        if len(parts) != BITS[head] or any(part.sort != "int" for part in parts):
+            refuse(f"{head} takes integers", place)
+        return Expression(head, "int", place, parts)
     counts = {"neg": 1, "abs": 1, "+": 2, "-": 2, "*": 2, "/": 2, "//": 2, "%": 2}
     if head in ("max", "min"):
         if not parts:

@@ -14,22 +14,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from privproof.evidence.checker.outcomes import refuse
-from privproof.evidence.checker.programs.expressions import Expression
+from privproof.evidence.checker.programs.expressions import BITS, Expression
 from privproof.evidence.checker.programs.inputs import ADD_REMOVE
 from privproof.evidence.checker.programs.instructions import (
     SQUARES,
     Assign,
+    Copy,
     Emit,
+    Fill,
     Group,
     Next,
     Others,
+    Place,
     Program,
+    Put,
     Return,
     Sample,
     Test,
     Whole,
 )
 from privproof.evidence.checker.programs.selections import selections_of
+
+_HELD = ("variable", "entry", "part")
+"""The expressions that hold what a variable or a list holds."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,18 @@ class Flow:
         return tuple(each.name for each in self.program.declared.private if each.name in found)
 
     @property
+    def fails_alike(self) -> bool:
+        """Whether both runs fail together where they do: every test is decided by what they share.
+
+        Then, for given public inputs and coins, either all runs fail, and nothing is shown, or none does.
+        """
+        return not any(
+            isinstance(step, Place | Next)
+            or (isinstance(step, Test) and _is_high(step.condition, self.high, self.program))
+            for step in self.program.code
+        )
+
+    @property
     def prophecy(self) -> bool:
         """Whether a part of the result is foretold."""
         return bool(self.outputs)
@@ -87,10 +106,16 @@ def flow_of(program: Program, *, foretell: bool = False) -> Flow:
     while before != len(high) + len(noisy):
         before = len(high) + len(noisy)
         for instruction in program.code:
-            if isinstance(instruction, Assign):
+            if isinstance(instruction, Assign | Put):
                 if _is_high(instruction.value, high, program):
                     high.add(instruction.name)
-                if any(part.head == "variable" and part.name in noisy for part in parts_within(instruction.value)):
+                if any(part.head in _HELD and part.name in noisy for part in parts_within(instruction.value)):
+                    noisy.add(instruction.name)
+            if isinstance(instruction, Copy):
+                known = program.declared.inputs.get(instruction.source)
+                if instruction.source in high or (known is not None and not known.public):
+                    high.add(instruction.name)
+                if instruction.source in noisy:
                     noisy.add(instruction.name)
     _same_operands(program, high)
     outputs = _outputs(program, high, foretell=foretell)
@@ -135,7 +160,7 @@ def parts_within(expression: Expression) -> Iterator[Expression]:
 
 def _is_high(expression: Expression, high: set[str] | frozenset[str], program: Program) -> bool:
     return any(
-        (part.head == "variable" and part.name in high)
+        (part.head in _HELD and part.name in high)
         or (part.head == "read" and not program.declared.inputs[part.name].public)
         or part.head == "total"
         for part in parts_within(expression)
@@ -147,6 +172,10 @@ def _expressions(program: Program) -> Iterator[Expression]:
         match instruction:
             case Assign(_, value) | Sample(center=value):
                 yield value
+            case Fill(_, count, value):
+                yield from (count, value)
+            case Put(_, index, value):
+                yield from (value,) if index is None else (index, value)
             case Whole(_, least, most):
                 yield from (least, most)
             case Emit(parts) | Return(parts):
@@ -162,8 +191,20 @@ def _same_operands(program: Program, high: set[str]) -> None:
             for bound in (instruction.low, instruction.high):
                 if _is_high(bound, high, program):
                     refuse("a bound of a random whole number depends on private inputs or noise", bound.place)
+        if isinstance(instruction, Fill):
+            for same in (instruction.count, instruction.value):
+                if _is_high(same, high, program):
+                    refuse("a list is filled with what depends on private inputs or noise", same.place)
+        if (
+            isinstance(instruction, Put)
+            and instruction.index is not None
+            and _is_high(instruction.index, high, program)
+        ):
+            refuse("an index depends on private inputs or noise", instruction.index.place)
     for expression in _expressions(program):
         for part in parts_within(expression):
+            if part.head in ("entry", "part", *BITS) and any(_is_high(each, high, program) for each in part.parts):
+                refuse(f"an operand of {part.head} depends on private inputs or noise", part.place)
             if part.head == "read" and _is_high(part.parts[0], high, program):
                 refuse("an index depends on private inputs or noise", part.place)
             if part.head == "total" and _is_high(part.parts[0], high, program):

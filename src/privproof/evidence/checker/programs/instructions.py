@@ -9,7 +9,7 @@ Gaussian noise has its standard deviation, a number, discrete Gaussian noise its
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from flint import fmpz
@@ -191,8 +191,49 @@ class Ranked:
     names: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Fill:
+    """A list that is kept gets so many entries, all of one value."""
+
+    name: str
+    count: Expression
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A list that is kept gets the entries of another one, or of an input."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Put:
+    """An entry of a list that is kept becomes a value; without an index, the list gets one entry more, at its end."""
+
+    name: str
+    index: Expression | None
+    value: Expression
+
+
 Instruction: TypeAlias = (
-    Assign | Sample | Coin | Whole | Emit | Return | Test | Jump | Next | Forget | Place | Others | Ranked
+    Assign
+    | Sample
+    | Coin
+    | Whole
+    | Emit
+    | Return
+    | Test
+    | Jump
+    | Next
+    | Forget
+    | Place
+    | Others
+    | Ranked
+    | Fill
+    | Copy
+    | Put
 )
 
 
@@ -205,12 +246,14 @@ class Program:
         variables: the sort of each variable that is not an input.
         code: the instructions.
         tags: the numbers of its tags.
+        kept: the sort of the entries of each list that is kept.
     """
 
     declared: Declared
     variables: Mapping[str, str]
     code: tuple[Instruction, ...]
     tags: Tags
+    kept: Mapping[str, str] = field(default_factory=dict)
 
     def following(self, number: int) -> tuple[int, ...]:
         """Where the run may go on after an instruction; the number past the last one means beyond the end."""
@@ -243,7 +286,8 @@ def read_program(question: dict[str, object], declared: Declared, limits: Limits
         every[name] = sort
     every |= {each.name: each.sort for each in declared.inputs.values() if each.shape == "value"}
     tags = Tags()
-    reader = Reader(every, declared.inputs, tags, limits)
+    kept = _kept(question.get("lists", {}), every, declared)
+    reader = Reader(every, declared.inputs, tags, limits, kept)
     given = a_list(question.get("code"), "question.code")
     within(len(given), _MOST_INSTRUCTIONS, "instructions", "question.code")
     if not given:
@@ -252,7 +296,48 @@ def read_program(question: dict[str, object], declared: Declared, limits: Limits
         _instruction(item, f"question.code[{i}]", reader, variables, declared, len(given))
         for i, item in enumerate(given)
     )
-    return Program(declared, variables, code, tags)
+    return Program(declared, variables, code, tags, kept)
+
+
+def _kept(value: object, variables: Mapping[str, str], declared: Declared) -> dict[str, str]:
+    """The lists that are kept, with the sorts of their entries."""
+    found = {}
+    given = an_object(value, "question.lists")
+    within(len(given), _MOST_VARIABLES, "lists", "question.lists")
+    for name, item in given.items():
+        place = f"question.lists.{name}"
+        plain_name(name, place)
+        sort = a_text(item, place)
+        if sort not in ("int", "real"):
+            refuse("the entries of a list are integers or reals", place)
+        if name in variables or name in declared.inputs:
+            refuse("a list has a name of its own", place)
+        found[name] = sort
+    return found
+
+
+def _changing(given: list[object], place: str, reader: Reader, declared: Declared) -> Instruction:
+    """An instruction that changes a list."""
+    kind, name = given[0], a_text(given[1], f"{place}[1]")
+    sort = reader.kept.get(name)
+    if sort is None:
+        refuse(f"{name[:40]!r} is not a list that is kept", f"{place}[1]")
+    if kind == "fill":
+        return Fill(name, reader.of_sort(given[2], "int", f"{place}[2]"), reader.of_sort(given[3], sort, f"{place}[3]"))
+    if kind == "put":
+        return Put(name, reader.of_sort(given[2], "int", f"{place}[2]"), reader.of_sort(given[3], sort, f"{place}[3]"))
+    if kind == "append":
+        return Put(name, None, reader.of_sort(given[2], sort, f"{place}[2]"))
+    source = a_text(given[2], f"{place}[2]")
+    known = declared.inputs.get(source)
+    if known is not None and (known.shape != "list" or known.fields or not known.numeric):
+        refuse(f"{source[:40]!r} is not a list of numbers", f"{place}[2]")
+    entries = reader.kept.get(source) if known is None else known.sort
+    if entries is None:
+        refuse(f"{source[:40]!r} is not a list", f"{place}[2]")
+    if entries != sort and (entries, sort) != ("int", "real"):
+        refuse(f"the entries are of sort {sort}, those that are copied of sort {entries}", place)
+    return Copy(name, source)
 
 
 def _instruction(
@@ -261,7 +346,7 @@ def _instruction(
     given = a_list(value, place)
     kind = a_text(given[0] if given else None, f"{place}[0]")
     counts = {"assign": 3, "emit": 2, "return": 2, "test": 4, "jump": 2, "next": 3, "forget": 2}
-    counts |= {"place": 4, "others": 5, "ranked": 2}
+    counts |= {"place": 4, "others": 5, "ranked": 2, "fill": 4, "copy": 3, "put": 4, "append": 3}
     if kind == "sample":
         return _sample(given, place, reader, variables, declared)
     if kind not in counts:
@@ -278,6 +363,8 @@ def _instruction(
         return Test(condition, _target(given[2], length, f"{place}[2]"), _target(given[3], length, f"{place}[3]"))
     if kind == "jump":
         return Jump(_target(given[1], length, f"{place}[1]"))
+    if kind in ("fill", "copy", "put", "append"):
+        return _changing(given, place, reader, declared)
     if kind == "ranked":
         return Ranked(_names(given[1], "real", variables, f"{place}[1]"))
     name, sort = _variable(given[1], variables, f"{place}[1]")

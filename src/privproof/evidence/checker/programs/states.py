@@ -9,6 +9,8 @@ entry more under ``add-remove`` (``added``), the one record that changes in a li
 ``other`` for every field) and the foretold parts of the result (``output 0``).
 Where all differences of a list are within a norm, ``passed: q`` is how many of its first entries are passed, and ``spent: q`` what those
 take of the norm that were read when they were not: no entry takes its part twice, so this is at most what all entries may take.
+A list that is kept has its length, ``xs: length``, and the places at which the runs may differ, ``xs: place 1``, each with a difference,
+``xs: distance 1``: entry j differs by the sum of the differences whose place is j.
 ``read: s`` counts what was taken from the stream s, ``cost N`` adds up what the noise with scales in multiples of N has
 cost, ``cost ln(2)``, an integer, how many times this logarithm, ``cost mu^2`` what Gaussian noise has cost in squares,
 ``cost tail 0`` counts how often the first promise was given, and
@@ -75,6 +77,21 @@ def record_of(name: str) -> str:
     return f"record: {name}"
 
 
+def length_of(name: str) -> str:
+    """The symbol of the length of a list that is kept."""
+    return f"{name}: length"
+
+
+def place_of(name: str, number: int) -> str:
+    """The symbol of a place at which the runs may differ in a list that is kept."""
+    return f"{name}: place {number + 1}"
+
+
+def distance_at(name: str, number: int) -> str:
+    """The symbol of the difference there."""
+    return f"{name}: distance {number + 1}"
+
+
 def output_of(position: int) -> str:
     """The symbol of a foretold part of the result."""
     return f"output {position}"
@@ -88,10 +105,12 @@ class State:
         symbols: every symbol by its name in certificates.
         changing: the names of those that instructions change.
         counted: what is counted besides costs: how often promises were given.
+        places: at how many places the runs may differ in a list that is kept.
     """
 
-    def __init__(self, flow: Flow, counted: Iterable[str] = ()) -> None:
+    def __init__(self, flow: Flow, counted: Iterable[str] = (), places: int = 1) -> None:
         self.flow = flow
+        self.places = places
         self.counted = tuple(counted)
         self.declared = flow.program.declared
         self.symbols: dict[str, Symbol] = {}
@@ -153,6 +172,11 @@ class State:
     def _moving(self) -> Iterator[tuple[str, str]]:
         for name, sort in self.flow.program.variables.items():
             yield from self._variable(name, sort)
+        for name, sort in self.flow.program.kept.items():
+            yield length_of(name), INT
+            for k in range(self.places):
+                yield place_of(name, k), INT
+                yield distance_at(name, k), KINDS[sort]
         for each in self.declared.inputs.values():
             if each.shape == "stream":
                 yield read_of(each.name), INT

@@ -56,6 +56,8 @@ def establish_proof(source: Source, asked: dict[str, object], limits: Limits, wo
     if "coins" in asked:
         raise Beyond("that these coins are tossed for every record is not re-established", "question.coins")
     program = read_program(asked, declared, limits)
+    if program.kept:
+        raise Beyond("that the text keeps these lists is not re-established", "question.lists")
     if any(isinstance(step, Emit | Return) and step.processed for step in program.code):
         raise Beyond("that an output is computed from these parts is not re-established", "question.code")
     comparison = Comparison(source, asked, declared, limits, work)
