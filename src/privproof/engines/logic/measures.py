@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privproof.engines.logic.traces import Trace
-from privproof.exact import ZERO, Epsilon, Rational, smallest_epsilon
+from privproof.exact import ONE, ZERO, Epsilon, Rational, smallest_epsilon
 from privproof.formulas import Expected, Private, Probable, Range, Steady
 
 Truths: TypeAlias = NDArray[np.int8]
@@ -21,12 +21,11 @@ Truths: TypeAlias = NDArray[np.int8]
 class Between(NamedTuple):
     """A probability or expected reward that lies between two rationals; known exactly where they are equal.
 
-    A reward may be infinite; then the two numbers mean nothing.
+    A reward may be infinite; that is written by two numbers below 0, which no probability or reward has.
     """
 
     low: Rational
     high: Rational
-    infinite: bool = False
 
     @property
     def exact(self) -> bool:
@@ -34,12 +33,17 @@ class Between(NamedTuple):
         return bool(self.low == self.high)
 
     @property
+    def infinite(self) -> bool:
+        """Whether it is an infinite reward."""
+        return bool(self.low < 0)
+
+    @property
     def amount(self) -> Rational | None:
         """The number, where it is known; None where it is infinite."""
         return None if self.infinite else self.low
 
 
-INFINITE = Between(ZERO, ZERO, infinite=True)
+INFINITE = Between(-ONE, -ONE)
 """The infinite reward."""
 
 Probabilities: TypeAlias = "Callable[[int], Between]"
