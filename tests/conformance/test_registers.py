@@ -269,6 +269,11 @@ def made_body(rnd):
     return "\n    ".join(ways[rnd.choice(list(ways))])
 
 
+def grouped(divergence, tree):
+    """The leaves of a tree by what they show."""
+    return [group for shown in divergence._by_shape(tree).values() for group in shown.groups]
+
+
 def agrees_with_running(function, size):
     """How many probabilities were compared: those of all outcomes on all data, by registers and by running all paths."""
     try:
@@ -279,16 +284,15 @@ def agrees_with_running(function, size):
     divergence = Divergence(epsilon(0).ball(64))
     compared = 0
     try:
-        divergence._grouped(runs.trees[0])
+        grouped(divergence, runs.trees[0])
     except LanguageError:  # noises are compared in a circle, which registers know and paths do not
         return agrees_with_sampling(function, roles, size)
     for data, tree in zip(product((0, 1), repeat=size), runs.trees, strict=True):
         mine = {each.outcome.text: roles.sum(each, roles.counted(each, data)) for each in roles.shaped}
         roles.evaluate(mine.values(), lambda: None)
         theirs = {}
-        for groups in divergence._grouped(tree).values():
-            for group in groups:
-                theirs[group.text] = theirs.get(group.text, 0) + group.p
+        for group in grouped(divergence, tree):
+            theirs[group.text] = theirs.get(group.text, 0) + group.p
         assert set(theirs) <= set(mine)
         for text, each in mine.items():
             value = roles.value(each)
