@@ -18,7 +18,10 @@ real h, since ``|Phi(h) - Phi(x)| <= Phi(|x|)``; and at most ``2B - 1`` where bo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from math import comb
 from typing import NamedTuple, TypeAlias
 
 from flint import arb, arb_mat
@@ -36,6 +39,8 @@ HUB_REACH = _REACH[1]
 """The same for one register."""
 _LONGEST = Rational(3, 2)
 """Scales in a panel at most: its ellipse leaves the line by one scale, where 100 distribution functions are at most 10^11 together."""
+_MOST_EXPANDED = 24
+"""Probabilities of cells between two registers are expanded up to this power: beyond, there are more terms than nodes."""
 _SPARSE = 10
 """If so many times more entries of a product of matrices would be computed than are wanted, those that are wanted are."""
 
@@ -157,8 +162,8 @@ class _Split:
         rights = [powers[self.apart][power] if self.apart is not None else [arb(1)] * length for power in self.rights]
         if len(lefts) * len(rights) > _SPARSE * len(self.places):
             return lambda i, j: sum(_times(lefts[i], rights[j]), arb(0))
-        product = arb_mat(lefts) * arb_mat([list(column) for column in zip(*rights, strict=True)])
-        return [[product[i, j] for j in range(len(rights))] for i in range(len(lefts))]
+        table = arb_mat(lefts) * arb_mat([list(column) for column in zip(*rights, strict=True)])
+        return [[table[i, j] for j in range(len(rights))] for i in range(len(lefts))]
 
 
 def _entry(table: list[list[arb]] | Callable[[int, int], arb], i: int, j: int) -> arb:
@@ -194,7 +199,109 @@ def _over_line(laws: Sequence[Law], group: Sequence[Monomial], grid: Grid | None
 
 
 def _over_pairs(numbered: Sequence[Law], group: Sequence[Monomial], pause: Callable[[], None]) -> dict[Monomial, arb]:
-    """Integrals over two registers l < h."""
+    """Integrals over two registers l < h.
+
+    Powers of ``F(h) - F(l)`` and ``1 - F(h) + F(l)`` are expanded: a monomial is a sum of functions of h times functions of l, and all
+    integrals are one product of matrices, of functions of h at the nodes and of running integrals of functions of l up to them.  A
+    power p is at most 2^p in sum, which costs p bits.
+    """
+    highest = max(sum(power for (_, cells), power in each.powers if cells in _BOTH) for each in group)
+    if highest > _MOST_EXPANDED:
+        return _pair_by_pair(numbered, group, pause)
+    with precision(BITS + highest):
+        return _expanded(numbered, group, pause)
+
+
+def _expanded(numbered: Sequence[Law], group: Sequence[Monomial], pause: Callable[[], None]) -> dict[Monomial, arb]:
+    grid = _grid(numbered, group, 2)
+    _, weights, matrix = rule(grid.bits)
+    count = len(weights)
+    densities = {
+        law: _values(grid, Curve(numbered[law], "density")) for law in sorted({x for e in group for x in e.densities})
+    }
+    shares = {
+        (law, side): _values(grid, Curve(numbered[law], side))[0]  # type: ignore[arg-type]
+        for law in {factor[0] for each in group for factor, _ in each.powers}
+        for side in _SIDE.values()
+    }
+    inner, outer = _Functions(densities, shares), _Functions(densities, shares)
+    sums = {each: list(_split_terms(each, inner, outer)) for each in group}
+    pause()
+    below = arb_mat(inner.values()).transpose()  # a row for each node
+    width = below.ncols()
+    before = [arb(0)] * width
+    rows: list[list[arb]] = []
+    for at, panel in enumerate(grid.panels):
+        pause()
+        block = arb_mat([[below[at * count + i, k] for k in range(width)] for i in range(count)])
+        here = matrix * block
+        rows += [[before[k] + panel.radius * here[i, k] for k in range(width)] for i in range(count)]
+        whole = arb_mat([list(weights)]) * block
+        before = [before[k] + panel.radius * whole[0, k] for k in range(width)]
+    spread = _weights(grid)
+    table = arb_mat([_times(spread, row) for row in outer.values()]) * arb_mat(rows)
+    masses = {law: sum(_times(spread, values), arb(0)) for law, (values, _) in densities.items()}
+    return {
+        each: sum((times * table[i, k] for times, i, k in listed), arb(0))
+        + _pair_error(numbered, each, grid, densities, masses)
+        for each, listed in sums.items()
+    }
+
+
+class _Functions:
+    """Densities times powers of distribution functions at the nodes, each once."""
+
+    def __init__(
+        self, densities: Mapping[int, tuple[Vector, Vector]], shares: Mapping[tuple[int, str], Vector]
+    ) -> None:
+        self.densities, self.shares = densities, shares
+        self.numbers: dict[tuple[int, tuple[tuple[tuple[int, str], int], ...]], int] = {}
+        self._known: dict[object, Vector] = {}
+
+    def number(self, law: int, powers: Iterable[tuple[tuple[int, str], int]]) -> int:
+        """The number of a function."""
+        total = Counter[tuple[int, str]]()
+        for share, power in powers:
+            total[share] += power
+        key = law, tuple(sorted((share, power) for share, power in total.items() if power))
+        return self.numbers.setdefault(key, len(self.numbers))
+
+    def values(self) -> list[Vector]:
+        """The values of all functions."""
+        return [self._at_nodes(law, powers) for law, powers in self.numbers]
+
+    def _at_nodes(self, law: int, powers: tuple[tuple[tuple[int, str], int], ...]) -> Vector:
+        if not powers:
+            return self.densities[law][0]
+        if (law, powers) not in self._known:
+            share, power = powers[-1]
+            fewer = (*powers[:-1], (share, power - 1)) if power > 1 else powers[:-1]
+            self._known[law, powers] = _times(self._at_nodes(law, fewer), self.shares[share])
+        return self._known[law, powers]
+
+
+def _split_terms(each: Monomial, inner: _Functions, outer: _Functions) -> Iterator[tuple[int, int, int]]:
+    """A monomial as a sum over functions of h, by number, and functions of l, with the number of times."""
+    in_l, in_h, both = [], [], []
+    for (law, cells), power in each.powers:
+        if cells in _OUTER:
+            in_h.append(((law, _OUTER[cells]), power))
+        elif cells in _BOTH:
+            both.append((law, cells, power))
+        else:
+            in_l.append(((law, "below" if cells == 0b001 else "above"), power))
+    for taken in product(*(range(power + 1) for _, _, power in both)):
+        times = 1
+        more_l, more_h = list(in_l), list(in_h)
+        for (law, cells, power), k in zip(both, taken, strict=True):
+            times *= comb(power, k) * (-1 if cells == 0b010 and k % 2 else 1)
+            more_l.append(((law, "below"), k))
+            more_h.append(((law, "below" if cells == 0b010 else "above"), power - k))
+        yield times, outer.number(each.densities[1], more_h), inner.number(each.densities[0], more_l)
+
+
+def _pair_by_pair(numbered: Sequence[Law], group: Sequence[Monomial], pause: Callable[[], None]) -> dict[Monomial, arb]:
+    """The same where powers are too high to be expanded: for every node h the sum over those below."""
     grid = _grid(numbered, group, 2)
     _, weights, matrix = rule(grid.bits)
     count = len(weights)
@@ -230,6 +337,8 @@ def _over_pairs(numbered: Sequence[Law], group: Sequence[Monomial], pause: Calla
     return {each: ball + _pair_error(numbered, each, grid, densities, masses) for each, ball in found.items()}
 
 
+_BOTH = (0b010, 0b101)
+"""The cells of which both registers tell: between them, and outside of them."""
 _OUTER = {0b011: "below", 0b100: "above"}
 """The cells of which only the second register tells: below h, and above it."""
 

@@ -20,15 +20,18 @@ these leave.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from itertools import product as iterate_over
+from math import comb
 
-from flint import acb, arb, arb_mat
+from flint import acb, arb, arb_mat, ctx
 
 from privproof.evidence.checker.integrals.normal import normal_share
 from privproof.evidence.checker.outcomes import refuse, within
 from privproof.exact import Rational
+from privproof.exact.balls import precision
 
 _REACH = {"gaussian": 9, "laplace": 60, "exponential": 60}
 """So many scales from its center a density is followed; what lies beyond, less than 10^-18, is added as a ball."""
@@ -43,6 +46,10 @@ _MOST_NODES = 20_000
 """Nodes of the rule on one number; laws that ask for more are refused."""
 _MOST_PAIRS = 3_000
 """Nodes of the rule on each of two numbers; laws that ask for more are refused."""
+_MOST_EXPANDED = 24
+"""Probabilities are expanded up to this power; beyond, there are more terms than nodes."""
+_BLOCK = 128
+"""So many nodes are multiplied at a time: the weights of all pairs would fill the memory."""
 _MOST_SEPARATE = 20_000
 """Integrals that FLINT is asked for one by one; more are refused."""
 
@@ -203,12 +210,53 @@ def _single(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]
     return result
 
 
+_MIXED = (0b010, 0b101)
+"""The gaps of which both numbers tell."""
 _OF_SECOND = (0b011, 0b100)
 """The gaps of which only the second number tells."""
 
 
 def _double(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
-    """Gaussian laws, two numbers l < h."""
+    """Gaussian laws, two numbers l < h.
+
+    ``(F(h) - F(l))^p`` and ``(1 - F(h) + F(l))^p`` are expanded into powers of F(h) or 1 - F(h) times powers of F(l): with the weights
+    ``w(h, l)`` of the inner rule all sums ``sum over h, l of A(h) w(h, l) B(l)`` are entries of one product of three matrices.  What is
+    expanded to the power p is at most ``2^p`` in sum, so there are p bits more.
+    """
+    highest = max(sum(power for (_, gaps), power in powers if gaps in _MIXED) for _, powers in group)
+    if highest > _MOST_EXPANDED:
+        return _node_by_node(laws, group)
+    with precision(ctx.prec + highest):
+        return _multiplied(laws, group)
+
+
+def _multiplied(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
+    nodes = _nodes(laws, group, _DOUBLE, _MOST_PAIRS)
+    count = len(nodes.points)
+    used = {j for _, powers in group for (j, _), _ in powers}
+    below = {j: [normal_share((x - laws[j].center) / laws[j].scale) for x in nodes.points] for j in used}
+    above = {j: [normal_share((laws[j].center - x) / laws[j].scale) for x in nodes.points] for j in used}
+    bells = {j: [nodes.step * _bell(laws[j], x) for x in nodes.points] for j in {j for p in group for j in p[0]}}
+    outer, inner = _Monomials(bells, below, above), _Monomials(bells, below, above)
+    terms = {product: list(_expanded(product, outer, inner)) for product in group}
+    half = arb(1) / 2
+    steps = [half + (arb.pi() * d).si() / arb.pi() for d in range(count)]
+    back = [1 - step for step in steps]
+    in_l = arb_mat(inner.values()).transpose()
+    in_h = outer.values()
+    table = arb_mat(len(outer.rows), len(inner.rows))
+    for begin in range(0, count, _BLOCK):
+        block = range(begin, min(begin + _BLOCK, count))
+        weights = arb_mat([[steps[k - j] if j <= k else back[j - k] for j in range(count)] for k in block])
+        table += arb_mat([row[block.start : block.stop] for row in in_h]) * (weights * in_l)
+    return {
+        product: sum((times * table[i, k] for times, i, k in listed), arb(0)) + _double_error(laws, product, nodes)
+        for product, listed in terms.items()
+    }
+
+
+def _node_by_node(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
+    """Two numbers, where powers are too high to be expanded: one sum over l for every node h."""
     nodes = _nodes(laws, group, _DOUBLE, _MOST_PAIRS)
     count = len(nodes.points)
     inner = {p: ((p[0][0],), tuple(each for each in p[1] if each[0][1] not in _OF_SECOND)) for p in group}
@@ -241,6 +289,57 @@ def _double(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]
                     value *= (below if gaps == 0b011 else above)[j][k] ** power
             totals[product] += value * sums(*rows.at[inner[product]])
     return {product: totals[product] + _double_error(laws, product, nodes) for product in group}
+
+
+class _Monomials:
+    """Densities times powers of shares at all nodes, each by the number of its row."""
+
+    def __init__(
+        self, bells: Mapping[int, list[arb]], below: Mapping[int, list[arb]], above: Mapping[int, list[arb]]
+    ) -> None:
+        self.bells, self.shares = bells, (below, above)
+        self.rows: dict[tuple[int, tuple[tuple[int, int, int], ...]], int] = {}
+        self._known: dict[tuple[int, tuple[tuple[int, int, int], ...]], list[arb]] = {}
+
+    def row(self, law: int, powers: Iterable[tuple[int, int, int]]) -> int:
+        """The number of the density of a law times powers, each with a law, the side (0 below, 1 above) and the exponent."""
+        total: dict[tuple[int, int], int] = {}
+        for j, side, power in powers:
+            total[j, side] = total.get((j, side), 0) + power
+        key = law, tuple(sorted((j, side, power) for (j, side), power in total.items() if power))
+        return self.rows.setdefault(key, len(self.rows))
+
+    def values(self) -> list[list[arb]]:
+        """All rows."""
+        return [self._values(*key) for key in self.rows]
+
+    def _values(self, law: int, powers: tuple[tuple[int, int, int], ...]) -> list[arb]:
+        if not powers:
+            return self.bells[law]
+        key = law, powers
+        if key not in self._known:
+            *rest, (j, side, power) = powers
+            before = self._values(law, (*rest, *([(j, side, power - 1)] if power > 1 else [])))
+            self._known[key] = [a * b for a, b in zip(before, self.shares[side][j], strict=True)]
+        return self._known[key]
+
+
+def _expanded(product: Product, outer: _Monomials, inner: _Monomials) -> Iterator[tuple[int, int, int]]:
+    """A product as a sum: how often, and the numbers of a row in h and of a row in l."""
+    (first, second), powers = product
+    fixed_l = [(j, 0 if gaps == 0b001 else 1, power) for (j, gaps), power in powers if gaps in (0b001, 0b110)]
+    fixed_h = [(j, 0 if gaps == 0b011 else 1, power) for (j, gaps), power in powers if gaps in _OF_SECOND]
+    mixed = [(j, gaps, power) for (j, gaps), power in powers if gaps in _MIXED]
+    if len(fixed_l) + len(fixed_h) + len(mixed) != len(powers):
+        refuse("a number lies in gaps that are not known here", "question.code")
+    for chosen in iterate_over(*(range(power + 1) for _, _, power in mixed)):
+        times = 1
+        in_l, in_h = list(fixed_l), list(fixed_h)
+        for (j, gaps, power), taken in zip(mixed, chosen, strict=True):
+            times *= comb(power, taken) * (-1 if gaps == 0b010 and taken % 2 else 1)
+            in_l.append((j, 0, taken))
+            in_h.append((j, 0 if gaps == 0b010 else 1, power - taken))
+        yield times, outer.row(second, in_h), inner.row(first, in_l)
 
 
 def _double_error(laws: Sequence[Law], product: Product, nodes: _Nodes) -> arb:

@@ -208,8 +208,10 @@ def proved_by_registers(program: Program, evidence: dict[str, object]) -> Accept
     only_members(evidence, ("method",), "evidence")
     bound = the_bound(program.declared)
     data = _data(program.declared)
-    table, largest = largest_excess(unfold(program), data.letters, data.relation, data.pairs, bound)
     delta = program.declared.delta
+    if delta >= 1:
+        return Accepted("proved", "no event is more than 1 beyond anything", {"method": "registers"}, upper=bound)
+    table, largest = largest_excess(unfold(program), data.letters, data.relation, data.pairs, bound)
     if largest > delta:
         shown = f"{float(largest.p) / float(largest.q):.10g}"
         refuse(f"an event may be {shown} beyond what epsilon allows, more than {text(delta)}", "evidence")

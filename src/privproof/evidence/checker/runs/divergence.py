@@ -66,6 +66,8 @@ def proved_by_divergence(ran: Ran, evidence: dict[str, object]) -> Accepted:
         refuse("this is evidence about events, and the delta is for each output", "evidence.method")
     if claim.epsilon.infinite:
         refuse("an infinite epsilon has no excess", "evidence.method")
+    if claim.delta >= 1:
+        return Accepted("proved", "no event is more than 1 beyond anything", {"method": "divergence"})
     with precision(BITS):
         bound = claim.epsilon.ball(BITS).exp()
         seen = [_Shown(tree, f"question.trees[{k}]") for k, tree in enumerate(ran.trees)]
