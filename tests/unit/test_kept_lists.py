@@ -118,10 +118,22 @@ def fails_by_noise(q: real_queries(), epsilon=1):
 
 
 @pytest.fixture(scope="module")
-def proved():
-    verdict = check(carried)
+def verdict():
+    return check(carried)
+
+
+@pytest.fixture(scope="module")
+def proved(verdict):
     assert verdict.status == "proved"
     return verdict.certificate
+
+
+def test_lists_are_shown_as_they_are_written(verdict):
+    lines = verdict.explanation.program
+    assert "alpha[i] = carry" in lines
+    assert "carry = carry + alpha[i]" in lines
+    assert "while t < len(q) and t + 1 < (2 ** levels):" in lines
+    assert not any(word in lines for word in ("entry(", "filled(", "part(", "#t", "#z"))
 
 
 def test_trees_of_sums_are_proved_for_every_length_and_number_of_levels(proved):

@@ -17,11 +17,12 @@ from privproof.language.syntax import (
     Element,
     Expression,
     Operation,
+    Replace,
     Sample,
     Variable,
     While,
 )
-from privproof.language.walking import statements, variables
+from privproof.language.walking import statements, values_assigned_once, variables
 
 _INFIX = {"extend": "+", "repeat": "*", "is": "is", "is not": "is not"}
 
@@ -61,6 +62,10 @@ class Writer:
             for s in statements(body)
             if isinstance(s, Assign) and s.name.startswith(("#center", "#total")) and s.name not in variables(s.value)
         }
+        put = {s.value.name for s in statements(body) if isinstance(s, Replace) and isinstance(s.value, Variable)}
+        for name, value in values_assigned_once(body).items():
+            if name in put and name.startswith("#t") and name not in self.made:
+                self.made[name] = value  # what an entry of a list is given
         self.tests = {s.name: s.value for s in statements(body) if isinstance(s, Assign) and s.name.startswith("#if")}
         named: dict[str, str] = {}
         for statement in statements(body):
@@ -109,8 +114,24 @@ class Writer:
             case Conditional(test, then, otherwise):
                 shown = f"{self.text(then, 1)} if {self.text(test, 1)} else {self.text(otherwise, 1)}"
                 return f"({shown})" if around else shown
-            case Operation("len" | "turns", (inner,)):
+            case Operation("len" | "turns" | "length", (inner,)):
                 return f"len({self.text(inner)})"
+            case Operation("entry", (held, index)):
+                return f"{self.text(held)}[{self.text(index)}]"
+            case Operation("part", (held, Constant(0), Operation("length"))):
+                return f"sum({self.text(held)})"
+            case Operation("part", (held, low, high)):
+                first = "" if isinstance(low, Constant) and low.value == 0 else self.text(low)
+                return f"sum({self.text(held)}[{first}:{self.text(high)}])"
+            case Operation("filled", (count, value)):
+                return f"[{self.text(value)}] * {self.text(count, 6)}"
+            case Operation(">>" | "<<" | "&" | "|" | "^" | "**" as bits, (left, right)):
+                shown = f"{self.text(left, 8)} {bits} {self.text(right, 8)}"  # stronger than any other operator
+                return f"({shown})" if around else shown
+            case Operation("bit_length", (inner,)):
+                return f"{self.text(inner, 8)}.bit_length()"
+            case Operation("copied", (held,)):
+                return f"list({self.text(held)})"
             case Operation("whole" | "pos", (inner,)):
                 return self.text(inner, around)
             case Operation("neg", (inner,)):

@@ -18,6 +18,7 @@ from privproof.engines.laplace.proving import AlignmentProof
 from privproof.exact import log
 from privproof.language.flow import Test
 from privproof.language.syntax import (
+    Append,
     Assign,
     Block,
     Break,
@@ -31,6 +32,7 @@ from privproof.language.syntax import (
     If,
     Inline,
     Operation,
+    Replace,
     Result,
     Return,
     Sample,
@@ -205,6 +207,12 @@ class Printer:
                     yield f"{pad}d({mine}) = {self.distance(value)}"
                 elif name in self.program.high:
                     yield f"{pad}{mine}' = {self.primed(value)}"
+            case Replace(name, at, value):
+                yield f"{pad}{self.writer.name(name)}[{write(at)}] = {write(value)}"
+                if name in self.program.high:
+                    yield f"{pad}d({self.writer.name(name)}[{write(at)}]) = {self.distance(value)}"
+            case Append(name, value):
+                yield f"{pad}{self.writer.name(name)}.append({write(value)})"
             case Sample(name, "place" | "others" as kind):
                 mine = self.writer.name(name)
                 of = "the place of a noisy value" if kind == "place" else "the first noisy value at all other places"
