@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice, product
+from itertools import chain, islice, product
 from math import ceil, isqrt
-from typing import Any
+from typing import Any, TypeVar
 
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.changes import changed_lists, summed_alone
@@ -42,6 +42,7 @@ from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key, word
 from privproof.scenarios.programs import is_geometric
 
+T = TypeVar("T")
 STAGES = 2
 """How many stages the search at small sizes has."""
 _STEPS = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2, 2**10, 2**16)
@@ -442,16 +443,42 @@ class Refuter:
     ) -> Loss | None:
         """The worst word on given data."""
         allowed = None if self.budget is None else self.allowed(public, size)
+        for event in self._looked_at(left, right):
+            found = self.decided(left, right, event, allowed)
+            if found is not None:
+                return found
+        return None
+
+    def _looked_at(self, left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Any]:
+        """The events of given data: those first whose words have numbers with other centres on the other side, which take turns.
+
+        Some events take long, and what breaks a claim seldom does.
+        """
         sums = self.by_records or self.summed
         here, there = (outputs_by_word(self.trees.at(side)) if sums else {} for side in (left, right))
+        apart: list[Iterator[Any]] = []
+        alike: list[Any] = []
         for pattern, silent in words(self.trees.at(left)):
             near, far = here.get(key(pattern), ()), there.get(key(pattern), ())
-            aside = [event for one in near for other in far for event in away(pattern, one, other)]
-            for event in (*{key(event): event for event in aside}.values(), *events(pattern, silent)):
-                found = self.decided(left, right, event, allowed)
-                if found is not None:
-                    return found
-        return None
+            aside = {key(event): event for one in near for other in far for event in away(pattern, one, other)}
+            if aside:
+                apart.append(iter((*aside.values(), *events(pattern, silent))))
+            else:
+                alike += events(pattern, silent)
+        yield from chain(_in_turns(apart), alike)
+
+
+def _in_turns(several: Sequence[Iterator[T]]) -> Iterator[T]:
+    """The elements of several iterators: the first of each, then the second of each."""
+    waiting = list(several)
+    while waiting:
+        left = []
+        for one in waiting:
+            for element in one:
+                yield element
+                left.append(one)
+                break
+        waiting = left
 
 
 def data(last: Counterexample, blocks: Blocks) -> tuple[dict[str, Any], dict[str, Any]] | None:
