@@ -69,9 +69,12 @@ def conjectured(
 ) -> dict[int, Term] | None:
     """Formulas for the cuts, made of simple bounds, if such are enough."""
     held = {cut: list(_conjectures(blocks, cut)) for cut in blocks.program.cuts}
-    if not is_about_change(blocks):
+    if not blocks.program.kept:
         _keep(blocks, steps, held, pause)
-        return _formulas(held) if _suffices(steps, held) else None
+        if _suffices(steps, held):
+            return _formulas(held)
+    if not is_about_change(blocks):
+        return None
     settled = {cut: list(plain_conjectures(blocks, blocks.state(cut))) for cut in blocks.program.cuts}
     _keep(blocks, steps, settled, pause)
     for cut in held:
