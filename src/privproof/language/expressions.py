@@ -59,6 +59,7 @@ _COMPARE: dict[type[ast.cmpop], str] = {
 }
 METHODS = {"count": "count", "index": "index", "copy": "copy"}
 INSTEAD_OF_METHOD = {
+    "bit_length": "the number of levels as a parameter, or as a public number: levels: public(integer(low=1))",
     "mean": "add noise first and divide then, (xs.sum() + noise) / len(xs): the quotient of what is released costs nothing",
     "pop": "x = xs[-1], then xs = xs[:-1]",
     "sort": "xs = sorted(xs)",
