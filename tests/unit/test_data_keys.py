@@ -95,9 +95,17 @@ def test_gaussian_noise_on_keys_that_occur():
     assert check(with_gaussian, epsilon=1, delta="0.01", neighbours="add-remove").status == "proved"
 
 
-@pytest.mark.parametrize("function", [without_threshold, in_their_order])
-def test_keys_that_show_are_not_private(function):
-    assert check(function, epsilon=1, delta="1e-4", neighbours="add-remove", time_limit=2).status != "proved"
+def test_keys_that_show_are_not_private():
+    found = check(without_threshold, epsilon=1, delta="1e-4", neighbours="add-remove", time_limit=2)
+    assert found.status != "proved"
+
+
+def test_the_order_of_the_data_is_not_proved_for_every_length():
+    """On short lists both keys hardly ever pass, so the order that shows then costs less than 1e-7: proved for these sizes, no others."""
+    found = check(in_their_order, epsilon=1, delta="1e-4", neighbours="add-remove", time_limit=2)
+    assert found.status != "proved" or "sizes 0 to" in found.question.name
+    below = check(in_their_order, epsilon=1, delta=str(TAIL * 0.99), neighbours="add-remove", time_limit=2)
+    assert below.status != "proved"
 
 
 def counted(data: records("b", "a")):

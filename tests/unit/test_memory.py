@@ -31,7 +31,7 @@ def test_a_search_that_takes_too_much_stops_with_what_is_known(monkeypatch):
     monkeypatch.setenv(memory.MEMORY, "64M")
     monkeypatch.setattr(memory, "_EVERY", 0.0)
     taken = iter(range(10**9))
-    monkeypatch.setattr(memory, "resident", lambda: next(taken) << 16)
+    monkeypatch.setattr(memory, "resident", lambda: next(taken) << 19)
     question = replace(above_threshold(), horizon=Horizon.up_to(40))
     verdict = tight_epsilon(question, monitor=Monitor(), engine="frontier")
     assert verdict.status == "unknown"
