@@ -21,6 +21,7 @@ from privproof.language.trees import playing
 
 _KNOWN = sys.stdlib_module_names | {
     *("numpy", "scipy", "pandas", "pyarrow", "polars", "_polars_runtime", "flint", "z3", "cvc5", "yaml", "privproof"),
+    *("coverage", "hypothesis", "pydantic_core", "sqlalchemy"),
     *("charset_normalizer", "greenlet", "markupsafe", "msgpack", "psutil", "rpds", "tornado", "zmq"),
 }
 """Packages whose compiled code draws nothing, or only by functions that are replaced."""
