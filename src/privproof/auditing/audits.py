@@ -108,7 +108,12 @@ class Audit(Told):
         A bound that is as sharp as its confidence allows is above the truth in 5 % of all audits of a mechanism that uses its budget up,
         and an accusation should not be.
         """
-        return self.p_value is not None and self.p_value <= (1 - float(self.confidence)) / _ACCUSATION
+        return self.p_value is not None and self.p_value <= self.accusing
+
+    @property
+    def accusing(self) -> float:
+        """The p-value from which on runs speak against a claim."""
+        return float((1 - self.confidence) / _ACCUSATION)
 
     @property
     def real(self) -> Certified | None:

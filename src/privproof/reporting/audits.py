@@ -201,7 +201,11 @@ def _sampled(audit: Audit) -> Iterator[Fact]:
         yield Fact("", f"{sure} delta is at least {down(audit.delta)} at epsilon = {budget.epsilon}{where}")
     if budget is not None and audit.p_value is not None:
         rare = f"were it {claim_words(audit)}, runs as telling as these would be at most that likely"
-        against = f"{rare}, so they speak against it" if audit.violated else "the runs do not speak against it"
+        against = "the runs do not speak against it"
+        if audit.violated:
+            against = f"{rare}, so they speak against it"
+        elif audit.p_value <= 1 - float(audit.confidence):
+            against = f"rare, but runs speak against a claim only from {audit.accusing:.3g} on"
         yield Fact("the claim", f"{p_words(audit)}: {against}")
     low, high = audit.bracket
     beyond = f"and none from {up(high, digits=4)} on" if isfinite(high) else "and are in doubt about every other"
