@@ -16,7 +16,7 @@ ROOT = Path(privproof.__file__).parent
 
 LAYERS = (
     {"errors", "drawing"},
-    {"exact", "memory"},
+    {"exact", "memory", "execution"},
     {"models", "formulas", "language"},
     {"scenarios"},
     {"formats"},
@@ -42,6 +42,7 @@ LAYERS = (
 FURTHER = {
     "exact": {"errors"},
     "memory": {"errors"},
+    "execution": {"errors"},
     "models": {"errors", "exact", "drawing"},
     "formulas": {"errors", "exact"},
     "language": {"errors", "exact", "drawing"},
