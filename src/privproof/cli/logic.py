@@ -80,7 +80,8 @@ def logic(
         Missing,
         typer.Option(
             "--missing",
-            help="What D takes an action for in a state that does not have it: it changes nothing, or ends the run (label refused).",
+            help="What D takes an action for in a state that does not have it: it changes nothing, ends the run (label refused), or is "
+            "never asked for.",
         ),
     ] = "stay",
     exact: Annotated[bool, typer.Option("--exact", help="Exact numbers however large the model is.")] = False,

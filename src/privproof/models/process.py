@@ -51,8 +51,9 @@ Probability: TypeAlias = "Rational | Enclosure"
 ProbabilityLike: TypeAlias = "Number | Enclosure | tuple[Number, Number] | list[Number]"
 Row: TypeAlias = Mapping[str, ProbabilityLike]
 
-Missing: TypeAlias = Literal["stay", "refuse"]
-"""What an action does, for the operator D, in a state that does not have it: nothing, or it ends the run in the state `refused`."""
+Missing: TypeAlias = Literal["stay", "refuse", "enabled"]
+"""What an action does, for the operator D, in a state that does not have it: nothing, or it ends the run in the state `refused`, or it is
+never asked for: only sequences are compared that are enabled wherever either run may be."""
 
 REFUSED = "refused"
 """The state (and its label) in which a run ends that is asked for an action it does not have, where such actions are refused."""
@@ -304,10 +305,12 @@ class DecisionProcess(Shown):
     def completed(self) -> DecisionProcess:
         """The process in which every state has every action, as D reads it: what a state does not have it does as `missing` says.
 
-        It has no rewards: D speaks of probabilities.
+        It has no rewards: D speaks of probabilities.  Where missing actions are not asked for, the process depends on the pair that is
+        compared (`engines.logic.readings`), and is none of this one's states alone.
         """
         if not self.lacking:
             return self
+        assert self.missing != "enabled"
         actions = len(self.actions)
         owners = np.repeat(np.arange(len(self)), np.diff(self.choices))
         present = np.zeros((len(self), actions), np.bool_)

@@ -70,7 +70,8 @@ def model_check(
         exact: never be content with enclosures, however long exact numbers take.
         tight: on a decision process, look for the least epsilon and delta of every D as well; on a chain they are always given.
         missing: what D takes an action for in a state that does not have it: ``"stay"``, it changes nothing; ``"refuse"``, it ends
-            the run in a state and label ``refused``, of which formulas may speak.
+            the run in a state and label ``refused``, of which formulas may speak; ``"enabled"``, it is not asked for: sequences of
+            actions count only where every state has them in which either run may be.
         certify: whether to make a certificate and let the independent checker confirm the verdict; without it, where the process
             is small.
         monitor: progress, a time limit, an interrupt.
@@ -84,8 +85,10 @@ def model_check(
     written = read_formula(formula) if isinstance(formula, str) else formula
     parsed = written.formula if isinstance(written, WrittenFormula) else written
     if missing not in get_args(Missing):
-        raise QuestionError("missing", f"{missing!r} is nothing that a missing action does", hint="stay, refuse")
-    process = process.refusing() if missing == "refuse" else process
+        raise QuestionError(
+            "missing", f"{missing!r} is nothing that a missing action does", hint=", ".join(get_args(Missing))
+        )
+    process = process.refusing() if missing == "refuse" else replace(process, missing=missing)
     asked, chosen = _asked(process, parsed, states)
     checker = Checker(process, monitor or Monitor(), always_exact=exact, tight=tight)
     try:
@@ -198,10 +201,14 @@ def _note_on_missing(process: DecisionProcess, formula: Formula) -> tuple[str, .
     if not process.lacking or not any(isinstance(part, Private) for part in subformulas(formula)):
         return ()
     pairs = len(process) * len(process.actions)
-    does = "changes nothing" if process.missing == "stay" else f"ends the run in the state {REFUSED}"
+    does = {
+        "stay": "there an action changes nothing",
+        "refuse": f"there an action ends the run in the state {REFUSED}",
+        "enabled": "sequences that ask for an action where one of the two runs may lack it are left out, and tell nothing",
+    }
     return (
         f"D asks both neighbours for the same actions, and {process.lacking} of {pairs} pairs of a state and an action are missing: "
-        f"there an action {does}",
+        f"{does[process.missing]}",
     )
 
 

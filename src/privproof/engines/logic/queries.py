@@ -3,7 +3,7 @@
 For a path formula that is safe or co-safe the question is about words of actions.  After a word, the mass that has arrived at the goal of
 the product is linear in the initial vector; so all words of a length, or of every length, are a word problem, with an extra action
 ``stop`` after which exactly the mass that counts halts.  A scheduler does not see where it is, and may ask for an action that a state
-does not have: the process is completed first (`DecisionProcess.completed`).
+does not have: D is asked of a process in which every state has every action (`readings`).
 
 The problem is undecidable in general (Theorem 1), so the steps are ordered by cost and each is sound:
 
@@ -28,6 +28,7 @@ from privproof.engines.logic.exactly import TooLarge
 from privproof.engines.logic.measures import Between, Closeness, Gap, Truths, gap_between, lower, needed_delta, worst_of
 from privproof.engines.logic.paths import Path, horizon
 from privproof.engines.logic.products import Product, product, supported
+from privproof.engines.logic.readings import Reading, reading
 from privproof.engines.logic.sequences import Masses, Sequences, stop_letter, weighed
 from privproof.engines.monitor import Monitor, Stopped
 from privproof.engines.words.bounded import FrontierEngine
@@ -91,19 +92,25 @@ class Lasso:
 
 def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools]) -> Closeness:
     """What is known of ``D_{ε,δ} φ`` on a decision process."""
-    pairs = checker.process.related
+    process, pairs = checker.process, checker.process.related
     directions = [side for s, t in pairs for side in ((s, t), (t, s))]
-    search = _Search.of(checker, formula, path, truths, sorted({s for pair in pairs for s in pair}))
+    search = _Search.of(checker, formula, path, truths, directions)
     gaps: dict[tuple[int, int], Gap] = {}
     if search is not None:
-        for s, t in directions:
-            gaps[s, t] = search.by_extremes(s, t)
+        begins = search.reading.starts
+        found = {begins[side]: search.by_extremes(*begins[side]) for side in directions if side in begins}
         try:
-            search.by_words(gaps)
-            if checker.tight:
-                search.tighten(gaps)
+            search.by_words(found)
+            if checker.tight and found:
+                search.tighten(found)
         except Stopped:  # what is established so far counts
             checker.reasons.append(checker.monitor.stopped() or "stopped")
+        gaps = {side: search.told(side, found[begins[side]]) for side in directions if side in begins}
+        checker.reasons.extend(
+            f"no endless sequence of actions is enabled both in {process.names[s]} and in {process.names[t]}"
+            for s, t in pairs
+            if (s, t) not in begins
+        )
     truth: Truths = np.ones(len(checker.process), np.int8)
     for s, t in directions:
         gap = gaps.get((s, t))
@@ -124,8 +131,9 @@ def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools
 class _Search:
     """The search for one formula: the product, and the extremes of every node."""
 
-    def __init__(self, checker: Checker, formula: Private, path: Path, whole: Product) -> None:
+    def __init__(self, checker: Checker, formula: Private, path: Path, reading: Reading, whole: Product) -> None:
         self.checker = checker
+        self.reading = reading
         self.monitor: Monitor = checker.monitor
         self.formula = formula
         self.sequences = Sequences.of(whole, horizon(path), checker.monitor)
@@ -142,11 +150,10 @@ class _Search:
         formula: Private,
         path: Path,
         truths: list[Bools],
-        states: list[int],
+        pairs: list[tuple[int, int]],
     ) -> _Search | None:
         """The search, or None with a reason noted."""
-        process = checker.process.completed
-        if not process.exact:
+        if not checker.process.exact:
             checker.reasons.append("a decision process with enclosures is not supported")
             return None
         if not supported(path):
@@ -155,11 +162,20 @@ class _Search:
             )
             return None
         try:
-            whole = product(process, truths, path, states, checker.monitor)
-            return cls(checker, formula, path, whole)
+            read = reading(checker.process, pairs, checker.monitor)
+            states = sorted({state for pair in read.starts.values() for state in pair})
+            whole = product(read.process, [truth[read.shows] for truth in truths], path, states, checker.monitor)
+            return cls(checker, formula, path, read, whole)
         except TooLarge:
             checker.reasons.append("the product of the process and the formula is too large")
             return None
+
+    def told(self, side: tuple[int, int], gap: Gap) -> Gap:
+        """What is known of a direction, in the states of the model."""
+        if isinstance(gap.proof, ByWords):
+            starts = {state: gap.proof.starts[place] for state, place in zip(side, (gap.left, gap.right), strict=True)}
+            gap = replace(gap, proof=replace(gap.proof, starts=starts))
+        return replace(gap, left=side[0], right=side[1])
 
     def by_extremes(self, s: int, t: int) -> Gap:
         """Proposition 2 in one direction."""
@@ -171,10 +187,8 @@ class _Search:
                 gap, proof=Extremes(), reason="the extremes over all schedulers are close enough (Proposition 2)"
             )
         if gap.holds is False:  # even the least on the left is too much for the largest on the right
-            action = (0,)
-            return replace(
-                gap, proof=Lasso((), action), actions=self._named((), action), reason="every scheduler violates it"
-            )
+            lasso = self._lasso(s, (), (0,))
+            return replace(gap, proof=lasso, actions=self._named(lasso), reason="every scheduler violates it")
         return gap
 
     def by_words(self, gaps: dict[tuple[int, int], Gap]) -> None:
@@ -234,7 +248,8 @@ class _Search:
     def _by_words(self, compiled: Compiled, finding: Finding, nodes: tuple[int, ...]) -> ByWords:
         whole, sequences = self.whole, self.sequences
         starts = {state: str(sequences.merged(node)) for state, node in whole.start.items()}
-        states = {str(node): whole.nodes[node][0] for node in nodes if node > Product.LOST}
+        shows = self.reading.shows
+        states = {str(node): int(shows[whole.nodes[node][0]]) for node in nodes if node > Product.LOST}
         return ByWords(compiled, finding, states, starts, str(sequences.counted), str(sequences.other))
 
     def _shown(
@@ -291,7 +306,8 @@ class _Search:
         for first, repeated in self.sequences.continued(before):
             gap = self._measured((s, t), first, repeated, gaps[s, t])
             if gap.holds is False:
-                gaps[s, t] = replace(gap, proof=Lasso(first, repeated), reason="this sequence of actions violates it")
+                proof = self._lasso(s, first, repeated)
+                gaps[s, t] = replace(gap, proof=proof, reason="this sequence of actions violates it")
                 return min(s, t), max(s, t)
         self._by_tree(gaps, (s, t), "after some actions the left side is ahead, and the right side may catch up")
         return min(s, t), max(s, t)
@@ -318,15 +334,20 @@ class _Search:
             exact,
             epsilon=(exact.epsilon[0], known.epsilon[1]),
             delta=Between(exact.delta.low, max(known.delta.high, exact.delta.high)),
-            actions=self._named(before, repeated),
+            actions=self._named(self._lasso(s, before, repeated)),
             proof=known.proof,
             reason=known.reason,
         )
 
-    def _named(self, before: tuple[int, ...], repeated: tuple[int, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _lasso(self, state: int, before: tuple[int, ...], repeated: tuple[int, ...]) -> Lasso:
+        """The sequence of actions that a sequence acts as."""
+        return Lasso(*self.reading.acted(state, before, repeated))
+
+    def _named(self, lasso: Lasso) -> tuple[tuple[str, ...], tuple[str, ...]]:
         names = self.whole.process.actions
-        kept = before if self.steps is None else before[: self.steps]
-        return tuple(names[a] for a in kept), tuple(names[a] for a in repeated) if self.steps is None else ()
+        if self.steps is None:
+            return tuple(names[a] for a in lasso.before), tuple(names[a] for a in lasso.repeated)
+        return tuple(names[a] for a in lasso.before[: self.steps]), ()
 
     def _by_tree(self, gaps: dict[tuple[int, int], Gap], pair: tuple[int, int], why: str) -> None:
         for s, t in (pair, (pair[1], pair[0])):
@@ -339,7 +360,8 @@ class _Search:
                 gaps[s, t] = replace(gaps[s, t], holds=True, proof=found, reason=reason, epsilon=(Epsilon(), upper))
             elif isinstance(found, Lasso):
                 gap = self._measured((s, t), found.before, found.repeated, gaps[s, t])
-                gaps[s, t] = replace(gap, proof=found, reason="every continuation of this sequence violates it")
+                proof = self._lasso(s, found.before, found.repeated)
+                gaps[s, t] = replace(gap, proof=proof, reason="every continuation of this sequence violates it")
             else:
                 gaps[s, t] = replace(gaps[s, t], reason=why)
                 self.checker.reasons.append(f"D over query schedulers is undecidable in general, and here {why}")

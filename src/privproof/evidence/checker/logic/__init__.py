@@ -8,7 +8,7 @@ for all sequences of actions or which sequence violates it.  What neither the nu
 known, and a verdict is accepted only if it follows all the same.
 
 Read it in this order: `formulas`, `processes` (the question), `obligations`, `products`, `measures` (probabilities in
-chains), `extremes` (in decision processes), `rewards`, `pairs` and `translation` (evidence about D), `truth`.
+chains), `extremes` (in decision processes), `rewards`, `readings`, `pairs` and `translation` (evidence about D), `truth`.
 """
 
 from __future__ import annotations
@@ -99,8 +99,12 @@ def _how(process: Process, truth: Truth) -> str:
     if truth.compared:
         parts.append(f"{len(truth.compared)} ordered pairs of neighbours were compared")
         if process.missing is not None:
-            does = "changes nothing" if process.missing == "stay" else "ends the run in the state refused"
-            parts.append(f"an action that a state does not have {does}")
+            does = {
+                "stay": "an action that a state does not have changes nothing",
+                "refuse": "an action that a state does not have ends the run in the state refused",
+                "enabled": "sequences of actions that a state on either side does not have were left out",
+            }
+            parts.append(does[process.missing])
     return ", ".join(parts)
 
 

@@ -66,10 +66,10 @@ def extremes(walk: Walk, holds: Holds, path: Path, starts: Iterable[int]) -> Ext
     root = obligations.of(path)
     asked = list(dict.fromkeys(starts))
     domain = walk.reached(asked)
-    columns = [holds(leaf, domain) for leaf in obligations.leaves]
+    columns = [holds(leaf, [walk.shows[s] for s in domain]) for leaf in obligations.leaves]
     truths: list[Truths | None] = [None] * len(walk.rows)
     for s in domain:
-        truths[s] = tuple(column[s] for column in columns)
+        truths[s] = tuple(column[walk.shows[s]] for column in columns)
     co_safe = obligations.co_safe(root)
     if not co_safe and not obligations.safe(root):
         refuse(

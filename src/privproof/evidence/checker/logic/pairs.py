@@ -19,16 +19,8 @@ from privproof.evidence.checker.documents import a_list, a_text, an_object, only
 from privproof.evidence.checker.logic.extremes import Extremes, extremes
 from privproof.evidence.checker.logic.formulas import Private, a_state
 from privproof.evidence.checker.logic.measures import Holds, Measure
-from privproof.evidence.checker.logic.processes import (
-    Process,
-    Value,
-    a_kind,
-    ends,
-    in_words,
-    read_word,
-    walk_along,
-    walk_of,
-)
+from privproof.evidence.checker.logic.processes import Process, Value, a_kind, ends, in_words, read_word, walk_along
+from privproof.evidence.checker.logic.readings import Reading, read_for
 from privproof.evidence.checker.logic.translation import Words
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.exact import ONE, ZERO
@@ -58,6 +50,7 @@ class Pairs:
     def __init__(self, process: Process, formula: Private, holds: Holds, limits: Limits) -> None:
         self.process, self.formula, self.holds, self.limits = process, formula, holds, limits
         self.facts = Facts()
+        self._reading: Reading
         self._extremes: Extremes | None = None
         self._starts: set[int] = set()
 
@@ -78,23 +71,25 @@ class Pairs:
                 refuse("the states are not different neighbours", here)
             how, kind = a_kind(given.get("how"), f"{here}.how")
             read.append((left, right, how, kind, f"{here}.how"))
-            if kind in ("extremes", "tree", "words"):
-                self._starts |= {left, right}
+        self._reading = read_for(self.process, [(left, right) for left, right, *_ in read], self.limits.explored, place)
+        begun = [(*self._reading.begin(left, right, here), kind) for left, right, _, kind, here in read]
+        self._starts = {state for *both, kind in begun if kind != "lasso" for state in both}
+        self._extremes = None
         words: dict[int, Words] = {}
-        for left, right, how, kind, here in read:
+        for (left, right, how, kind, here), (first, second, _) in zip(read, begun, strict=True):
             match kind:
                 case "extremes":
                     only_members(how, ("kind",), here)
-                    self._compare({self._node(left): ONE}, {self._node(right): ONE}, here)
+                    self._compare({self._node(first): ONE}, {self._node(second): ONE}, here)
                     self.facts.holding.add((left, right))
                 case "tree":
-                    self._tree(left, right, how, here)
+                    self._tree(first, second, how, here)
                     self.facts.holding.add((left, right))
                 case "words":
-                    self._words(left, right, how, here, words, certificates, f"{where}.certificates")
+                    self._words(first, second, how, here, words, certificates, f"{where}.certificates")
                     self.facts.holding.add((left, right))
                 case "lasso":
-                    self.facts.violated[left, right] = self._lasso(left, right, how, here)
+                    self.facts.violated[left, right] = self._lasso(first, second, how, here)
                 case _:
                     refuse(f"{kind[:40]!r} is no evidence for a pair", f"{here}.kind")
         both = self.facts.holding & self.facts.violated.keys()
@@ -103,7 +98,7 @@ class Pairs:
 
     def _found(self) -> Extremes:
         if self._extremes is None:
-            self._extremes = extremes(walk_of(self.process), self.holds, self.formula.path, sorted(self._starts))
+            self._extremes = extremes(self._reading.walk, self.holds, self.formula.path, sorted(self._starts))
         return self._extremes
 
     def _node(self, state: int) -> int:
@@ -152,7 +147,13 @@ class Pairs:
         number = a_state(how.get("certificate"), len(certificates), f"{place}.certificate")
         if number not in known:
             known[number] = Words(
-                self.process, self.formula, self._found(), certificates[number], f"{where}[{number}]", self.limits
+                self.process,
+                self.formula,
+                self._found(),
+                self._reading.walk.shows,
+                certificates[number],
+                f"{where}[{number}]",
+                self.limits,
             )
         names = [a_text(how.get(side), f"{place}.{side}") for side in ("left", "right")]
         known[number].compare((self._node(left), names[0]), (self._node(right), names[1]))
@@ -200,7 +201,8 @@ class Pairs:
         )
         if not repeated:
             refuse("no action is repeated", f"{place}.repeated")
-        walk = walk_along(self.process, before, repeated, self.limits.explored, place)
+        self._reading.counts(left, before, repeated, place)
+        walk = walk_along(self._reading.walk, before, repeated, self.limits.explored, place)
         found = Measure(walk, self.holds).of(self.formula.path, (left, right))
         one, two = found[left], found[right]
         if one is None or two is None:
@@ -213,8 +215,12 @@ class Pairs:
         )
         return (
             f"under the actions {first + ', then ' if first else ''}{again} for ever the probability is {in_words(one)} in "
-            f"the state {self.process.names[left]} and {in_words(two)} in {self.process.names[right]}"
+            f"the state {self._name(left)} and {in_words(two)} in {self._name(right)}"
         )
+
+    def _name(self, state: int) -> str:
+        """The name of the state that a state of the reading shows."""
+        return self.process.names[self._reading.walk.shows[state]]
 
 
 def _expected(masses: dict[int, Value], values: list[Value | None]) -> Value | None:

@@ -7,7 +7,7 @@ which steps are possible is certain.  What is said about a process with enclosur
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from flint import arb
@@ -59,7 +59,8 @@ class Process:
         labels: the labels and where they hold.
         neighbours: for every state the others that are its neighbours.
         exact: whether there is no enclosure.
-        missing: what D takes an action for in a state that does not have it: "stay", "refuse", or None where every state has all.
+        missing: what D takes an action for in a state that does not have it: "stay", "refuse", "enabled", or None where every state
+            has all.
         rewards: what is collected in states and by choices, by name.
     """
 
@@ -116,32 +117,20 @@ def paths_of(walk: Walk) -> Walk:
     return Walk(rows, walk.shows, exact=True)
 
 
-def completed(process: Process) -> Process:
-    """The process as D reads it: in a state that does not have an action, it stays, or ends the run in the state `refused`."""
-    if process.missing is None:
-        return process
-    every = range(len(process.actions))
-    choices: list[dict[int | None, Row]] = []
-    for state, given in enumerate(process.choices):
-        row: Row = ((state if process.missing == "stay" else process.names.index(_REFUSED), ONE),)
-        choices.append({action: given.get(action, row) for action in every})
-    return replace(process, choices=tuple(choices), missing=None)
-
-
-def walk_along(process: Process, before: Sequence[int], repeated: Sequence[int], limit: int, place: str) -> Walk:
-    """The chain of a decision process under the actions ``before`` once and ``repeated`` for ever.
+def walk_along(walk: Walk, before: Sequence[int], repeated: Sequence[int], limit: int, place: str) -> Walk:
+    """The chain of a walk with a row for every action, under the actions ``before`` once and ``repeated`` for ever.
 
     Its state ``position * n + s`` is the state s with that position in the sequence as the next action.
     """
-    n, sequence = len(process.names), [*before, *repeated]
-    size = len(sequence) * sum(len(row) for choices in process.choices for row in choices.values())
+    n, sequence = len(walk.rows), [*before, *repeated]
+    size = len(sequence) * sum(len(row) for choices in walk.rows for row in choices)
     within(size, limit, "transitions of a process along a sequence of actions", place)
     rows: list[tuple[Row, ...]] = []
     for position, action in enumerate(sequence):
         following = (position + 1 if position + 1 < len(sequence) else len(before)) * n
-        moves = (choices[action] for choices in process.choices)
+        moves = (choices[action] for choices in walk.rows)
         rows.extend((tuple((following + target, p) for target, p in row),) for row in moves)
-    return Walk(tuple(rows), tuple(s for _ in sequence for s in range(n)), process.exact)
+    return Walk(tuple(rows), tuple(state for _ in sequence for state in walk.shows), walk.exact)
 
 
 def ends(value: Value) -> tuple[Rational, Rational]:
@@ -195,7 +184,7 @@ def _missing(value: object, place: str) -> str | None:
     if value is None:
         return None
     found = a_text(value, f"{place}.missing")
-    if found not in ("stay", "refuse"):
+    if found not in ("stay", "refuse", "enabled"):
         refuse(f"{found[:40]!r} is nothing that a missing action does", f"{place}.missing")
     return found
 

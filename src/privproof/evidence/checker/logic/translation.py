@@ -22,6 +22,8 @@ So the inequality passes to the limit, and holds for every sequence of actions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from privproof.evidence.checker.claims import read_claim
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_object, only_members
 from privproof.evidence.checker.logic.extremes import Extremes
@@ -37,11 +39,18 @@ class Words:
     """A certificate about words, checked, and which nodes of the product are paired with which states of its transducer."""
 
     def __init__(
-        self, process: Process, formula: Private, found: Extremes, value: object, place: str, limits: Limits
+        self,
+        process: Process,
+        formula: Private,
+        found: Extremes,
+        shows: Sequence[int],
+        value: object,
+        place: str,
+        limits: Limits,
     ) -> None:
         from privproof.evidence.checker.front import checked  # the front knows this module
 
-        self.process, self.found, self.place = process, found, place
+        self.process, self.found, self.shows, self.place = process, found, shows, place
         given = an_object(value, place)
         only_members(given, ("certificate", "states", "counted", "other"), place)
         certificate = an_object(given.get("certificate"), f"{place}.certificate")
@@ -91,7 +100,7 @@ class Words:
             if name != (self.counted if self._sure(node) else self.other):
                 refuse(f"the state {name[:40]!r} is paired with a node that is decided", self.place)
             return []
-        if self.state_of.get(name) != self.found.product.nodes[node][0] or name not in self.rows:
+        if self.state_of.get(name) != self._shown(node) or name not in self.rows:
             refuse(f"the state {name[:40]!r} belongs to another state of the process", self.place)
         self._undecided(name)
         result = []
@@ -104,7 +113,7 @@ class Words:
                 if self._sure(target) or self._never(target):
                     onward: str | None = self.counted if self._sure(target) else self.other
                 else:
-                    onward = by_state.get(self.found.product.nodes[target][0])
+                    onward = by_state.get(self._shown(target))
                 if onward is None or onward not in left:
                     refuse(f"the action {action[:40]!r} in the state {name[:40]!r} is not copied", self.place)
                 left[onward] -= p
@@ -158,6 +167,10 @@ class Words:
         if len(row) != 1 or next(iter(row)) not in into:
             does = "does not halt" if halts else "may halt"
             refuse(f"stopped in the state {state[:40]!r} the transducer {does}", self.place)
+
+    def _shown(self, node: int) -> int:
+        """The state of the process behind a node; those that one action leads to from a node differ in it."""
+        return self.shows[self.found.product.nodes[node][0]]
 
     def _sure(self, node: int) -> bool:
         return self.found.least[node] == ONE

@@ -28,7 +28,6 @@ from privproof.evidence.checker.logic.processes import (
     Process,
     Value,
     Walk,
-    completed,
     ends,
     in_words,
     paths_of,
@@ -190,7 +189,7 @@ class Truth:
 
     def _established(self, formula: Private) -> Facts:
         if formula not in self._facts:
-            pairs = Pairs(completed(self.process), formula, self.holds, self.limits)
+            pairs = Pairs(self.process, formula, self.holds, self.limits)
             for value, certificates, place in self._evidence.get(formula, []):
                 pairs.check(value, certificates, place)
             self._facts[formula] = pairs.facts
