@@ -13,7 +13,9 @@ from itertools import count, islice
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.linalg
 
 from privproof.errors import LanguageError, QuestionError
 from privproof.execution.chunks import map_chunks
@@ -182,13 +184,15 @@ def test_what_cannot_be_sent_is_refused_before_any_work():
         Workers(executor=executor).parcel(get_context("fork").Lock(), "the lock")
 
 
-def processors_there(_: int) -> tuple[int, str]:
-    return processors(), os.environ["OPENBLAS_NUM_THREADS"]
+def processors_there(_: int) -> tuple[int, str, float]:
+    """What a worker may use, and that it computes with matrices in both libraries."""
+    ones = np.ones((300, 300))
+    return processors(), os.environ["OPENBLAS_NUM_THREADS"], float((ones @ scipy.linalg.inv(np.eye(300)))[0, 0])
 
 
 def test_a_worker_has_one_processor():
     with Workers(2) as workers:
-        assert list(map_chunks(workers, processors_there, range(2))) == [(1, "1")] * 2
+        assert list(map_chunks(workers, processors_there, range(2))) == [(1, "1", 1.0)] * 2
 
 
 @pytest.mark.parametrize("jobs", [0, -1, True, "2", 1.5])

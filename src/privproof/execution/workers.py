@@ -334,6 +334,6 @@ def use_one_thread() -> None:
 
 
 _SETTING_THREADS = tuple(
-    f"{prefix}openblas_set_num_threads{suffix}" for prefix in ("", "scipy_") for suffix in ("", "64_", "_64_")
+    f"{prefix}openblas_set_num_threads{suffix}" for prefix in ("", "scipy_") for suffix in ("", "64_")
 )
-"""How builds of OpenBLAS call the function that says how many threads they use."""
+"""How builds of OpenBLAS call the function that says how many threads they use; what ends in ``_`` after that is Fortran's."""
