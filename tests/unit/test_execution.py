@@ -143,7 +143,7 @@ def test_chunks_under_way_are_waited_for():
         late = map_chunks(
             workers, slept, [0.6] * 50, stopped=lambda: time.monotonic() > begun + 0.3 or None, patience=30.0
         )
-        assert 2 <= len(list(late)) <= 5
+        assert 2 <= len(list(late)) <= 4  # two under way, two that are kept ready
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

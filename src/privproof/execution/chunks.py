@@ -66,8 +66,7 @@ def map_chunks(
     try:
         yield from sharing.results(stopped, patience)
     finally:
-        for each in sharing.sent:
-            each.future.cancel()
+        workers.abandon([each.future for each in sharing.sent])
 
 
 @dataclass
@@ -91,8 +90,6 @@ class _Sharing:
         while True:
             if until is None and stopped() is not None:
                 until = time.monotonic() + patience
-                while self.sent and self.sent[-1].future.cancel():
-                    self.sent.pop()
             if until is None:
                 self._give_out()
             if not self.sent:
@@ -103,7 +100,6 @@ class _Sharing:
                     self.sent.popleft()
                     yield found
             elif until is not None and time.monotonic() >= until:
-                self.workers.stop()
                 return
             else:
                 wait([each.future for each in self.sent if not each.future.done()], _LOOK, FIRST_COMPLETED)

@@ -21,7 +21,7 @@ import sys
 import threading
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -215,7 +215,7 @@ class Workers:
             key, data = uuid.uuid4().hex, None
             _held[key] = value
             self._keys.append(key)
-            self._part(wait=True)  # workers that have it already are copies of this process as it is now
+            self._part()  # workers that have it already are copies of this process as it is now
         else:
             data = _bytes_of(value, name)
             key = hashlib.sha256(data).hexdigest()
@@ -236,6 +236,15 @@ class Workers:
             warnings.filterwarnings("ignore", message=".*fork", category=DeprecationWarning)
             return self._pool.submit(job, chunk)
 
+    def abandon(self, futures: Iterable[Future[Any]]) -> None:
+        """What nobody waits for any more is not begun; processes of this request end that work on it."""
+        left = [future for future in futures if not future.done()]
+        if self.executor is not None:
+            for future in left:
+                future.cancel()
+        elif left:
+            self.stop()
+
     def renew(self) -> bool:
         """Fresh processes after one of them was lost; False where they are not ours to make."""
         self.stop()
@@ -246,11 +255,12 @@ class Workers:
         if self._pool is not None:
             for process in list((self._pool._processes or {}).values()):
                 process.kill()
-            self._part(wait=True)
+            self._part()
 
-    def _part(self, *, wait: bool) -> None:
+    def _part(self) -> None:
+        """Let the processes end.  No future is cancelled: the pool would fail to tell those of lost processes that they are lost."""
         if self._pool is not None:
-            self._pool.shutdown(wait=wait, cancel_futures=True)
+            self._pool.shutdown()
             self._pool = None
 
     def __enter__(self) -> Workers:
@@ -261,7 +271,7 @@ class Workers:
     ) -> None:
         if error is not None:
             self.stop()
-        self._part(wait=True)
+        self._part()
         for key in self._keys:
             _held.pop(key, None)
 
