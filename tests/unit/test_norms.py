@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from fractions import Fraction
+from itertools import product
 from math import exp, sqrt
 from statistics import NormalDist
 
@@ -26,6 +27,8 @@ from privproof import (
     real_queries,
     smallest_delta,
     tight_epsilon,
+    tight_mu,
+    tight_renyi,
     tight_rho,
 )
 from privproof.compiling.runs import ran
@@ -325,17 +328,23 @@ def test_what_a_norm_cannot_be_beside():
         real_queries(values=(0, 1), norm="l2")
 
 
-def _largest_mu(rows, sigmas, norm, sensitivity):
-    """The exact mu of sums of answers with normal noise."""
+def _largest_mu(rows, sigmas, relation, sensitivity):
+    """The exact mu of sums of answers with normal noise of their own."""
     scaled = np.array([[float(factor) / sigma for factor in row] for row, sigma in zip(rows, sigmas, strict=True)])
-    size = np.linalg.norm(scaled, 2) if norm == "l2" else max(np.linalg.norm(column) for column in scaled.T)
+    if relation == "l2":
+        size = np.linalg.norm(scaled, 2)
+    elif relation in ("l1", "one"):
+        size = max(np.linalg.norm(column) for column in scaled.T)
+    else:
+        signs = (1, -1) if relation == "each" else (1, 0)
+        size = max(np.linalg.norm(scaled @ corner) for corner in product(signs, repeat=scaled.shape[1]))
     return float(sensitivity) * float(size)
 
 
-@pytest.mark.parametrize("seed", selected(range(200), 2))
-def test_random_sums_are_never_judged_wrongly(seed, tmp_path):
+@pytest.mark.parametrize("seed", selected(range(200), 4))
+def test_random_sums_have_the_delta_of_their_matrix(seed, tmp_path):
     chance = random.Random(seed)
-    size, norm = chance.choice([1, 2, 3, 4]), chance.choice(["l1", "l2"])
+    size, relation = chance.choice([1, 2, 3, 4]), chance.choice(["l1", "l2", "l2", "each", "one", "monotone"])
     sensitivity = chance.choice([Fraction(1), Fraction(2), Fraction(1, 2)])
     rows = [
         [Fraction(chance.choice([0, 1, 1, -1, 2]), chance.choice([1, 1, 2])) for _ in range(size)]
@@ -344,18 +353,107 @@ def test_random_sums_are_never_judged_wrongly(seed, tmp_path):
     sigmas = [chance.choice([1, 2, 3]) for _ in rows]
     if not any(any(row) for row in rows):
         return
-    shown = [
-        f"gaussian({' + '.join(f'q[{i}] * Fraction({str(f)!r})' for i, f in enumerate(row) if f) or '0'}, sigma={sigma})"
-        for row, sigma in zip(rows, sigmas, strict=True)
-    ]
+    sums = [" + ".join(f"q[{i}] * Fraction({str(f)!r})" for i, f in enumerate(row) if f) or "0" for row in rows]
+    shown = [f"gaussian({total}, sigma={sigma})" for total, sigma in zip(sums, sigmas, strict=True)]
+    norm = f", norm={relation!r}" if relation in ("l1", "l2") else ""
+    neighbours = "" if norm else f"(neighbours={relation!r})"
     text = (
         "from privproof import gaussian, real_queries\n\n"
-        f"@mechanism\ndef m(q: real_queries(norm={norm!r}, sensitivity={str(sensitivity)!r}, size={size})):\n"
+        f"@mechanism{neighbours}\ndef m(q: real_queries(sensitivity={str(sensitivity)!r}, size={size}{norm})):\n"
         f"    return {', '.join(shown)}\n"
     )
     function = load(tmp_path, text)
-    mu, epsilon = _largest_mu(rows, sigmas, norm, sensitivity), chance.choice([1, 2])
+    mu, epsilon = _largest_mu(rows, sigmas, relation, sensitivity), chance.choice([1, 2])
     if not 1e-9 < _delta(mu, epsilon) < 0.99:
         return
-    assert check(function, epsilon, _near(mu, epsilon, 1.0005), time_limit=patience(20)).status != "refuted"
-    assert check(function, epsilon, _near(mu, epsilon, 0.9995), time_limit=patience(20)).status != "proved"
+    assert check(function, epsilon, _near(mu, epsilon, 1.0005), time_limit=patience(20)).status == "proved"
+    assert check(function, epsilon, _near(mu, epsilon, 0.9995), time_limit=patience(20)).status == "refuted"
+
+
+@mechanism
+def gauss_twice(q: real_queries(norm="l2", size=2)):
+    return gaussian(q[0], sigma=2), gaussian(q[0] + q[1], sigma=2)
+
+
+@mechanism
+def covered(q: real_queries(norm="l1", size=3), level: public(real())):
+    both = gaussian(0, sigma=2)
+    first = gaussian(q[0] + level, sigma=1)
+    return first + both, gaussian(q[1] - q[2], sigma=2), first - both
+
+
+@mechanism
+def uncovered(q: real_queries(norm="l2", size=2)):
+    both = gaussian(0, sigma=2)
+    return q[0] + both, q[1] + both
+
+
+@mechanism
+def decided(q: real_queries(norm="l2", size=2)):
+    one = gaussian(q[0], sigma=2)
+    return one, gaussian(q[0] + q[1] if one > 0 else q[1], sigma=2)
+
+
+def test_several_sums_move_by_their_matrix_norm():
+    """mu^2 is the largest eigenvalue of [[2, 1], [1, 1]]/4; one by one the sums come to 3/4."""
+    exact = (3 + sqrt(5)) / 8
+    for tight, value, digits in (
+        (tight_rho(gauss_twice), exact / 2, 9),
+        (tight_mu(gauss_twice), sqrt(exact), 9),
+        (tight_renyi(gauss_twice, 3), 3 * exact / 2, 9),
+    ):
+        assert float(tight.upper.decimal(digits=15)) == pytest.approx(value, abs=10**-digits)
+        assert float(tight.lower.decimal(digits=15)) == pytest.approx(value, abs=10**-digits)
+    assert check(gauss_twice, mu="0.80902").status == "proved"
+    assert check(gauss_twice, mu="0.80901").status == "refuted"
+    found = smallest_delta(gauss_twice, 1)
+    assert float(found.upper) - float(found.lower) < 1e-9
+    assert float(found.upper) == pytest.approx(_delta(sqrt(exact), 1), rel=1e-8)
+
+
+def test_noise_that_is_shared_counts_with_its_covariance():
+    """Sum and difference of two noisy numbers tell both, and the one without data tells nothing."""
+    assert str(tight_mu(covered).tight) == "1"
+    assert check(uncovered, 1, "0.99").status != "proved"  # the difference of the two is shown without noise
+
+
+def test_a_test_on_noise_is_no_matrix():
+    assert check(decided, 1, _near(sqrt(1 / 2), 1, 1.01), time_limit=patience(20)).status != "proved"
+
+
+def test_the_checker_bounds_the_matrix_by_itself():
+    certificate = check(gauss_twice, mu="0.80902").certificate["evidence"]["certificate"]
+    assert certificate["evidence"]["method"] == "matrix"
+
+    def less(forged):
+        forged["evidence"]["squares"] = "6544/10000"
+
+    def negative(forged):
+        forged["evidence"]["squares"] = "-1"
+
+    def none(forged):
+        forged["evidence"]["shifts"] = [["0", "0"], ["0", "0"]]
+
+    def half(forged):
+        forged["evidence"]["shifts"][1] = ["1", "1/2"]
+
+    def fewer(forged):
+        forged["evidence"]["shifts"].pop()
+
+    def wider(forged):
+        forged["question"]["code"][0][-1]["factor"] = "3"
+
+    def named_like_noise(forged):
+        forged["question"]["inputs"]["~0"] = forged["question"]["inputs"].pop("q")
+
+    for change in (less, negative, none, half, fewer, wider, named_like_noise):
+        assert isinstance(_changed(certificate, change), Rejected), change.__name__
+    for relation in ("each", "monotone"):  # by which both entries may change by 1
+
+        def other(forged, relation=relation):
+            del forged["question"]["source"]
+            forged["question"]["relation"] = relation
+
+        found = _changed(certificate, other)
+        assert isinstance(found, Rejected)
+        assert "in squares" in str(found)

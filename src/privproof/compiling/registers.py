@@ -51,7 +51,7 @@ _MOST_INTEGRATED = 2
 """Registers that are left at the end: integrals over more are not computed."""
 _MOST_STATES = 20_000
 """States that wait at loop heads at one time; noisy max has as many as there were answers, more tell that paths are enumerated."""
-_MOST_ROUNDS = 20_000
+MOST_ROUNDS = 20_000
 """Rounds of loops; beyond, a loop is taken for one without end."""
 
 
@@ -76,7 +76,7 @@ def registers(mechanism: Mechanism, size: int | None) -> Registers:
             raise Unsupported(f"an output is computed from what is released, {each.place}")
     if program.shown:
         raise Unsupported(f"an output is computed from what is released, {mechanism.place}")
-    return _Running(program).run()
+    return OpenRun(program).run()
 
 
 def lists_of(mechanism: Mechanism, size: int | None) -> dict[str, int]:
@@ -100,8 +100,11 @@ def lists_of(mechanism: Mechanism, size: int | None) -> dict[str, int]:
 # ------------------------------------------------------------------------------------------------------------- running
 
 
-class _Running:
+class OpenRun:
     """Runs a program with open data and open noise, all states of a round together."""
+
+    public_numbers = False
+    """Whether public numbers are left open, too: as entries that do not change."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -112,14 +115,13 @@ class _Running:
         self.entries: list[str] = []
         held: dict[str, Value] = {}
         for name, declared in self.mechanism.inputs.items():
+            if declared.public and not self.public_numbers:
+                what = "list" if declared.shape == "list" else "number"
+                _refuse(f"the {what} {name} is public and may be any: its value is not said")
             if declared.shape == "list":
-                if declared.public:
-                    _refuse(f"the list {name} is public: its numbers are not said")
-                self.entries += [f"{name}[{i}]" for i in range(self.lengths[name])]
-            elif declared.public:
-                _refuse(f"the number {name} is public and may be any: its value is not said")
+                self.entries += [] if declared.public else [f"{name}[{i}]" for i in range(self.lengths[name])]
             else:
-                self.entries.append(name)
+                self.entries += [] if declared.public else [name]
                 held[name] = Form(ZERO, ((name, ONE),))
         self.start = State(0, held)
 
@@ -127,7 +129,7 @@ class _Running:
         """The outcomes."""
         ended: dict[tuple[Any, ...], list[State]] = {}
         waiting = [self.start]
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(MOST_ROUNDS):
             if not waiting:
                 break
             parked: dict[Any, list[State]] = {}
@@ -144,7 +146,7 @@ class _Running:
             if len(waiting) > _MOST_STATES:
                 _refuse(f"more than {_MOST_STATES} states at one time, {self.mechanism.place}")
         else:
-            _refuse(f"a loop does not end within {_MOST_ROUNDS} rounds, {self.mechanism.place}")
+            _refuse(f"a loop does not end within {MOST_ROUNDS} rounds, {self.mechanism.place}")
         outcomes = []
         for output, states in ended.items():
             for state in states:

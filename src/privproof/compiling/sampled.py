@@ -1,18 +1,20 @@
 """A few neighbouring data sets of a function whose data are numbers without end: what one of them refutes is refuted.
 
 Of infinitely many data sets some are run: all entries at one level, which is 0, an end of the range or a number that the program speaks of,
-and their neighbours at the edge of the relation.  Nothing is proved by them.
+and their neighbours at the edge of the relation: in a few patterns, and along the change that moves sums of data
+furthest (`linear_releases`).  Nothing is proved by them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from math import isqrt
 from typing import Any, TypeAlias
 
 from privproof.compiling.differing import differing_by_assignment, differs
+from privproof.compiling.linear_releases import find_worst_change
 from privproof.errors import LanguageError
 from privproof.exact import fraction
 from privproof.language.inputs import NORMS, Input, is_near
@@ -70,10 +72,12 @@ def sampled_pairs(mechanism: Mechanism, size: int | None) -> list[tuple[Data, Da
         entries += [(name, declared)] * length
     private = [k for k, (_, declared) in enumerate(entries) if not declared.public]
     found: list[tuple[Data, Data]] = []
+    furthest = find_worst_change(mechanism, size)
     levels = islice(dict.fromkeys((Fraction(0), *reversed(constants))), _LEVELS)
     for level in levels:
         base = tuple(_nearest(declared, level) for _, declared in entries)
-        for change in _changes(str(relation), [entries[k][1] for k in private]):
+        patterns = _changes(str(relation), [entries[k][1] for k in private])
+        for change in patterns if furthest is None else chain((furthest,), patterns):
             moved = list(base)
             for k, by in zip(private, change, strict=True):
                 moved[k] = _moved(entries[k][1], base[k], by)

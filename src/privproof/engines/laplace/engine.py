@@ -24,6 +24,7 @@ from privproof.engines.laplace.certificates import alignment_evidence, loss_evid
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import costs_of, explanation, given_away_by
 from privproof.engines.laplace.losses import Loss
+from privproof.engines.laplace.matrices import answer_by_matrix
 from privproof.engines.laplace.mixtures import Mixture, mixture
 from privproof.engines.laplace.proving import FORETOLD, FORMS, SETTLED, AlignmentProof, NoProof, attempts, prove
 from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
@@ -316,6 +317,11 @@ class _Settled:
             )
         else:
             exact = question.claim.value_at({})
+        by_matrix = None if delta.terms else answer_by_matrix(question, exact, delta.constant, ENGINE)
+        if by_matrix is not None and (by_matrix.several or by_matrix.answer.status == "unknown"):
+            yield by_matrix.answer
+            if by_matrix.answer.status == "unknown":
+                return
         for attempt in attempts(
             question.mechanism,
             question.claim,
@@ -333,6 +339,8 @@ class _Settled:
                 if answer.status == "proved":
                     yield answer
                 reasons.append(answer.reason or "the checker does not accept the proof")
+        if by_matrix is not None:
+            yield by_matrix.answer
         yield from self.stopped("; ".join(dict.fromkeys(reasons)))
 
     def stopped(self, reason: str) -> Iterator[Answer]:

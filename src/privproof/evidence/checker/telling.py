@@ -42,6 +42,7 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
         "the largest excess over all real neighbours, by corners of boxes that cover the data",
     ),
     ("program", "registers"): ("recomputed", "the largest excess over all neighbours, by integrals over few numbers"),
+    ("program", "matrix"): ("witnessed", "a matrix of shifts, whose squares were bounded over all neighbours"),
     ("program", "outcomes"): ("witnessed", "an event, whose two probabilities were enclosed again"),
     ("stream", "coupling"): ("witnessed", "a coupling, of which every transition was compared"),
     ("stream", "loss"): ("witnessed", "an execution, whose two probabilities were enclosed again"),
@@ -181,7 +182,7 @@ def _from_source(
         return established(asked, _AUTOMATON, automaton, limits)
     if (kind, method) in (("program", "alignment"), ("program", "mixture")):
         return established(asked, _PROOF, proof, limits)
-    if kind == "program" and method in ("registers", "corners", "outcomes"):
+    if kind == "program" and method in ("registers", "corners", "matrix", "outcomes"):
         return established(asked, _INSTRUCTIONS, proof, limits)
     return established(asked, "the program", _not_followed, limits)
 

@@ -6,11 +6,12 @@ stay together and what the shifts cost (Wang, Ding, Kifer and Zhang, "CheckDP: A
 Proving Differential Privacy or Finding Precise Counterexamples", 2020; here for all lengths, and with invariants that a
 solver rechecks).  A refutation is a *loss*: two neighbouring inputs, the tree of runs on each, and an event whose
 probabilities are integrated again, exactly.  At one size a claim with a delta is decided by *registers*: the program is
-run once with data and noise left open, and what it shows is integrated over few numbers, in balls.
+run once with data and noise left open, and what it shows is integrated over few numbers, in balls; or, where it only shows
+sums of data and Gaussian noise, by a *matrix* of shifts.
 
 Read it in this order: `inputs`, `expressions`, `instructions`, `flow` (the question); `terms`, `states`, `evaluating`,
 `paths`, `executing`, `invariants`, `solving`, `alignment`, `mixtures` (proofs); `trees`, `losses` (refutations);
-`registers`, `excesses` (a delta at one size).
+`registers`, `excesses`, `matrices` (a delta at one size).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from privproof.evidence.checker.programs.excesses import proved_by_registers, re
 from privproof.evidence.checker.programs.inputs import read_declared
 from privproof.evidence.checker.programs.instructions import read_program
 from privproof.evidence.checker.programs.losses import refuted_by_loss
+from privproof.evidence.checker.programs.matrices import proved_by_matrix
 from privproof.evidence.checker.programs.mixtures import proved_by_mixture
 
 __all__ = ["check_program"]
@@ -67,6 +69,8 @@ def check_program(verdict: str, asked: dict[str, object], certificate: dict[str,
         return proved_by_registers(read_program(asked, declared, limits), evidence)
     if (verdict, method) == ("proved", "corners"):
         return proved_by_corners(read_program(asked, declared, limits), evidence)
+    if (verdict, method) == ("proved", "matrix"):
+        return proved_by_matrix(read_program(asked, declared, limits), evidence, limits)
     if (verdict, method) == ("refuted", "outcomes"):
         return refuted_by_outcomes(read_program(asked, declared, limits), evidence, limits)
     refuse(f"{method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")

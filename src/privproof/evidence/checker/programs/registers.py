@@ -92,7 +92,7 @@ class Unfolded:
 
 
 @dataclass
-class _Here:
+class Here:
     at: int
     held: dict[str, Value]
     ways: frozenset[tuple[int, ...]]
@@ -101,7 +101,7 @@ class _Here:
     shown: Shown
     marks: int
 
-    def again(self, **changes: object) -> _Here:
+    def again(self, **changes: object) -> Here:
         return replace(self, **{"held": dict(self.held), **changes})  # type: ignore[arg-type]
 
     @property
@@ -112,7 +112,7 @@ class _Here:
         """The noisy numbers and marks that variables hold."""
         return {n for v in self.held.values() if isinstance(v, tuple) for n, _ in v[1] if n[0] in "~^"}
 
-    def marked(self, who: int, gap: int) -> _Here:
+    def marked(self, who: int, gap: int) -> Here:
         """With a noisy number on a new mark in a gap."""
 
         def moved(bits: int) -> int:
@@ -127,7 +127,7 @@ class _Here:
             marks=self.marks + 1,
         )
 
-    def released(self, mark: int) -> _Here | None:
+    def released(self, mark: int) -> Here | None:
         """Without a mark that no variable holds; None where the rule does not apply."""
         sitting: dict[tuple[int, ...], set[int]] = {}
         for way in self.ways:
@@ -159,7 +159,7 @@ class _Here:
             marks=self.marks - 1,
         )
 
-    def freed(self) -> _Here:
+    def freed(self) -> Here:
         """Without all marks that can go."""
         here = self
         while True:
@@ -170,7 +170,7 @@ class _Here:
                 return here
             here = found
 
-    def joined(self, other: _Here) -> _Here | None:
+    def joined(self, other: Here) -> Here | None:
         """Both together; None where they are no bundle."""
         if self.ways == other.ways:
             full = self.all_gaps
@@ -196,10 +196,15 @@ class _Here:
 
 def unfold(program: Program) -> Unfolded:
     """Run a program at its size; refuses what cannot be run with data and noise left open."""
-    return _Unfolding(program).result()
+    return Unfolding(program).result()
 
 
-class _Unfolding:
+class Unfolding:
+    """A program that is run with its data and its noise left open."""
+
+    takes_public = False
+    """Whether public inputs are open numbers, too, which are the same in both runs."""
+
     def __init__(self, program: Program) -> None:
         self.program = program
         declared = program.declared
@@ -210,26 +215,28 @@ class _Unfolding:
         self.steps = 0
         held: dict[str, Value] = {}
         for each in declared.inputs.values():
-            if each.public or each.shape == "stream" or each.fields:
+            if (each.public and not self.takes_public) or each.shape == "stream" or each.fields:
                 refuse("a public input, a stream or rows are not run with open data", f"question.inputs.{each.name}")
+            if not each.name.isidentifier():  # "~0" would be taken for a noisy number, "q[0]" for an entry
+                refuse("an input whose name is no identifier", f"question.inputs.{each.name}")
             if each.shape == "list":
                 size = declared.size if each.size is None else each.size
                 if size is None:
                     refuse("the lists have no size", "question.size")
                 self.sizes[each.name] = size
-                self.entries += [f"{each.name}[{i}]" for i in range(size)]
+                self.entries += [] if each.public else [f"{each.name}[{i}]" for i in range(size)]
             else:
-                self.entries.append(each.name)
+                self.entries += [] if each.public else [each.name]
                 held[each.name] = (ZERO, ((each.name, ONE),))
-        self.start = _Here(0, held, frozenset({()}), {}, (), (), 0)
+        self.start = Here(0, held, frozenset({()}), {}, (), (), 0)
         self.alive = _alive(program)
         self.heads = _heads(program)
 
     def result(self) -> Unfolded:
-        ended: dict[Shown, list[_Here]] = {}
+        ended: dict[Shown, list[Here]] = {}
         waiting, count = [self.start], 0
         while waiting:
-            stopped: dict[object, list[_Here]] = {}
+            stopped: dict[object, list[Here]] = {}
             for begun in waiting:
                 for here in self.followed(begun):
                     count += 1
@@ -246,7 +253,7 @@ class _Unfolding:
         }
         return Unfolded(tuple(self.noisy), shown, tuple(self.entries))
 
-    def followed(self, begun: _Here) -> Iterator[_Here]:
+    def followed(self, begun: Here) -> Iterator[Here]:
         """Where a bundle comes to: heads of loops, and the end."""
         stack = [begun]
         while stack:
@@ -264,7 +271,7 @@ class _Unfolding:
                 else:
                     stack.append(after)
 
-    def on_marks(self, here: _Here) -> Iterator[_Here]:
+    def on_marks(self, here: Here) -> Iterator[Here]:
         """With all noisy numbers that variables hold on marks."""
         loose = min((int(name[1:]) for name in here.names() if name[0] == "~"), default=None)
         if loose is None:
@@ -279,7 +286,7 @@ class _Unfolding:
             if here.gaps.get(loose, here.all_gaps) >> gap & 1:
                 yield from self.on_marks(here.marked(loose, gap))
 
-    def beside(self, who: int, here: _Here) -> Number | None:
+    def beside(self, who: int, here: Here) -> Number | None:
         """The data that stand beside a noisy number of which nothing is known, the same wherever it is held; None if none do."""
         found: set[tuple[tuple[str, Rational], ...]] = set()
         for value in here.held.values():
@@ -291,7 +298,7 @@ class _Unfolding:
                 found.add(_scaled((ZERO, tuple(factors.items())), 1 / factor)[1])
         return (ZERO, found.pop()) if len(found) == 1 and found != {()} else None
 
-    def step(self, here: _Here) -> Iterator[_Here]:
+    def step(self, here: Here) -> Iterator[Here]:
         match self.program.code[here.at]:
             case Assign(name, value):
                 for each, found in self.values(value, here):
@@ -306,7 +313,7 @@ class _Unfolding:
                 yield here.again(at=target)
             case Sample() as sample:
                 for each, center in self.values(sample.center, here):
-                    yield self.sampled(sample, _number(center), each)
+                    yield self.sampled(sample, as_number(center), each)
             case Emit(parts, processed) | Return(parts, processed) as last:
                 if processed:
                     refuse("an output is computed from what is released", "question.code")
@@ -317,7 +324,7 @@ class _Unfolding:
             case other:
                 refuse(f"{type(other).__name__.lower()} is not run with open noise", f"question.code[{here.at}]")
 
-    def sampled(self, sample: Sample, center: Number, here: _Here) -> _Here:
+    def sampled(self, sample: Sample, center: Number, here: Here) -> Here:
         if sample.kind not in _KINDS or not (sample.kind == "gaussian" or sample.group == ()):
             refuse("noise on the integers, or with a scale that is public, is not open", f"question.code[{here.at}]")
         if any(name[0] in "~^" for name, _ in center[1]):
@@ -337,7 +344,7 @@ class _Unfolding:
 
     # ------------------------------------------------------------------------------------------------------ expressions
 
-    def several(self, parts: tuple[Expression, ...], here: _Here) -> Iterator[tuple[_Here, tuple[Value, ...]]]:
+    def several(self, parts: tuple[Expression, ...], here: Here) -> Iterator[tuple[Here, tuple[Value, ...]]]:
         """The values of several expressions, each found in the bundle in which those before were."""
         if not parts:
             yield here, ()
@@ -350,7 +357,7 @@ class _Unfolding:
                 value = held.pop(name)
                 yield after.again(held=held), (value, *rest)
 
-    def values(self, expression: Expression, here: _Here) -> Iterator[tuple[_Here, Value]]:
+    def values(self, expression: Expression, here: Here) -> Iterator[tuple[Here, Value]]:
         """The values that an expression may have, each in a bundle of its own."""
         head, parts = expression.head, expression.parts
         if head == "literal":
@@ -387,7 +394,7 @@ class _Unfolding:
                 yield from self.compared(head, one, two, expression, each)
         elif head in ("max", "min", "abs"):
             for each, found in self.several(parts, here):
-                numbers = [_number(value) for value in found]
+                numbers = [as_number(value) for value in found]
                 yield from self.extreme(
                     "max" if head == "abs" else head,
                     [*numbers, _scaled(numbers[0], -ONE)] if head == "abs" else numbers,
@@ -396,28 +403,28 @@ class _Unfolding:
                 )
         else:
             for each, found in self.several(parts, here):
-                yield each, _computed(head, [_number(value) for value in found], expression)
+                yield each, _computed(head, [as_number(value) for value in found], expression)
 
     def extreme(
-        self, head: str, numbers: list[Number], expression: Expression, here: _Here
-    ) -> Iterator[tuple[_Here, Value]]:
+        self, head: str, numbers: list[Number], expression: Expression, here: Here
+    ) -> Iterator[tuple[Here, Value]]:
         if len(numbers) == 1:
             yield here, numbers[0]
             return
         kept = here.again(held={**here.held, **{f"{_KEPT}m{k}": number for k, number in enumerate(numbers)}})
         for each, first in self.compared(">=" if head == "max" else "<=", numbers[0], numbers[1], expression, kept):
             held = dict(each.held)
-            now = [_number(held.pop(f"{_KEPT}m{k}")) for k in range(len(numbers))]
+            now = [as_number(held.pop(f"{_KEPT}m{k}")) for k in range(len(numbers))]
             yield from self.extreme(head, [now[0] if first else now[1], *now[2:]], expression, each.again(held=held))
 
     def compared(
-        self, head: str, one: Value, two: Value, expression: Expression, here: _Here
-    ) -> Iterator[tuple[_Here, bool]]:
+        self, head: str, one: Value, two: Value, expression: Expression, here: Here
+    ) -> Iterator[tuple[Here, bool]]:
         """How a comparison may go, in a bundle of its own each."""
         if not (isinstance(one, tuple) and isinstance(two, tuple)):
             yield here, (one == two) == (head == "==")
             return
-        gap = _added(one, _scaled(two, -ONE))
+        gap = added_numbers(one, _scaled(two, -ONE))
         loud = [(name, factor) for name, factor in gap[1] if name[0] in "~^"]
         if not gap[1]:
             yield here, _COMPARISONS[head](gap[0])
@@ -430,9 +437,9 @@ class _Unfolding:
                 del held[f"{_KEPT}gap"]
                 yield each.again(held=held), _COMPARISONS[head](Rational(sign))
 
-    def signs(self, expression: Expression, here: _Here) -> Iterator[tuple[_Here, int]]:
+    def signs(self, expression: Expression, here: Here) -> Iterator[tuple[Here, int]]:
         """The signs that the difference of two noisy numbers may have."""
-        gap = _number(here.held[f"{_KEPT}gap"])
+        gap = as_number(here.held[f"{_KEPT}gap"])
         loud = {name: factor for name, factor in gap[1] if name[0] in "~^"}
         rest = (gap[0], tuple(term for term in gap[1] if term[0][0] not in "~^"))
         loose = sorted(int(name[1:]) for name in loud if name[0] == "~")
@@ -463,21 +470,21 @@ class _Unfolding:
                     del gaps[who]
                 yield here.again(gaps=gaps), sign if factor > 0 else -sign
 
-    def in_units(self, who: int, slope: Rational, offset: Number, place: str, here: _Here) -> _Here:
+    def in_units(self, who: int, slope: Rational, offset: Number, place: str, here: Here) -> Here:
         """With ``z = slope * y + offset`` in the place of a noisy number y that nothing is known of."""
         if who in here.gaps:
             refuse("a noisy number is compared twice in different units", place)
         old = self.noisy[who]
         turned = old.kind == "exponential" and old.turned != (slope < 0)
-        center = _added(_scaled(old.center, slope), offset)
+        center = added_numbers(_scaled(old.center, slope), offset)
         new = self.who(Noisy(old.draw, old.kind, abs(slope) * old.scale, center, turned))
-        made: Number = _scaled(_added((ZERO, ((f"~{new}", ONE),)), _scaled(offset, -ONE)), 1 / slope)
+        made: Number = _scaled(added_numbers((ZERO, ((f"~{new}", ONE),)), _scaled(offset, -ONE)), 1 / slope)
 
         def changed(value: Value) -> Value:
             factor = dict(value[1]).get(f"~{who}") if isinstance(value, tuple) else None
             if factor is None or not isinstance(value, tuple):
                 return value
-            return _added((value[0], tuple(t for t in value[1] if t[0] != f"~{who}")), _scaled(made, factor))
+            return added_numbers((value[0], tuple(t for t in value[1] if t[0] != f"~{who}")), _scaled(made, factor))
 
         return here.again(held={name: changed(value) for name, value in here.held.items()})
 
@@ -494,10 +501,10 @@ _COMPARISONS: dict[str, Callable[[Rational], bool]] = {
 }
 
 
-def _together(found: list[_Here]) -> list[_Here]:
+def _together(found: list[Here]) -> list[Here]:
     """Bundles that exclude one another at one instruction, as few as the rules make them."""
     while True:
-        kept: list[_Here] = []
+        kept: list[Here] = []
         for each in found:
             here = each.freed()
             for number, other in enumerate(kept):
@@ -521,20 +528,20 @@ def _renamed(value: Value, names: Mapping[str, str]) -> Value:
     return value[0], tuple(sorted((names.get(name, name), factor) for name, factor in value[1]))
 
 
-def _number(value: Value) -> Number:
+def as_number(value: Value) -> Number:
     if not isinstance(value, tuple):
         refuse("a number is expected", "question.code")
     return value
 
 
 def _plain(value: Value, expression: Expression) -> int:
-    constant, terms = _number(value)
+    constant, terms = as_number(value)
     if terms or constant.q != 1:
         refuse("a whole number that neither data nor noise change is expected", expression.place)
     return int(constant.p)
 
 
-def _added(one: Number, two: Number) -> Number:
+def added_numbers(one: Number, two: Number) -> Number:
     terms = dict(one[1])
     for name, factor in two[1]:
         terms[name] = terms.get(name, ZERO) + factor
@@ -547,9 +554,9 @@ def _scaled(one: Number, factor: Rational) -> Number:
 
 def _computed(head: str, values: list[Number], expression: Expression) -> Number:
     if head == "+":
-        return _added(values[0], values[1])
+        return added_numbers(values[0], values[1])
     if head == "-":
-        return _added(values[0], _scaled(values[1], -ONE))
+        return added_numbers(values[0], _scaled(values[1], -ONE))
     if head == "neg":
         return _scaled(values[0], -ONE)
     if head in ("*", "/"):
