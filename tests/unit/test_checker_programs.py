@@ -306,7 +306,8 @@ class TestSparseVector:
 
     @pytest.mark.parametrize("factor", ["49/100", "0", "-1"])
     def test_lower_bounds_on_costs(self, factor):
-        rejected(changed(sparse_vector(), "evidence", "bounds", 1, "factor", to=factor), "the costs are within")
+        words = "at least 0" if factor == "-1" else "the costs are within"
+        rejected(changed(sparse_vector(), "evidence", "bounds", 1, "factor", to=factor), words)
         rejected(changed(sparse_vector(), "evidence", "bounds", 0, "constant", to=factor), "the costs are within")
 
     def test_wrong_shifts(self):
@@ -420,10 +421,44 @@ class TestSparseVector:
         for bounds in ([], [{"names": ["N"], "factor": "1/2"}] * 2, [{"names": [], "constant": "1"}]):
             rejected(changed(sparse_vector(), "evidence", "bounds", to=bounds))
 
-    def test_products_of_scales_are_refused(self):
+    def test_products_of_scales_have_counters_of_their_own(self):
         sample = [*sparse_vector()["question"]["code"][4][:4], {"factor": "4", "names": ["N", "N"]}]
-        squared = code(sparse_vector(), 4, sample)
-        rejected(changed(squared, "evidence", "bounds", 1, "names", to=["N", "N"]), "product")
+        squared = changed(code(sparse_vector(), 4, sample), "evidence", "bounds", 1, "names", to=["N", "N"])
+        rejected(squared)  # the invariant speaks of the counter of N
+        text = squared["evidence"]["invariants"]["3"].replace("|cost N|", "|cost N N|")
+        accepted(changed(squared, "evidence", "invariants", "3", to=text))
+
+    def test_a_bound_below_zero_takes_nothing_off_the_others_where_the_size_is_0(self):
+        certificate = proof(
+            {
+                "inputs": {"q": QUERIES, "p": {**QUERIES, "shape": "value"}},
+                "sorts": {"p": "real", "x": "real", "y": "real"},
+                "code": [
+                    ["test", ["<=", ["int", 1], ["length", "q"]], 1, 3],
+                    ["sample", "y", "laplace", ["int", 0], {"factor": "1", "names": ["size"]}],
+                    ["jump", 0],  # longer lists never end
+                    ["sample", "x", "laplace", v("p"), {"factor": "1/2", "names": []}],
+                    ["return", [v("x")]],
+                ],
+            },
+            {
+                "cuts": [0],
+                "bounds": [{"names": [], "constant": "2", "terms": {}}, {"names": ["size"], "factor": "-1"}],
+                "paths": [
+                    {
+                        "from": 0,
+                        "tests": [[0, False]],
+                        "cases": [{"when": [], "shifts": {"3": {"constant": "0", "distances": [["p", "-1"]]}}}],
+                    }
+                ],
+                "invariants": {"0": "(and (= |cost| 0.0) (= |cost size| 0.0))"},
+            },
+        )
+        rejected(certificate, "at least 0")
+        true = changed(certificate, "evidence", "bounds", 1, "factor", to="0")
+        rejected(true, "may exceed")
+        true["question"] |= {"epsilon": "2", "claim": {"constant": "2", "terms": {}}}
+        accepted(true)
 
     def test_names_of_the_state_are_not_variables(self):
         for name in ("size", "cost", "t: distance", "cost N"):

@@ -158,13 +158,13 @@ def _is_length(part: Expression, lists: frozenset[str]) -> bool:
 
 def _scale(expression: Expression, public: tuple[str, ...], lists: frozenset[str] = frozenset()) -> Scale:
     """A scale as a multiple of a product of public numbers."""
-    factor, powers = _monomial(expression, public, lists)
+    factor, powers = monomial(expression, public, lists)
     if any(power < 0 for power in powers.values()):
         raise Unsupported(f"the scale at {expression.place} divides by a public number")
     return Scale(factor, tuple(sorted(name for name, power in powers.items() for _ in range(power))))
 
 
-def _monomial(
+def monomial(
     expression: Expression, names: tuple[str, ...], lists: frozenset[str] = frozenset()
 ) -> tuple[Rational, dict[str, int]]:
     """A scale as a rational times powers of names, and of the length of some lists."""
@@ -178,14 +178,14 @@ def _monomial(
         case Variable(name) if name in names:
             return ONE, {name: 1}
         case Operation("*" | "/" as sign, (left, right)):
-            a, m = _monomial(left, names, lists)
-            b, n = _monomial(right, names, lists)
+            a, m = monomial(left, names, lists)
+            b, n = monomial(right, names, lists)
             powers = dict(m)
             for name, power in n.items():
                 powers[name] = powers.get(name, 0) + (power if sign == "*" else -power)
             return (a * b if sign == "*" else a / b), {k: v for k, v in powers.items() if v}
         case Operation("pos" | "whole", (inner,)):
-            return _monomial(inner, names, lists)
+            return monomial(inner, names, lists)
         case _:
             raise Unsupported(f"the scale at {expression.place} is no multiple of a product of public numbers")
 
@@ -214,7 +214,7 @@ def unit(mechanism: Mechanism) -> str | None:
         )
         try:
             known = (*mechanism.public_numbers, name)
-            powers = [_monomial(resolved(s.arguments[1], body), known)[1] for s in scales]
+            powers = [monomial(resolved(s.arguments[1], body), known)[1] for s in scales]
         except Unsupported:
             continue
         if scales and not elsewhere and all(power.get(name) == -1 for power in powers):

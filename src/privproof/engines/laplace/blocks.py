@@ -22,6 +22,7 @@ from privproof.compiling.scales import SIZE
 from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED, Sort, input_sort, output_parts
 from privproof.engines.laplace.kept import Kept, filled
 from privproof.engines.laplace.paths import Drawn, Obligation, Path, Read, Walk
+from privproof.engines.laplace.products import product_name
 from privproof.engines.laplace.promises import Law
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.symbols import COUNTED, Symbols
@@ -624,6 +625,8 @@ class Blocks(Symbols):
                 return Value(a.sort, -a.one, None if a.other is None else -a.other)
             case "+" | "extend" | "-":
                 return added(values[0], values[1], 1 if name != "-" else -1)
+            case "*" if (known := self.product_in(Operation(name, arguments, place))) is not None:
+                return Value("int", known[0] * self.fixed[product_name(known[1])])
             case "*" | "repeat":
                 return self._product(values[0], values[1], place, walk)
             case "/":

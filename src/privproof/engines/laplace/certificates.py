@@ -152,11 +152,17 @@ def _paths(proof: AlignmentProof) -> list[dict[str, object]]:
                     shifts[str(drawn.instruction)] = _shift(shift)
             if shifts:
                 listed.append({"when": [_atom(atom, proof.program) for atom in case], "shifts": shifts})
-        if listed or settled:
+        exchanged = [
+            {"names": list(each.names), "by": each.by, "times": str(each.times)}
+            for each in proof.blocks.exchanges
+            if each.applies(path)
+        ]
+        if listed or settled or exchanged:
             tests = [[number, outcome] for number, outcome in path.tests]
             aligned = {"from": path.source, "tests": tests, "cases": listed}
             listed_by = {at: _alone(list(given.values())) for at, given in settled.items()}
-            result.append({**aligned, "settled": listed_by} if settled else aligned)
+            more = {"settled": listed_by} if settled else {}
+            result.append({**aligned, **more, **({"exchanged": exchanged} if exchanged else {})})
     return result
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.one_change import change_conjectures, is_about_change, plain_conjectures
+from privproof.engines.laplace.products import product_name
 from privproof.engines.laplace.solver import answered, true, z3
 from privproof.engines.laplace.values import Term, number, real
 
@@ -65,10 +67,13 @@ def symbols(blocks: Blocks, cut: int) -> dict[str, Term]:
 
 
 def conjectured(
-    blocks: Blocks, steps: Sequence[Implication], pause: Callable[[], None] = lambda: None
+    blocks: Blocks,
+    steps: Sequence[Implication],
+    pause: Callable[[], None] = lambda: None,
+    limits: Mapping[tuple[str, ...], Term] = MappingProxyType({}),
 ) -> dict[int, Term] | None:
-    """Formulas for the cuts, made of simple bounds, if such are enough."""
-    held = {cut: list(_conjectures(blocks, cut)) for cut in blocks.program.cuts}
+    """Formulas for the cuts, made of simple bounds, if such are enough; the limits are those of the counters in the end."""
+    held = {cut: [*_conjectures(blocks, cut), *_limited(limits)] for cut in blocks.program.cuts}
     if not blocks.program.kept:
         _keep(blocks, steps, held, pause)
         if _suffices(steps, held):
@@ -163,10 +168,12 @@ def _conjectures(blocks: Blocks, cut: int) -> Iterator[Term]:
         for count in counters:
             for factor in _FACTORS:
                 yield cost <= number(factor) * real(count)
+    yield from _exchange_conjectures(blocks, counters)
+    products = [blocks.fixed[product_name(names)] for names in blocks.products]
     for count in counters:
         for step in _STEPS:
             yield count >= step
-            for top in (*sizes, *public):
+            for top in (*sizes, *public, *products):
                 yield count <= top + step
             for top in public:
                 yield count <= 2 * top + step
@@ -175,3 +182,20 @@ def _conjectures(blocks: Blocks, cut: int) -> Iterator[Term]:
             for end in _ENDS:
                 yield real(term) <= number(end)
                 yield real(term) >= number(end)
+
+
+def _limited(limits: Mapping[tuple[str, ...], Term]) -> list[Term]:
+    """That no counter ever holds more than in the end."""
+    return [z3.Real(counter(group)) <= limit for group, limit in limits.items()]
+
+
+def _exchange_conjectures(blocks: Blocks, counters: Sequence[Term]) -> Iterator[Term]:
+    """Bounds of costs that are paid in advance: what is left of the payment, and how often it was made."""
+    for each in blocks.exchanges:
+        paid = number(each.times) * real(blocks.fixed[each.by])
+        cost, other = z3.Real(counter(each.names)), z3.Real(counter(each.others))
+        for count in counters:
+            for factor in dict.fromkeys((each.times, *_FACTORS)):
+                yield cost + paid <= number(factor) * real(count)
+            for step in (0, 1):
+                yield other <= number(each.most) * real(count + step)

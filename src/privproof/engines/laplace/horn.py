@@ -18,6 +18,7 @@ from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.conjectures import Implication, conjectured, counter, symbols
 from privproof.engines.laplace.norms import spread, square_bound
 from privproof.engines.laplace.paths import Path
+from privproof.engines.laplace.products import product_name
 from privproof.engines.laplace.solver import answered, false, true, z3
 from privproof.engines.laplace.symbols import COUNTED
 from privproof.engines.laplace.values import Term, number, real
@@ -53,7 +54,7 @@ class Bound:
             whole = not self.limit.terms and self.limit.constant.q == 1
             return z3.IntVal(int(self.limit.constant.p)) if whole else affine(self.limit, blocks)
         if self.group:
-            return number(self.limit.constant) * real(blocks.fixed[self.group[0]])
+            return number(self.limit.constant) * real(blocks.fixed[product_name(self.group)])
         return affine(self.limit, blocks)
 
 
@@ -77,25 +78,31 @@ Outcome = Literal["fails", "unknown"]
 
 
 def invariants(
-    blocks: Blocks, alignment: Alignment, bounds: tuple[Bound, ...], monitor: Monitor | None = None
+    blocks: Blocks,
+    alignment: Alignment,
+    bounds: tuple[Bound, ...],
+    monitor: Monitor | None = None,
+    *,
+    patient: bool = True,
 ) -> Invariants | Outcome:
-    """Invariants that prove an alignment, or why there are none."""
+    """Invariants that prove an alignment, or why there are none; without patience with the least effort, where there are other ways."""
     steps = implications(blocks, alignment, bounds)
     watch = Monitor() if monitor is None else monitor
+    limits = {bound.group: bound.term(blocks) for bound in bounds if bound.group not in blocks.logarithms}
     if all(path.target is None for path in blocks.paths):
         direct = _without_loops(steps, watch)
         if direct != "unknown":
             return direct if isinstance(direct, str) else Invariants({0: true()}, bounds)
     if blocks.program.kept:  # places and distances of lists are beyond what Spacer finds, but for runs that fail
-        simple = conjectured(blocks, steps, watch.pause)
+        simple = conjectured(blocks, steps, watch.pause, limits)
         return _attempt(blocks, steps, bounds, *_LITTLE) if simple is None else Invariants(simple, bounds)
-    for effort, seeds in _EFFORTS:
+    for effort, seeds in _EFFORTS if patient else _EFFORTS[:1]:
         for seed in seeds:
             watch.pause()
             found = _attempt(blocks, steps, bounds, effort, seed)
             if found != "unknown":
                 return found
-        if effort == _EFFORTS[0][0] and (simple := conjectured(blocks, steps, watch.pause)) is not None:
+        if effort == _EFFORTS[0][0] and (simple := conjectured(blocks, steps, watch.pause, limits)) is not None:
             return Invariants(simple, bounds)
     return "unknown"
 
@@ -216,6 +223,11 @@ def _along(blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: 
         if drawn.promised is not None:
             name = counter(drawn.promised[0])
             costs[name] = costs[name] + put(drawn.promised[1])
+    for exchange in blocks.exchanges:
+        if exchange.applies(path):
+            less, more = counter(exchange.names), counter(exchange.others)
+            costs[less] = costs[less] - number(exchange.times) * real(blocks.fixed[exchange.by])
+            costs[more] = costs[more] + number(exchange.times)
     within = []
     for bound in bounds:
         cost, limit = costs[counter(bound.group)], bound.term(blocks)
@@ -276,15 +288,17 @@ def shared(
     """
     if not blocks.logarithms and budget.ratio is not None:
         return None
+    counted = (*blocks.groups, *(each.others for each in blocks.exchanges if each.others not in blocks.groups))
+    counted = tuple(dict.fromkeys(counted))
     if not blocks.logarithms:
-        return _shared(budget, blocks.groups, spent)
+        return _shared(budget, counted, spent)
     if budget.ratio is not None:
         [group, *more] = blocks.groups
         fits = not more and blocks.logarithms.get(group) == budget.ratio
         return (Bound(group, Affine(budget.constant, budget.terms)),) if fits else None
     if exact is None or exact.infinite:
         return None
-    others = tuple(group for group in blocks.groups if group not in blocks.logarithms)
+    others = tuple(group for group in counted if group not in blocks.logarithms)
     if not others and len(blocks.logarithms) == 1:
         [(group, ratio)] = blocks.logarithms.items()
         return (Bound(group, Affine(rational(most_times(ratio, exact)))),)
@@ -322,8 +336,6 @@ def _shared(
 ) -> tuple[Bound, ...] | None:
     if groups == ((),):
         return (Bound((), budget),)
-    if any(len(group) > 1 for group in groups):
-        return None
     if () not in groups and len(groups) == 1 and not budget.terms:
         return (Bound(groups[0], budget),)
     left = budget

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
@@ -14,7 +14,8 @@ from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import Alignment, cases
 from privproof.engines.laplace.blocks import Blocks
-from privproof.engines.laplace.horn import Bound, Invariants, invariants, shared
+from privproof.engines.laplace.horn import Bound, Invariants, Outcome, invariants, shared
+from privproof.engines.laplace.products import exchanges
 from privproof.engines.laplace.promises import Promise, promises
 from privproof.engines.laplace.squares import Steps, allowances, delta_for_each, delta_of, enough
 from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Synthesis, instances
@@ -400,27 +401,39 @@ def _attempt(
             alignment = search.aligned(listed)
         except GaveUp as problem:
             return NoProof(str(problem), search.last, blocks)
+        several = any(len(group) > 1 for group in blocks.groups)
         bounds = shared(budget, blocks, {}, search.exact) if sharing is None else None
+        ways: Iterable[tuple[Blocks, tuple[Bound, ...] | None]] = ((blocks, bounds),)
         if sharing is not None:
-            bounds = sharing(alignment, search.spent(alignment, instances(blocks)))
-            if bounds is None:
-                return NoProof(_GIVEN_AWAY, search.last, blocks)
-        elif len(blocks.groups) > 1 or bounds is None:
-            spent = search.spent(alignment, instances(blocks))
-            bounds = shared(budget, blocks, {g: rational(v) for g, v in spent.items()}, search.exact)
-        if bounds is None:
-            single = "the scales of the noise are no multiples of single public numbers"
-            return NoProof(_SHARES if blocks.logarithms else single, search.last, blocks)
-        found = invariants(blocks, alignment, bounds, monitor)
-        if isinstance(found, Invariants):
-            return AlignmentProof(blocks, alignment, found, budget)
+            ways = ((blocks, sharing(alignment, search.spent(alignment, instances(blocks)))),)
+        elif len(blocks.groups) > 1 or several or bounds is None:
+            spent = {g: rational(v) for g, v in search.spent(alignment, instances(blocks)).items()}
+            ways = _exchanged(blocks, budget, spent, search.exact)
+        outcome: Outcome | None = None
+        for tried, bounds in ways:
+            if bounds is not None:
+                found = invariants(tried, alignment, bounds, monitor, patient=not several)
+                if isinstance(found, Invariants):
+                    return AlignmentProof(tried, alignment, found, budget)
+                outcome = found
+        if outcome is None:
+            return NoProof(_SHARES if sharing is None else _GIVEN_AWAY, search.last, blocks)
         reason = {
             "fails": "the alignment that small sizes allow fails on larger ones",
             "unknown": "the solver found no invariant",
-        }[found]
-        if found == "unknown":
+        }[outcome]
+        if outcome == "unknown":
             break
     return NoProof(reason, search.last, blocks)
+
+
+def _exchanged(
+    blocks: Blocks, budget: Affine, spent: Mapping[tuple[str, ...], Rational], exact: Epsilon | None
+) -> Iterator[tuple[Blocks, tuple[Bound, ...] | None]]:
+    """Ways to count the costs of products of public numbers, each with the bounds of the counters."""
+    for plan, left in exchanges(blocks.groups, blocks.paths, spent):
+        tried = blocks.exchanging(plan)
+        yield tried, shared(budget, tried, left, exact)
 
 
 def prove(

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
+from typing import Self
 
 from privproof.compiling.differing import differs
 from privproof.compiling.relational import Program
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sampled import root_part
+from privproof.compiling.scales import SIZE, SQUARES, common_lists
 from privproof.compiling.sorts import SHIFTED, Sort, input_sort, output_parts, sort_of
 from privproof.engines.laplace.kept import Kept, kept_symbol
+from privproof.engines.laplace.products import (
+    Exchange,
+    product_facts,
+    product_in,
+    product_name,
+    whole_range,
+    with_parts,
+)
 from privproof.engines.laplace.promises import Promise
 from privproof.engines.laplace.reaches import reaches
 from privproof.engines.laplace.records import Records
@@ -69,6 +81,8 @@ class Symbols:
         """How much larger than the last index a whole number of the result may be."""
         self.places = places
         """At how many places the two runs may differ in a list that is kept."""
+        self.exchanges: tuple[Exchange, ...] = ()
+        """How costs are exchanged between counters."""
         self._fresh = 0
         self.remainders: list[tuple[Term, str, Term, Term]] = []
         """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
@@ -128,6 +142,7 @@ class Symbols:
                     result[f"{name}: distance"] = symbol(f"{name}: distance", self.program.sorts[name])
         if any(self.program.inputs[name].size is None for name in self.program.lists):
             result["size"] = z3.Int("size")
+        result |= {product_name(names): z3.Int(product_name(names)) for names in self.products}
         if self.program.relation == "one":
             if self.measured:
                 result["changed"] = z3.Int("changed")
@@ -163,6 +178,8 @@ class Symbols:
         if "size" in self.fixed:
             size = self.fixed["size"]
             found.append(size == self.program.size if self.program.size is not None else size >= 0)
+        for names in self.products:
+            found += product_facts(names, self.fixed, self._ranges)
         if relation == "one":
             by = self.fixed.get("by")
             for k, name in enumerate(self.private):
@@ -178,6 +195,32 @@ class Symbols:
         for name in self.summed:
             found += self.records.facts(name)
         return z3.And(*found) if found else true()
+
+    @cached_property
+    def products(self) -> tuple[tuple[str, ...], ...]:
+        """The products of public numbers in scales and expressions, each after those of some of its numbers."""
+        drawn = (group for group in self.groups if group not in (SQUARES, *self.logarithms))
+        said = (
+            known[1]
+            for step in self.program.code
+            for expression in instruction_reads(step)
+            for part in within(expression)
+            if (known := self.product_in(part)) is not None
+        )
+        return with_parts(chain(drawn, said))
+
+    def product_in(self, expression: Expression) -> tuple[int, tuple[str, ...]] | None:
+        """An expression as a multiple of a product of public numbers; None where it is none."""
+        if not (isinstance(expression, Operation) and expression.name == "*"):
+            return None
+        return product_in(expression, self.mechanism.public_numbers, common_lists(self.mechanism))
+
+    @cached_property
+    def _ranges(self) -> dict[str, tuple[int | None, int | None]]:
+        """The least and the largest value of what products are of."""
+        size = self.program.size
+        found = {name: whole_range(self.program.inputs[name]) for name in self.mechanism.public_numbers}
+        return {**found, SIZE: (0, None) if size is None else (size, size)}
 
     def apart(self, name: str, index: Term) -> Term:
         """The distance of a private value, or of an element of a private list, where the relation says it."""
@@ -274,8 +317,15 @@ class Symbols:
 
     @property
     def counters(self) -> tuple[tuple[str, ...], ...]:
-        """Everything that is counted: costs, and how often promises are given."""
-        return (*self.groups, *(promise.group for promise in self.promises))
+        """Everything that is counted: costs, also those that others are exchanged for, and how often promises are given."""
+        more = dict.fromkeys(each.others for each in self.exchanges if each.others not in self.groups)
+        return (*self.groups, *more, *(promise.group for promise in self.promises))
+
+    def exchanging(self, exchanges: tuple[Exchange, ...]) -> Self:
+        """The same, where costs are exchanged between counters."""
+        made = copy(self)
+        made.exchanges = exchanges
+        return made
 
     @cached_property
     def logarithms(self) -> dict[tuple[str, ...], Rational]:

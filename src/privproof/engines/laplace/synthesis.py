@@ -37,6 +37,7 @@ from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.locality import Locality
 from privproof.engines.laplace.norms import spread, square_bound
 from privproof.engines.laplace.paths import Drawn, Obligation, Path
+from privproof.engines.laplace.products import product_name, values_of
 from privproof.engines.laplace.solver import Substitution, answered, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.engines.monitor import Monitor
@@ -53,6 +54,8 @@ _EFFORT = 3_000_000
 """Z3's resource limit of one query about runs; the guesses, which pile up, have ten times as much. No clock is involved."""
 
 
+_MOST_TURNS = 64
+"""A loop that goes on for a product of public numbers is followed to its end if these are no more; runs of nested loops get long."""
 _DECIMALS = 10**12
 """A logarithm counts with twelve decimals while alignments are searched for; whether costs are within the budget is decided exactly."""
 _SLACK = Fraction(1, 10**9)
@@ -457,7 +460,10 @@ class _Search:
             (self.blocks.fixed[n], z3.IntVal(v)) for n, v in instance.values.items() if n in self.blocks.fixed
         ]
         self.solver.add(z3.substitute(self.blocks.facts, *self.fixed))
-        self.deepest = sum(v for n, v in instance.values.items()) + 4 * len(self.blocks.program.cuts) + 4
+        products = set(map(product_name, self.blocks.products))
+        turns = sum(v for n, v in instance.values.items() if n not in products)
+        turns += sum(v for n, v in instance.values.items() if n in products and v <= _MOST_TURNS)
+        self.deepest = turns + 4 * len(self.blocks.program.cuts) + 4
         self.spent: dict[tuple[str, ...], Fraction] | None = None
         self.ready: dict[tuple[Path, Case], _Ready] = {}
         self.deepest = max(self.deepest, 2 * instance.values.get("size", 0) + 6)
@@ -709,6 +715,7 @@ def instances(blocks: Blocks, *, pump: int = 0) -> list[Instance]:
             given = dict(zip(names, combination, strict=True))
             if "size" in blocks.fixed:
                 given["size"] = size
+            given |= values_of(blocks.products, given)
             result.append(Instance(given, 1 if pump else (1 if size > 2 and len(names) > 2 else None)))
     if streams and not sized:
         result = [Instance(i.values, 1 if pump else None) for i in result]

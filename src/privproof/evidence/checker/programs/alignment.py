@@ -38,6 +38,7 @@ from privproof.evidence.checker.programs.inputs import Affine, Declared, at_most
 from privproof.evidence.checker.programs.instructions import SQUARES, Group, Logarithm, Program, Sample, read_group
 from privproof.evidence.checker.programs.invariants import read_invariant
 from privproof.evidence.checker.programs.paths import Alignment, Path, paths_of, read_alignments, read_cuts
+from privproof.evidence.checker.programs.products import product_of
 from privproof.evidence.checker.programs.promises import Promise, prices, read_promises
 from privproof.evidence.checker.programs.solving import Condition, Solver
 from privproof.evidence.checker.programs.states import State, cost_of
@@ -60,10 +61,13 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
     foretell = "foretold" in evidence
     flow = flow_of(program, foretell=foretell)
     promises = read_promises(evidence.get("promises", []), flow, limits)
-    state = State(flow, dict.fromkeys(each.cost for each in promises.values()), _places(evidence))
     cuts = read_cuts(evidence.get("cuts"), program, flow.selections)
     paths = paths_of(program, cuts)
     alignments = read_alignments(evidence.get("paths"), paths, flow, limits, foretold=foretell)
+    exchanges = [exchange for alignment in alignments.values() for exchange in alignment.exchanged]
+    exchanged = [group for each in exchanges for group in (each.names, each.others)]
+    counted = dict.fromkeys(each.cost for each in promises.values())
+    state = State(flow, counted, _places(evidence), exchanged)
     foretold = read_foretold(evidence["foretold"], flow, limits) if foretell else Foretold()
     bounds, shifts = _bounds(evidence.get("bounds"), state, promises, foretold, _discrete(program, alignments), limits)
     definitions = _definitions(evidence.get("invariants"), cuts, state)
@@ -142,7 +146,7 @@ def _bounds(
     """The bounds of the costs as terms, by the symbol of the cost, and as numbers; refuses bounds that exceed the claim."""
     listed = a_list(value, "evidence.bounds")
     declared = state.declared
-    within(len(listed), len(state.flow.groups) + 1, "bounds", "evidence.bounds")
+    within(len(listed), len(state.groups) + 1, "bounds", "evidence.bounds")
     found: dict[Group, str] = {}
     total = Affine(ZERO, {})
     product = ONE
@@ -163,7 +167,7 @@ def _bounds(
             counted[logarithm] = Affine(Rational(times_), {}) if isinstance(times_, int) else times_
             continue
         if "squares" in given:
-            if SQUARES in found or SQUARES not in state.flow.groups:
+            if SQUARES in found or SQUARES not in state.groups:
                 refuse("the squares of Gaussian noise are bounded once, where there is some", place)
             only_members(given, ("squares",), place)
             squares = a_number(given["squares"], f"{place}.squares", limits)
@@ -172,7 +176,7 @@ def _bounds(
         group = read_group(given.get("names"), declared, f"{place}.names")
         if group in found:
             refuse("the costs are bounded twice", place)
-        if group not in state.flow.groups:
+        if group not in state.groups:
             refuse("no noise has such a scale", place)
         if not group:
             only_members(given, ("names", "constant", "terms"), place)
@@ -180,13 +184,14 @@ def _bounds(
             total = Affine(total.constant + affine.constant, affine.terms)
             found[group] = _affine(affine, state)
             continue
-        if len(group) > 1:
-            refuse("the product of several public integers is not bounded here", place)
         only_members(given, ("names", "factor"), place)
         factor = a_number(given.get("factor"), f"{place}.factor", limits)
+        if factor < 0:  # where the size is 0, the product is, and nothing may be taken off the other costs
+            refuse("the factor of a product is at least 0", f"{place}.factor")
         total = Affine(total.constant + factor, total.terms)
-        found[group] = times(factor, f"(to_real {state.own(group[0])})", REAL)
-    for each in state.flow.groups:
+        bound = "0.0" if factor == 0 else times(factor, f"(to_real {state.own(product_of(group))})", REAL)
+        found[group] = bound
+    for each in state.groups:
         if each not in found:
             if each:
                 named = " * ".join(each) if isinstance(each, tuple) else str(each)
@@ -233,7 +238,7 @@ def _logarithm(given: dict[str, object], place: str, state: State, limits: Limit
 
 
 def _known(logarithm: Logarithm, state: State, place: str) -> Logarithm:
-    if logarithm not in state.flow.groups:
+    if logarithm not in state.groups:
         refuse("no noise has such an alpha", place)
     return logarithm
 

@@ -15,6 +15,7 @@ from math import isqrt
 from privproof.evidence.checker.outcomes import within
 from privproof.evidence.checker.programs.expressions import BITS, Expression
 from privproof.evidence.checker.programs.inputs import NORMS, Input
+from privproof.evidence.checker.programs.products import monomial, product_of
 from privproof.evidence.checker.programs.states import (
     State,
     distance_at,
@@ -365,7 +366,10 @@ class Evaluator:
         if head in BITS:
             return self._bits(expression, values)
         if head == "*" and all(part.constant is None for part in expression.parts):
-            return Value.low(sort, self.fresh(kind))
+            product = monomial(expression, self.state.declared)
+            if product is None or product[1] not in self.state.products:
+                return Value.low(sort, self.fresh(kind))
+            return Value.low(sort, times(product[0], self.state.own(product_of(product[1])), kind))
         values = [value.as_sort(sort) for value in values]
         if head in ("*", "/"):
             divided, other = (

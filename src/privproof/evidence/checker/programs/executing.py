@@ -36,6 +36,7 @@ from privproof.evidence.checker.programs.instructions import (
     Whole,
 )
 from privproof.evidence.checker.programs.paths import Alignment, Condition, Path, Shift
+from privproof.evidence.checker.programs.products import Exchange
 from privproof.evidence.checker.programs.promises import Promise
 from privproof.evidence.checker.programs.states import (
     State,
@@ -97,12 +98,21 @@ class Execution:
         outcomes = dict(path.tests)
         for at in path.steps:
             self._step(at, outcome=outcomes.get(at))
+        for exchange in alignment.exchanged:
+            self._exchange(exchange)
         self._reads_exist()
 
     @property
     def now(self) -> dict[str, str]:
         """The terms of the changing symbols."""
         return self.evaluator.now
+
+    def _exchange(self, exchange: Exchange) -> None:
+        """Parts of one counter become parts of another, at the same cost."""
+        taken, given = cost_of(exchange.names), cost_of(exchange.others)
+        less = times(-exchange.times, f"(to_real {self.state.own(exchange.by)})", REAL)
+        self.now[taken] = self.evaluator.named(plus(self.now[taken], less), REAL)
+        self.now[given] = self.evaluator.named(plus(self.now[given], number(exchange.times, REAL)), REAL)
 
     def within_bounds(self) -> str:
         """That the costs are within the bounds now."""

@@ -33,6 +33,7 @@ from privproof.evidence.checker.programs.instructions import (
     Test,
     Whole,
 )
+from privproof.evidence.checker.programs.products import monomial, with_parts
 from privproof.evidence.checker.programs.selections import selections_of
 
 _HELD = ("variable", "entry", "part")
@@ -51,6 +52,7 @@ class Flow:
         groups: the groups of public integers in the scales, the empty one always among them, and the logarithms.
         others: the variables that hold the largest of the other values of a selection, and nothing else.
         selections: the first and the last instruction of every selection.
+        products: the products of public integers in scales and expressions, each after those of some of its names.
     """
 
     program: Program
@@ -60,6 +62,7 @@ class Flow:
     groups: tuple[Group, ...]
     others: frozenset[str]
     selections: dict[int, int]
+    products: tuple[tuple[str, ...], ...]
 
     @property
     def summed(self) -> tuple[str, ...]:
@@ -137,7 +140,17 @@ def flow_of(program: Program, *, foretell: bool = False) -> Flow:
         tuple(sorted(scales | {()}, key=str)),
         frozenset(others),
         selections,
+        with_parts(_products(program, scales)),
     )
+
+
+def _products(program: Program, scales: set[Group]) -> Iterator[tuple[str, ...]]:
+    """The products of public integers in scales and in expressions."""
+    yield from (group for group in scales if isinstance(group, tuple))
+    for expression in _expressions(program):
+        for part in parts_within(expression):
+            product = monomial(part, program.declared) if part.head == "*" else None
+            yield () if product is None else product[1]
 
 
 def _selections(program: Program, noisy: set[str]) -> dict[int, int]:

@@ -31,6 +31,7 @@ from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.expressions import Expression, Reader
 from privproof.evidence.checker.programs.flow import Flow
 from privproof.evidence.checker.programs.instructions import Next, Program, Sample, Test
+from privproof.evidence.checker.programs.products import Exchange, read_exchanges
 from privproof.exact import Rational
 
 _MOST_PATHS = 5_000
@@ -112,12 +113,13 @@ class Alignment:
     """The cases of a path; the first whose conditions hold counts, and without one nothing is shifted.
 
     The shifts of Gaussian noise are settled: of each the first whose conditions hold counts.  They have conditions only where delta
-    pays for every result that may be foretold.
+    pays for every result that may be foretold.  Costs are exchanged between counters where the path ends.
     """
 
     cases: tuple[Case, ...]
     place: str
     settled: Mapping[int, tuple[Settled, ...]] = field(default_factory=dict)
+    exchanged: tuple[Exchange, ...] = ()
 
 
 def paths_of(program: Program, cuts: frozenset[int]) -> list[Path]:
@@ -178,7 +180,7 @@ def read_alignments(
     for i, item in enumerate(listed):
         place = f"{_PLACE}[{i}]"
         given = an_object(item, place)
-        only_members(given, ("from", "tests", "cases", "settled"), place)
+        only_members(given, ("from", "tests", "cases", "settled", "exchanged"), place)
         tests = tuple(
             _outcome(test, f"{place}.tests[{k}]") for k, test in enumerate(a_list(given.get("tests"), f"{place}.tests"))
         )
@@ -192,7 +194,8 @@ def read_alignments(
         reader = _Reader(flow, path, limits, foretold=foretold)
         settled = reader.settled(given.get("settled", {}), f"{place}.settled")
         read = tuple(reader.case(case, f"{place}.cases[{k}]") for k, case in enumerate(cases))
-        found[path] = Alignment(read, place, settled)
+        exchanged = read_exchanges(given.get("exchanged", []), flow.program.declared, f"{place}.exchanged", limits)
+        found[path] = Alignment(read, place, settled, exchanged)
     alignments = {path: found.get(path, Alignment((), _PLACE)) for path in paths}
     _settled(alignments, flow.program)
     _predictable(alignments, flow.program)

@@ -25,6 +25,7 @@ from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.flow import Flow
 from privproof.evidence.checker.programs.inputs import ADD_REMOVE, NORMS, SIZE, Input, Rows, Scalar
 from privproof.evidence.checker.programs.instructions import Group, Logarithm, Sample
+from privproof.evidence.checker.programs.products import inequalities, product_of
 from privproof.evidence.checker.programs.terms import (
     BOOL,
     INT,
@@ -106,11 +107,17 @@ class State:
         changing: the names of those that instructions change.
         counted: what is counted besides costs: how often promises were given.
         places: at how many places the runs may differ in a list that is kept.
+        groups: what costs are counted in: those of the scales, and those that costs are exchanged into.
+        products: the products of public integers that have a symbol, each after those of some of its names.
     """
 
-    def __init__(self, flow: Flow, counted: Iterable[str] = (), places: int = 1) -> None:
+    def __init__(
+        self, flow: Flow, counted: Iterable[str] = (), places: int = 1, exchanged: Iterable[Group] = ()
+    ) -> None:
         self.flow = flow
         self.places = places
+        self.groups = (*flow.groups, *(group for group in dict.fromkeys(exchanged) if group not in flow.groups))
+        self.products = flow.products
         self.counted = tuple(counted)
         self.declared = flow.program.declared
         self.symbols: dict[str, Symbol] = {}
@@ -136,6 +143,8 @@ class State:
             if each.shape == "value":
                 yield from self._variable(each.name, each.sort)
         yield SIZE, INT
+        for names in self.products:
+            yield product_of(names), INT
         if self.declared.relation == "one":
             yield "changed", INT
             yield "by", self._by
@@ -184,7 +193,7 @@ class State:
             for each in self.declared.private:
                 yield passed_of(each.name), INT
                 yield spent_of(each.name), REAL
-        for group in self.flow.groups:
+        for group in self.groups:
             yield cost_of(group), INT if isinstance(group, Logarithm) else REAL
         for name in self.counted:
             yield name, REAL
@@ -207,6 +216,9 @@ class State:
         known = [f"(<= 0 {size})" if self.declared.size is None else f"(= {size} {self.declared.size})"]
         if not any(isinstance(step, Sample) and not step.group for step in self.flow.program.code):
             known.append(f"(= {self.own(cost_of(()))} 0.0)")  # nothing ever changes it
+        own = {name: symbol.own for name, symbol in self.symbols.items()}
+        for names in self.products:
+            known += inequalities(names, self.declared, own)
         if self.declared.relation == "one":
             known += self._change()
         for name in self.flow.summed:
@@ -248,7 +260,7 @@ class State:
 
     def start(self) -> list[str]:
         """What holds before the first instruction: no cost, nothing read."""
-        costs = [self.symbols[cost_of(group)] for group in self.flow.groups]
+        costs = [self.symbols[cost_of(group)] for group in self.groups]
         costs += [self.symbols[name] for name in self.counted]
         known = [f"(= {cost.own} {zero(cost.sort)})" for cost in costs]
         if self.declared.relation in NORMS:
