@@ -19,7 +19,7 @@ from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import monomial
 from privproof.engines.laplace.paths import Path
 from privproof.engines.laplace.values import Term
-from privproof.exact import Rational
+from privproof.exact import ZERO, Rational, fraction
 from privproof.language.inputs import Input
 from privproof.language.syntax import Expression
 
@@ -134,18 +134,18 @@ def exchanges(
         for group, way in zip(products, chosen, strict=True):
             names = group
             for by, between in way:
-                rate = left.pop(names, Rational(0))
-                step = Exchange(names, by, Fraction(int(rate.p), int(rate.q)), between, Fraction(0))
-                left[names] = Rational(0)
+                rate = left.pop(names, ZERO)
+                step = Exchange(names, by, fraction(rate), between, Fraction(0))
+                left[names] = ZERO
                 names = step.others
-                left[names] = left.get(names, Rational(0)) + rate
+                left[names] = left.get(names, ZERO) + rate
                 made.append(step)
         yield tuple(_with_most(step, left) for step in made), left
 
 
 def _with_most(step: Exchange, left: Mapping[Names, Rational]) -> Exchange:
     most = left[step.others]
-    return Exchange(step.names, step.by, step.times, step.between, Fraction(int(most.p), int(most.q)))
+    return Exchange(step.names, step.by, step.times, step.between, fraction(most))
 
 
 def _ways(group: Names, paths: Sequence[Path]) -> Iterator[tuple[tuple[str, frozenset[tuple[int, int]]], ...]]:
