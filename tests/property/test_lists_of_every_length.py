@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from time import process_time
 
 import pytest
 from tests.amounts import selected
@@ -92,3 +93,13 @@ def test_proofs_for_every_length_agree_with_the_lengths(folder, seed):
 @pytest.mark.parametrize("seed", selected(range(3000), 10))
 def test_lists_that_are_filled_counts_that_are_cut_and_lengths_agree_as_well(folder, seed):
     compared(load(folder, longer_program(seed)), ("one", "add-remove")[seed % 2])
+
+
+@pytest.mark.parametrize("seed", [581, 641])
+def test_a_list_that_grows_with_the_data_is_told_in_seconds(folder, seed):
+    begun = process_time()
+    with pytest.raises(
+        PrivproofError, match=r"held between two elements, and more with every element: the last: .*out = "
+    ):
+        mechanism_question(load(folder, longer_program(seed)), every_length=True)
+    assert process_time() - begun < 20  # it took more than minutes

@@ -51,6 +51,8 @@ _MOST_STATES = 1_000
 """States between two elements; with more of them a counter or a list is taken to grow with the length, and a size is asked for."""
 _MOST_MOVES = 30_000
 """States times values of an element: each is a run that is followed through all its random choices."""
+_MOST_HELD, _LONG = 20_000, 200
+"""Parts of the values of all states together, where one has many: a list that grows makes each state longer than the one before."""
 _MOST_RESUMED = 5_000
 """Runs that are resumed with an element kept ahead of the loop: with many such elements each state has as many as they have outcomes."""
 _LATEST = 24
@@ -186,6 +188,7 @@ class TurnSearch:
         self.writes = any(isinstance(step, Emit) for step in explorer.flow.code)
         self.kept_ahead = False
         self.resumed = 0
+        self.held = 0
 
     def explore(self, stores: Sequence[Mapping[str, Any]]) -> None:
         """Follow the loop from every beginning until nothing is new."""
@@ -207,6 +210,14 @@ class TurnSearch:
                     if target not in found:
                         found.add(target)
                         waiting.append(target)
+            held = 0 if node[1].state is None else sum(1 for value in node[1].state.values for _ in leaves(value))
+            self.held += held
+            if self.held > _MOST_HELD and held > _LONG:
+                raise LanguageError(
+                    "length",
+                    f"{held} values are held between two elements, and more with every element: {self._told(node)}",
+                    hint="--size 3, or bound what grows with the list",
+                )
             if len(waiting) > _MOST_STATES or len(self.moves) * len(letters) > _MOST_MOVES:
                 raise LanguageError(
                     "length",
