@@ -19,13 +19,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privproof.engines.sampling import calling
+from privproof.engines.sampling import calling, sides
 from privproof.engines.sampling.calling import Calls
 from privproof.engines.sampling.outputs import pieces, plain
 from privproof.engines.sampling.runnable import Runnable, is_repeatable, runnable
 from privproof.engines.sampling.samples import FLOAT, Samples
-from privproof.errors import LanguageError, PrivproofError
+from privproof.errors import LanguageError, PrivproofError, QuestionError
 from privproof.exact import Budget
+from privproof.execution import workers as execution
 from privproof.language import (
     bernoulli,
     geometric,
@@ -296,8 +297,8 @@ def test_a_hidden_source_is_never_copied_into_several_processes():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no other way there")
 def test_where_processes_cannot_be_forked(monkeypatch):
-    monkeypatch.setattr(calling, "_start_method", lambda: "spawn")
-    with pytest.raises(LanguageError, match="cannot be sent to another process"):
+    monkeypatch.setattr(execution, "_start_method", lambda: "spawn")
+    with pytest.raises(QuestionError, match="cannot be sent to another process"):
         runnable(lambda x: x, processes=2).draw({"x": 1}, 10_000, 0)
     at_the_top_of_a_module = functools.partial(geometric, alpha="1/2")
     alone, shared = (runnable(at_the_top_of_a_module, inputs=integer(), processes=n) for n in (1, 2))
@@ -332,7 +333,7 @@ def test_a_call_that_fails_sometimes(processes):
 
 def test_a_process_that_dies():
     mother = os.getpid()
-    with pytest.raises(LanguageError, match="ended without an answer"):
+    with pytest.raises(QuestionError, match="without an answer"):
         Calls("dying", lambda: 1 if os.getpid() == mother else os._exit(3), processes=2)({}, 10_000, 0)
     assert not multiprocessing.active_children()
 
@@ -375,7 +376,7 @@ def test_a_generator_s_output_is_what_it_yields():
 
 
 def test_a_generator_without_end(monkeypatch):
-    monkeypatch.setattr(calling, "_LONGEST", 100)
+    monkeypatch.setattr(sides, "_LONGEST", 100)
     with pytest.raises(LanguageError, match="more than 100 values"):
         runnable(lambda x: itertools.count()).draw({"x": 1}, 2, 0)
 

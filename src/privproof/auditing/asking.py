@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -29,11 +30,13 @@ from privproof.engines.sampling.calling import Calls
 from privproof.engines.sampling.proposing import patterns
 from privproof.engines.sampling.runnable import Runnable, is_repeatable, runnable
 from privproof.engines.sampling.searching import Aim, Found, Search
+from privproof.engines.sampling.tallying import Crew
 from privproof.engines.sampling.testing import counted, curve, epsilons_for
 from privproof.errors import BudgetError, LanguageError, PrivproofError, QuestionError
 from privproof.exact import Budget, EpsilonLike, Number, fraction
 from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
+from privproof.execution.workers import Workers
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Relation
@@ -60,7 +63,7 @@ _SEARCHING = 0.5
 """The share of a time limit that the search may take."""
 
 
-@renamed(epsilon_="epsilon", delta_="delta")
+@renamed(epsilon_="epsilon", delta_="delta", processes="jobs")
 def audit(
     subject: Mechanism | Runnable | Callable[..., Any] | Any,
     epsilon: EpsilonLike | None = None,
@@ -75,7 +78,8 @@ def audit(
     search: int | None = None,
     confidence: Number = "0.95",
     seed: int = 0,
-    processes: int = 1,
+    jobs: int | None = None,
+    executor: Executor | None = None,
     exact: bool = True,
     exact_seconds: float = _EXACT_SECONDS,
     monitor: Monitor | None = None,
@@ -96,7 +100,8 @@ def audit(
         search: about how many runs the search may make; without it three times as many as samples, or three million.
         confidence: the probability with which all bounds hold together.
         seed: the same seed gives the same audit.
-        processes: how many processes call an ordinary function.
+        jobs: how many processes of this machine share the runs; the audit is the same for every number of them.
+        executor: who shares the runs instead, an executor of `concurrent.futures`: ``client.get_executor()`` of a dask cluster.
         exact: whether candidates are handed to the exact engines.
         exact_seconds: how long the exact engines may take, about.
         monitor: progress, a time limit for the search, an interrupt.
@@ -115,7 +120,7 @@ def audit(
     if given is None and delta != 0:
         raise BudgetError("budget", "a delta without an epsilon", place="delta", hint="give both")
     level = _confidence(confidence)
-    made = runnable(subject, inputs=inputs, neighbours=neighbours, processes=processes)
+    made = runnable(subject, inputs=inputs, neighbours=neighbours)
     made, fixed = _settled(made, dict(fixed or {}))
     runs = _runs("samples", samples) or SAMPLES
     listed = [] if pairs is None else [_pair(made, left, right, fixed) for left, right in _two_by_two(pairs)]
@@ -128,24 +133,28 @@ def audit(
     notes += [*made.notes, *more]
     aim = Aim() if budget is None else Aim(float(budget.delta), as_float(budget.epsilon))
     searched_runs = _runs("search", search)
+    jobs = _jobs(made, jobs)
+    first = next(iter(listed or patterns(made.inputs, made.relation, sizes[-1], fixed)), None)
     if made.mechanism is None:
-        each = _seconds_of(made, listed, sizes, fixed)
+        each = _seconds_of(made, first)
         if samples is None:
             runs = next((n for n in _SAMPLES_OF_CALLABLES if 5 * n * each <= _PATIENCE), _SAMPLES_OF_CALLABLES[-1])
-        searched_runs = _in_time(searched_runs or 3 * runs, each, monitor, made.name)
+        searched_runs = _in_time(searched_runs or 3 * runs, each / jobs, monitor, made.name)
     searching, testing = np.random.SeedSequence(seed).spawn(2)
     remaining = inf if monitor.deadline is None else monitor.deadline - time.monotonic()
     watched = monitor if remaining == inf else Timed(monitor, _SEARCHING * remaining)
-    found = Search(made, aim, searching, watched).found(
-        sizes, listed, fixed, searched_runs or min(_MOST_SEARCHED, 3 * runs), runs
-    )
-    if not found.candidates:
-        if found.stopped:
-            raise QuestionError("time", f"{found.stopped} before any run", place=made.name, hint="more time")
-        said = "no two neighbouring data sets were found"
-        raise QuestionError("neighbours", said, place=made.name, hint="pairs=[(left, right)]")
-    searched = time.perf_counter()
-    result = _tested(made, found, aim, budget, level, runs, testing, monitor)
+    with Workers(jobs, executor) as workers:
+        crew = Crew.of(made, workers, None if first is None else first.left)
+        found = Search(crew, aim, searching, watched).found(
+            sizes, listed, fixed, searched_runs or min(_MOST_SEARCHED, 3 * runs), runs
+        )
+        if not found.candidates:
+            if found.stopped:
+                raise QuestionError("time", f"{found.stopped} before any run", place=made.name, hint="more time")
+            said = "no two neighbouring data sets were found"
+            raise QuestionError("neighbours", said, place=made.name, hint="pairs=[(left, right)]")
+        searched = time.perf_counter()
+        result = _tested(crew, found, aim, budget, level, runs, testing, monitor)
     tested = time.perf_counter()
     repeatable = made.mechanism is not None or (made.repeatable and is_repeatable(made, found.candidates[0].pair.left))
     result = replace(
@@ -281,11 +290,15 @@ def _arguments(made: Runnable, side: Any) -> dict[str, object]:
     return {next(private, made.first): side}
 
 
-def _seconds_of(
-    made: Runnable, pairs: Sequence[Adjacent], sizes: Sequence[int | None], fixed: Mapping[str, object]
-) -> float:
+def _jobs(made: Runnable, jobs: int | None) -> int:
+    """How many processes share the runs: as many as are asked for, or as many as the subject was made for."""
+    if jobs is not None:
+        return jobs
+    return made.draw.processes if isinstance(made.draw, Calls) else 1
+
+
+def _seconds_of(made: Runnable, first: Adjacent | None) -> float:
     """How long one call of an ordinary function takes, about."""
-    first = next(iter(pairs or patterns(made.inputs, made.relation, sizes[-1], fixed)), None)
     each = 0.0
     for count in (1, 1, _TRIED):
         if first is None or count * each > _SLOW:
@@ -379,7 +392,7 @@ def _budget(
 
 
 def _tested(
-    made: Runnable,
+    crew: Crew,
     found: Found,
     aim: Aim,
     budget: Budget | None,
@@ -389,7 +402,7 @@ def _tested(
     monitor: Monitor,
 ) -> Audit:
     alpha = float(1 - confidence)
-    counts, histogram = counted(made, found.tested, aim, alpha, runs, seeds, monitor)
+    counts, histogram = counted(crew, found.tested, aim, alpha, runs, seeds, monitor)
     bounds = [count.epsilon_at_least(alpha, aim.delta) for count in counts]
     top = int(np.argmax(bounds))
     delta_bound, delta_count, p_value = None, None, None
@@ -401,7 +414,7 @@ def _tested(
     values = curve(counts, grid, aim.delta).tolist()
     upper = next((e for e, p in zip(grid, values, strict=True) if p >= 1.0), inf)
     return Audit(
-        subject=made.name,
+        subject=crew.subject.name,
         budget=budget,
         confidence=confidence,
         epsilon=bounds[top],

@@ -11,12 +11,13 @@ from typing import Annotated, Any
 import typer
 
 from privproof.auditing.audits import Audit
-from privproof.cli.answers import console, end, rendered, say_json, write
+from privproof.cli.answers import console, end, rendered, say, say_json, write
 from privproof.cli.common import AGAINST, STATUS, begin, named_sizes, writable
-from privproof.cli.options import AsJson, CertificateOut, DeltaText, ReportOut, TimeLimit
+from privproof.cli.options import AsJson, CertificateOut, Cluster, DeltaText, Jobs, ReportOut, TimeLimit
 from privproof.cli.working import WHY, command, doing, monitored, unfinished
 from privproof.engines.sampling import runnable
 from privproof.errors import QuestionError
+from privproof.execution.workers import cluster
 from privproof.loading import load_subject, parameters_of
 from privproof.reporting import Fact, audit_data, audit_page, print_audit
 
@@ -62,7 +63,9 @@ def audit(
     ] = None,
     confidence: Annotated[str, typer.Option("--confidence", help="How sure the bounds are, together.")] = "0.95",
     seed: Annotated[int, typer.Option("--seed", min=0, help="Repeats an audit.")] = 0,
-    processes: Annotated[int, typer.Option("--processes", min=1, help="Processes that call a plain function.")] = 1,
+    jobs: Jobs = None,
+    cluster_: Cluster = None,
+    processes: Annotated[int | None, typer.Option("--processes", min=1, hidden=True)] = None,
     exact: Annotated[
         bool, typer.Option("--exact/--no-exact", help="Ask the exact engines about what was found.")
     ] = True,
@@ -116,7 +119,9 @@ def audit(
         unfinished(lambda _: {"out": text})
 
     doing("auditing")
-    with monitored() as monitor:
+    if processes is not None:
+        say("privproof: --processes is --jobs; the old name ends with 0.5", err=True)
+    with cluster(cluster_) as executor, monitored() as monitor:
         found = ask(
             subject,
             epsilon_,
@@ -129,7 +134,8 @@ def audit(
             search=search,
             confidence=confidence,
             seed=seed,
-            processes=processes,
+            jobs=jobs or processes,
+            executor=executor,
             exact=exact,
             monitor=monitor,
             so_far=so_far,

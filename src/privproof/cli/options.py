@@ -88,6 +88,13 @@ CertificateOut = Annotated[Path | None, typer.Option("--certificate", help="Writ
 ReportOut = Annotated[
     Path | None, typer.Option("--report", help="Write a report here: HTML; LaTeX for OUT.tex; its parts for OUT.json.")
 ]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, help="Processes that share the work; the answer is the same.")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="ADDRESS", help="A dask cluster that shares the work: tcp://host:8786."),
+]
 TimeLimit = Annotated[
     float | None, typer.Option("--time-limit", min=0, help="Stop after so many seconds in all, with what is known.")
 ]

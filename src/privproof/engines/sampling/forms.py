@@ -23,12 +23,18 @@ class _Float:
     def __repr__(self) -> str:
         return "float"
 
+    def __reduce__(self) -> str:
+        return "FLOAT"  # there is one in every process
+
 
 class _Slot:
     """Stands for a number in the form of outputs."""
 
     def __repr__(self) -> str:
         return "number"
+
+    def __reduce__(self) -> str:
+        return "SLOT"
 
 
 _SIMPLE = {bool, int, str}

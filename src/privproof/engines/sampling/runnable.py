@@ -8,6 +8,7 @@ neighbours, and the claimed budget.  Only the first can also be proved; of the o
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from typing import Any, TypeAlias
 
 from privproof.engines.sampling.calling import Calls, Draw, as_floats, repeats
 from privproof.engines.sampling.lanes import prepared, sample
+from privproof.engines.sampling.samples import Samples
 from privproof.errors import BudgetError, LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
 from privproof.language.inputs import NORMS, Input, as_given
@@ -260,13 +262,39 @@ def related(
 # ----------------------------------------------------------------------------------------------------------- mechanisms
 
 
+@dataclass(frozen=True, eq=False)
+class _Lanes:
+    """Runs of a mechanism that is prepared for them."""
+
+    mechanism: Mechanism
+
+    def __call__(self, arguments: Mapping[str, object], count: int, seed: int) -> Samples:
+        return sample(self.mechanism, arguments, count, seed=seed)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _lanes_there, (self.mechanism, _digest(self.mechanism))
+
+
+def _lanes_there(mechanism: Mechanism, digest: str) -> _Lanes:
+    """Runs of a mechanism in another process, which finds it by its name: it must be the same there."""
+    if _digest(mechanism) != digest:
+        raise LanguageError(
+            "executor",
+            f"{mechanism.name} has another text where the work is done",
+            place=mechanism.name,
+            hint="the same files everywhere, and workers that begin after the last change",
+        )
+    return _Lanes(mechanism)
+
+
+def _digest(mechanism: Mechanism) -> str:
+    return hashlib.sha256(repr((mechanism.flow.code, mechanism.parameters)).encode()).hexdigest()
+
+
 def _of_mechanism(mechanism: Mechanism) -> Runnable:
-    ready = prepared(mechanism)
-
-    def draw(arguments: Mapping[str, Any], count: int, seed: int) -> Any:
-        return sample(ready, arguments, count, seed=seed)
-
-    return Runnable(mechanism.name, draw, mechanism.inputs, mechanism.neighbours, mechanism=mechanism)
+    return Runnable(
+        mechanism.name, _Lanes(prepared(mechanism)), mechanism.inputs, mechanism.neighbours, mechanism=mechanism
+    )
 
 
 def _changed(

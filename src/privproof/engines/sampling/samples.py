@@ -7,7 +7,7 @@ it, so that no Python object is made for a run.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -126,6 +126,22 @@ class Samples:
             if value is FLOAT:
                 result = np.where(self.codes == code, self.floats[slot], result)
         return result
+
+
+def together(parts: Sequence[Samples]) -> Samples:
+    """The runs of several parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    table: dict[str, int] = {}
+    outputs: list[Any] = []
+    codes: list[Array] = []
+    for part in parts:
+        places = [table.setdefault(text, len(table)) for text in part.texts]
+        outputs += [o for o, place in zip(part.outputs, places, strict=True) if place >= len(outputs)]
+        codes.append(np.array(places, dtype=np.int64)[part.codes])
+    slots = max(len(part.floats) for part in parts)
+    rows = ((*p.floats, *[np.full(len(p), np.nan)] * (slots - len(p.floats))) for p in parts)
+    return Samples(np.concatenate(codes), tuple(outputs), tuple(map(np.concatenate, zip(*rows, strict=True))))
 
 
 def _floats(value: Any) -> Iterator[None]:

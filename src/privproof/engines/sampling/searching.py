@@ -9,7 +9,7 @@ Everything here only proposes.  A bound comes from fresh runs (`sampling.testing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -32,6 +32,8 @@ from privproof.engines.sampling.moving import drawn, mutated
 from privproof.engines.sampling.proposing import patterns
 from privproof.engines.sampling.runnable import Runnable
 from privproof.engines.sampling.samples import Samples
+from privproof.engines.sampling.tallying import Crew, seed
+from privproof.execution.workers import Parcel, Workers
 from privproof.language.inputs import Input
 
 _DOUBT = 0.1
@@ -150,8 +152,8 @@ class Found:
 class Search:
     """A search through the data sets of one mechanism."""
 
-    def __init__(self, subject: Runnable, aim: Aim, seeds: np.random.SeedSequence, monitor: Monitor) -> None:
-        self.subject, self.aim, self.monitor = subject, aim, monitor
+    def __init__(self, crew: Crew, aim: Aim, seeds: np.random.SeedSequence, monitor: Monitor) -> None:
+        self.crew, self.subject, self.aim, self.monitor = crew, crew.subject, aim, monitor
         self.seeds = seeds
         self.generator = np.random.default_rng(seeds.spawn(1)[0])
         self.known: dict[str, Candidate] = {}
@@ -238,14 +240,21 @@ class Search:
         goal = _NEARLY * min(candidate.worth, self._candidate(candidate.pair, runs).worth)
         steps: list[Callable[[Adjacent], Adjacent | None]] = [partial(_nearer_zero, inputs=inputs)]
         steps += [partial(_levelled, name=n, position=i) for n, i in _positions(candidate.pair)[:_POSITIONS]]
-        for step in steps:
-            simpler = step(candidate.pair)
-            if simpler is None or not is_adjacent(simpler, inputs, relation):
-                continue
-            self.monitor.pause()
-            tried = self._candidate(simpler, runs)
-            if tried.worth >= goal:
-                candidate = tried
+        while steps:
+            tried = [step(candidate.pair) for step in steps]
+            chosen = [n for n, pair in enumerate(tried) if pair is not None and is_adjacent(pair, inputs, relation)]
+            pairs = [pair for n in chosen if (pair := tried[n]) is not None]
+            better = next(
+                (
+                    (n, found)
+                    for n, found in zip(chosen, self._candidates(pairs, runs), strict=False)
+                    if found.worth >= goal
+                ),
+                None,
+            )
+            if better is None:
+                break
+            candidate, steps = better[1], steps[better[0] + 1 :]
         return candidate
 
     def _best(self, count: int) -> list[Candidate]:
@@ -265,24 +274,41 @@ class Search:
 
     def _evaluate(self, pairs: Iterable[Adjacent], runs: int, *, new: bool = False) -> None:
         """Give so many runs on each side to every pair; what was known with more runs stays."""
+        left: dict[str, Adjacent] = {}
         for pair in pairs:
-            name = _name(pair)
-            before = self.known.get(name)
-            if before is not None and (new or before.runs * 2 >= runs):
-                continue
-            self.monitor.pause()
-            self.monitor.listen(Progress(f"{self.tried} pairs tried, {self.runs} runs"))
-            candidate = self._candidate(pair, runs)
-            self.tried += before is None
+            before = self.known.get(_name(pair))
+            if before is None or not (new or before.runs * 2 >= runs):
+                left.setdefault(_name(pair), pair)
+        for (name, pair), candidate in zip(left.items(), self._candidates(list(left.values()), runs), strict=True):
+            self.tried += name not in self.known
             self.known[name] = candidate
             size = pair.size
             if size is not None:
                 self.by_size[size] = max(self.by_size.get(size, 0.0), candidate.worth)
+            self.monitor.listen(Progress(f"{self.tried} pairs tried, {self.runs} runs"))
+
+    def _candidates(self, pairs: Sequence[Adjacent], runs: int) -> Iterator[Candidate]:
+        """The best event of every pair, in the order of the pairs; the same as if one was looked at after the other.
+
+        Raises:
+            Stopped: the search has to stop.
+        """
+        evaluations = [_Evaluation(self.aim, pair, runs, _moved(self.seeds, 2 * n)) for n, pair in enumerate(pairs)]
+        found = self.crew.each(_evaluated, evaluations, self.monitor)
+        for _ in pairs:
+            candidate = next(found, None)
+            if candidate is None:
+                self.monitor.pause()
+                raise Stopped("stopped")
+            self.seeds = _moved(self.seeds, 2)
+            self.runs += 2 * runs
+            yield candidate
 
     def _drawn(self, pair: Adjacent, runs: int) -> tuple[Samples, Samples]:
         one, other = (seed(s) for s in self.seeds.spawn(2))
         self.runs += 2 * runs
-        return self.subject.draw(pair.left, runs, one), self.subject.draw(pair.right, runs, other)
+        left, right = self.crew.samples([(pair.left, one), (pair.right, other)], runs)
+        return left, right
 
     def _candidate(self, pair: Adjacent, runs: int) -> Candidate:
         """The best event of a pair, in the better direction."""
@@ -394,7 +420,32 @@ def _name(pair: Adjacent) -> str:
     return " | ".join(sorted((repr(dict(pair.left)), repr(dict(pair.right)))))
 
 
-def seed(sequence: np.random.SeedSequence) -> int:
-    """A seed as a number."""
-    high, low = sequence.generate_state(2, np.uint64).tolist()
-    return int(high) << 64 | int(low)
+# ------------------------------------------------------------------------------------------------------------ evaluations
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """What is looked for in a pair, by how many runs, and where their seeds come from."""
+
+    aim: Aim
+    pair: Adjacent
+    runs: int
+    seeds: np.random.SeedSequence
+
+
+def _evaluated(parcel: Parcel[Runnable], asked: _Evaluation) -> Candidate:
+    """The best event of a pair, in the better direction."""
+    crew = Crew(parcel.open(), Workers(), parcel)
+    search = Search(crew, asked.aim, np.random.SeedSequence(0), Monitor())
+    search.seeds = asked.seeds
+    return search._candidate(asked.pair, asked.runs)
+
+
+def _moved(seeds: np.random.SeedSequence, count: int) -> np.random.SeedSequence:
+    """The same sequence after so many others were made of it."""
+    return np.random.SeedSequence(
+        seeds.entropy,
+        spawn_key=seeds.spawn_key,
+        pool_size=seeds.pool_size,
+        n_children_spawned=seeds.n_children_spawned + count,
+    )

@@ -12,22 +12,16 @@ from math import isfinite
 
 import numpy as np
 
-from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.monitor import Monitor
 from privproof.engines.sampling.adjacent import Adjacent
-from privproof.engines.sampling.events import Event, occurs
+from privproof.engines.sampling.events import Event
 from privproof.engines.sampling.forms import FLOAT
 from privproof.engines.sampling.intervals import Floats, loss
 from privproof.engines.sampling.regions import Region, best_weight
-from privproof.engines.sampling.runnable import Runnable
 from privproof.engines.sampling.samples import Samples
-from privproof.engines.sampling.searching import Aim, Candidate, seed
+from privproof.engines.sampling.searching import Aim, Candidate
+from privproof.engines.sampling.tallying import Crew, tally
 
-_TOGETHER = 2**18
-"""Runs made and counted at once, of a mechanism in the language: what their columns need in memory."""
-_CALLED_TOGETHER = 2**14
-"""The same of an ordinary function, which is slower."""
-_WATCHED_TOGETHER = 2**6
-"""So few, where time is limited and calls may be slow."""
 _SHARES = (0.9, 0.1)
 """How two events share alpha: the one for epsilon decides about a claim; the one for delta is frequent, and needs little."""
 _BINS = 24
@@ -90,7 +84,7 @@ class Histogram:
 
 
 def counted(
-    subject: Runnable,
+    crew: Crew,
     tested: Sequence[Candidate],
     aim: Aim,
     alpha: float,
@@ -100,10 +94,8 @@ def counted(
 ) -> tuple[tuple[Count, ...], Histogram]:
     """How often events occur in fresh runs on both data sets, and what was written how often in the first of them.
 
-    Where time is up fewer runs are made: that does not depend on what they write, so the counts mean what they say.
-
     Args:
-        subject: what is run.
+        crew: what is run, and who runs it.
         tested: the events of one pair, with the counts of the search: these alone fix the weights.
         aim: what is looked for.
         alpha: one minus the confidence.
@@ -117,26 +109,12 @@ def counted(
         best_weight(c.left, c.right, c.runs, runs, share * alpha, aim.delta, generator)
         for c, share in zip(tested, shares, strict=True)
     ]
-    totals = np.zeros((len(tested), 2), dtype=np.int64)
-    drawn: list[Samples] = []
-    together = _TOGETHER if subject.mechanism is not None else _CALLED_TOGETHER
-    if subject.mechanism is None and monitor.deadline is not None:
-        together = _WATCHED_TOGETHER
-    made = 0
-    while made < runs and (made == 0 or monitor.stopped() is None):
-        monitor.listen(Progress(f"testing, {made} of {runs} runs on each side"))
-        size = min(together, runs - made)
-        for side, (arguments, sequence) in enumerate(zip((pair.left, pair.right), seeds.spawn(2), strict=True)):
-            samples = subject.draw(arguments, size, seed(sequence))
-            totals[:, side] += [int(occurs(candidate.event, samples).sum()) for candidate in tested]
-            if made == 0:
-                drawn.append(samples)
-        made += size
+    found = tally(crew, pair, [candidate.event for candidate in tested], runs, seeds, monitor)
     counts = tuple(
-        Count(pair, candidate.event, a, b, made, weight, share)
-        for candidate, (a, b), weight, share in zip(tested, totals.tolist(), weights, shares, strict=True)
+        Count(pair, candidate.event, a, b, found.runs, weight, share)
+        for candidate, (a, b), weight, share in zip(tested, found.counts.tolist(), weights, shares, strict=True)
     )
-    return counts, histogram(drawn[0], drawn[1])
+    return counts, histogram(*found.first)
 
 
 def curve(counts: Sequence[Count], epsilons: Sequence[float], delta: float = 0.0) -> Floats:
