@@ -6,12 +6,15 @@ response with parameter L (Kairouz, Oh and Viswanath 2015).  So no measure of th
 * ``D_a = ln(w^a v^(1-a) + v^a w^(1-a))/(a-1)`` with ``w = e^L/(1+e^L)``, ``v = 1/(1+e^L)``, and ``D_1 = L tanh(L/2)``;
 * ``rho = L tanh(L/2)``: the largest ``D_a/a`` is that of order 1;
 * ``mu = 2 Phi^-1(w)``: one test counts, and a chord of a convex trade-off lies above it.
+
+Laws whose losses lie within r of each other, as those of the exponential mechanism with epsilon r, have less: ``D_a <= a r^2/8`` (bounded
+range; Dong, Durfee and Rogers 2020).
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, isqrt
 from statistics import NormalDist
 
 from flint import arb
@@ -65,6 +68,31 @@ def least_of_pure(measure: Measure, loss: Epsilon) -> Epsilon:
         if of_pure_within(measure, loss, value):
             return value
     return INFINITE
+
+
+def least_of_range(measure: Measure, spread: Fraction) -> Epsilon:
+    """What ``D_a <= a r^2/8`` proves of rho or of a divergence, where all losses lie within r of each other.
+
+    >>> from privproof.exact.measures import RHO
+    >>> least_of_range(RHO, Fraction(1))
+    Epsilon('1/8')
+    """
+    return epsilon(spread**2 / 8 * (1 if measure.order is None else fraction(measure.order)))
+
+
+def most_range(measure: Measure, value: Epsilon) -> Fraction:
+    """The largest r whose ``a r^2/8`` is within a value, rounded down where it is no fraction.
+
+    >>> from privproof.exact.measures import RHO
+    >>> most_range(RHO, epsilon("1/8")), most_range(RHO, epsilon("1/4"))
+    (Fraction(1, 1), Fraction(707106781186, 500000000000))
+    """
+    low, _ = rational_bounds(value.ball(_BITS)) if value.ratio != 1 else (value.shift, None)
+    square = 8 * fraction(low) / (1 if measure.order is None else fraction(measure.order))
+    above, below = isqrt(square.numerator), isqrt(square.denominator)
+    if above**2 == square.numerator and below**2 == square.denominator:
+        return Fraction(above, below)
+    return Fraction(isqrt(square.numerator * _GRID**2 // square.denominator), _GRID)
 
 
 def _up(value: Rational) -> Fraction:

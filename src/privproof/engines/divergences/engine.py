@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from privproof.compiling.runs import Runs
+from privproof.compiling.sorts import CHOICES
 from privproof.engines.divergences.bounding import Bounding, Found, bounding
-from privproof.engines.divergences.conversions import least_of_pure, of_pure_within
+from privproof.engines.divergences.conversions import least_of_pure, least_of_range, most_range, of_pure_within
 from privproof.engines.divergences.parts import Compared, compared
 from privproof.engines.divergences.shifts import budgets_to_ask, least_of_shifts
 from privproof.engines.engine import Request
@@ -27,9 +28,10 @@ from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.questions import Given
 from privproof.evidence.verdicts import MeasureDetails, ProgramDetails, Proved, Unknown, Verdict
-from privproof.exact import INFINITE, Budget, Epsilon, epsilon
+from privproof.exact import INFINITE, Budget, Epsilon, epsilon, fraction
 from privproof.exact.measures import MeasuredBudget
 from privproof.language.laws import GAUSSIAN
+from privproof.language.syntax import Sample
 from privproof.language.taint import samples
 from privproof.scenarios import AnyQuestion, MeasuredQuestion, RunsQuestion
 from privproof.scenarios.programs import as_program, is_gaussian
@@ -60,6 +62,9 @@ class DivergencesEngine:
                 return
             reasons.append(answer)
         settled = _draws_gaussian(question.of)
+        ranged = None if settled else self._from_range(question, request)
+        if ranged is not None:
+            yield ranged
         pure = (self._from_shifts if settled else self._from_epsilon)(question, request)
         if pure.status != "unknown":
             shorter = run or few
@@ -146,9 +151,52 @@ class DivergencesEngine:
             notes=("from shifts of Gaussian noise that are settled when it is drawn", *verdict.notes),
         )
 
+    def _from_range(self, question: MeasuredQuestion, request: Request) -> Answer | None:
+        """What follows from the range of losses of one choice by scores, if it is more than follows from its epsilon.
+
+        The range is that of the changes of scores, which an epsilon of scores without bounds is as well; the checker shows it.
+        """
+        kinds = {each.noise for each in _drawn(question.of)}
+        if question.measure.kind == "mu" or not kinds or not kinds <= {"gumbel", *CHOICES}:
+            return None
+        verdict: Verdict | None
+        ask: Callable[[Budget], Verdict] | None = request.prepared.get("within")
+        if question.claims and ask is not None:
+            claimed = [(each.measure, each.value) for each in question.budgets if each.value is not None]
+            budget = Budget(epsilon(min(most_range(measure, value) for measure, value in claimed)))
+            verdict = request.shared(f"within {budget!r}", partial(ask, budget))
+        else:
+            verdict = _pure_verdict(request)
+        if not isinstance(verdict, Proved) or verdict.certificate is None or verdict.upper.infinite:
+            return None
+        evidence = verdict.certificate["evidence"]
+        if evidence.get("method") != "alignment" or verdict.upper.ratio != 1:
+            return None
+        spread = fraction(verdict.upper.shift)
+        values = [least_of_range(each.measure, spread) for each in question.budgets]
+        asked = replace(question, of=verdict.question.under(None))
+        if not question.claims:
+            if least_of_pure(question.measure, verdict.upper).compare(values[0]) <= 0:
+                return None
+            asked = asked.within(replace(question.budgets[0], value=values[0]))
+        elif any(
+            each.value is None or each.value.compare(v) < 0 for each, v in zip(question.budgets, values, strict=True)
+        ):
+            return None
+        inner = {**verdict.certificate, "evidence": {**evidence, "range": str(spread)}}
+        return Answer(
+            status="proved",
+            question=asked,
+            engine=ENGINE,
+            evidence={"method": "range", "certificate": inner},
+            compiled=Given(verdict.certificate["question"]),
+            upper=values[0] if not question.claims else asked.budgets[0].value or INFINITE,
+            notes=(f"all losses lie within {verdict.upper.show()} of each other: a choice by scores", *verdict.notes),
+        )
+
     def _from_epsilon(self, question: MeasuredQuestion, request: Request) -> Answer:
         """What follows from a proof of some epsilon."""
-        verdict: Verdict | None = request.prepared["pure"]() if "pure" in request.prepared else None
+        verdict = _pure_verdict(request)
         if not isinstance(verdict, Proved) or verdict.upper.infinite:
             said = "no epsilon without a delta is proved" if verdict is not None else "no other way is known"
             return Answer(status="unknown", question=question, engine=ENGINE, reason=said)
@@ -179,6 +227,18 @@ class DivergencesEngine:
         )
 
 
+def _pure_verdict(request: Request) -> Verdict | None:
+    """The verdict on the smallest epsilon; None where nobody is there to ask."""
+    ask: Callable[[], Verdict] | None = request.prepared.get("pure")
+    return None if ask is None else request.shared("pure verdict", ask)
+
+
+def _drawn(of: AnyQuestion) -> tuple[Sample, ...]:
+    """The noise that a program draws."""
+    program = as_program(of)
+    return () if program is None else tuple(samples(program.mechanism.translated.body))
+
+
 def _draws_gaussian(of: object) -> bool:
     """Whether a question is about a program with Gaussian noise."""
     program = as_program(of) if isinstance(of, AnyQuestion) else None
@@ -187,15 +247,12 @@ def _draws_gaussian(of: object) -> bool:
 
 def _draws_discrete(of: AnyQuestion) -> bool:
     """Whether a program draws discrete Gaussian noise."""
-    program = as_program(of)
-    drawn = () if program is None else samples(program.mechanism.translated.body)
-    return any(each.noise == "discrete_gaussian" for each in drawn)
+    return any(each.noise == "discrete_gaussian" for each in _drawn(of))
 
 
 def _gaussian_alone(of: AnyQuestion) -> bool:
     """Whether a program draws no other noise beside Gaussian noise."""
-    program = as_program(of)
-    return program is not None and all(each.noise in GAUSSIAN for each in samples(program.mechanism.translated.body))
+    return as_program(of) is not None and all(each.noise in GAUSSIAN for each in _drawn(of))
 
 
 @dataclass

@@ -89,6 +89,7 @@ class Accepted:
         upper: the certificate shows that the tight epsilon is at most this; None where the question has no epsilon.
         how: how the verdict was re-established: ``by`` (witnessed, recomputed, solver), ``method``, ``words``, ``solver``.
         shifts: what the shifts of a proof by alignment come to, where they are bounded by numbers.
+        range: in an interval of what length all losses lie, where a proof by alignment shows one.
     """
 
     verdict: Verdict
@@ -99,6 +100,7 @@ class Accepted:
     upper: Epsilon | None = None
     how: Mapping[str, str] = field(default_factory=dict)
     shifts: Shifts | None = None
+    range: Rational | None = None
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,8 @@ def check_measured(
     with precision(BITS):
         if (verdict, method) == ("proved", "pure"):
             return _from_epsilon(str(measure), budgets, of, evidence, limits)
+        if (verdict, method) == ("proved", "range"):
+            return _from_range(str(measure), budgets, of, evidence, limits)
         if (verdict, method) == ("proved", "settled"):
             return _from_shifts(str(measure), budgets, of, evidence, limits)
         if of.get("kind") != "runs":
@@ -191,6 +193,26 @@ def _from_shifts(
             "squares": text(squares),
             "solver": accepted.details.get("solver"),
         },
+        lower=epsilon(0),
+        upper=budgets[0].value,
+    )
+
+
+def _from_range(
+    measure: str, budgets: list[_Budget], of: dict[str, object], evidence: dict[str, object], limits: Limits
+) -> Accepted:
+    """From a proof by alignment that shows the range r of all losses (`programs.ranges`): ``D_a <= a r^2/8``."""
+    accepted, asked = _inner(of, evidence, limits)
+    if asked.get("delta", "0") not in ("0", 0) or accepted.verdict != "proved" or accepted.range is None:
+        refuse("expected a proof of an epsilon by alignment that shows the range of losses", "evidence.certificate")
+    rate = accepted.range**2 / 8
+    for each in budgets:
+        if measure == "mu" or each.value.compare(epsilon(rate * (1 if each.order is None else each.order))) < 0:
+            refuse(f"losses within {text(accepted.range)} do not show {_told(measure, [each])}", "evidence")
+    return Accepted(
+        "proved",
+        f"{accepted.statement}; all losses lie within {text(accepted.range)} of each other: within {_told(measure, budgets)}",
+        {"method": "range", "range": text(accepted.range), "solver": accepted.details.get("solver")},
         lower=epsilon(0),
         upper=budgets[0].value,
     )

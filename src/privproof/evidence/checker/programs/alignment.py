@@ -40,13 +40,14 @@ from privproof.evidence.checker.programs.invariants import read_invariant
 from privproof.evidence.checker.programs.paths import Alignment, Path, paths_of, read_alignments, read_cuts
 from privproof.evidence.checker.programs.products import product_of
 from privproof.evidence.checker.programs.promises import Promise, prices, read_promises
+from privproof.evidence.checker.programs.ranges import read_range
 from privproof.evidence.checker.programs.solving import Condition, Solver
 from privproof.evidence.checker.programs.states import State, cost_of
 from privproof.evidence.checker.programs.terms import INT, REAL, both, implies, number, plus, times
 from privproof.exact import ONE, ZERO, Epsilon, Rational
 from privproof.exact.balls import precision
 
-_MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions", "promises", "foretold", "places")
+_MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions", "promises", "foretold", "places", "range")
 _MOST_PLACES = 2
 """At so many places may the runs differ in a list that is kept; more are not covered."""
 _MOST_TIMES = 100_000
@@ -71,10 +72,12 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
     foretold = read_foretold(evidence["foretold"], flow, limits) if foretell else Foretold()
     bounds, shifts = _bounds(evidence.get("bounds"), state, promises, foretold, _discrete(program, alignments), limits)
     definitions = _definitions(evidence.get("invariants"), cuts, state)
+    losses = read_range(evidence["range"], program, flow.selections, limits) if "range" in evidence else None
     once = tuple(state.start()) if all(path.end != 0 for path in paths) else ()
     conditions = [_initial(state)]
     conditions += [
-        _kept(state, path, alignments[path], promises, foretold, bounds, () if path.start else once) for path in paths
+        _kept(state, path, alignments[path], promises, foretold, bounds, losses, () if path.start else once)
+        for path in paths
     ]
     solver = Solver()
     for condition in conditions:
@@ -94,6 +97,7 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
             "foretold": len(flow.outputs),
         },
         shifts=shifts,
+        range=losses,
     )
 
 
@@ -309,10 +313,11 @@ def _kept(
     promises: Mapping[int, Promise],
     foretold: Foretold,
     bounds: Mapping[str, str],
+    losses: Rational | None,
     first: tuple[str, ...],
 ) -> Condition:
     """What a path owes, given the invariant where it starts, and what holds there because no run comes back to it."""
-    execution = Execution(state, path, alignment, promises, bounds)
+    execution = Execution(state, path, alignment, promises, bounds, losses)
     evaluator = execution.evaluator
     goals = list(evaluator.obligations)
     if path.end is not None:

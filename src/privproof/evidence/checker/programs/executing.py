@@ -38,6 +38,7 @@ from privproof.evidence.checker.programs.instructions import (
 from privproof.evidence.checker.programs.paths import Alignment, Condition, Path, Shift
 from privproof.evidence.checker.programs.products import Exchange
 from privproof.evidence.checker.programs.promises import Promise
+from privproof.evidence.checker.programs.ranges import program_sample
 from privproof.evidence.checker.programs.states import (
     State,
     cost_of,
@@ -81,6 +82,7 @@ class Execution:
         alignment: Alignment,
         promises: Mapping[int, Promise],
         bounds: Mapping[str, str],
+        losses: Rational | None = None,
     ) -> None:
         self.state = state
         self.flow = state.flow
@@ -89,6 +91,7 @@ class Execution:
         self.alignment = alignment
         self.promises = promises
         self.bounds = bounds
+        self.losses = losses
         self.evaluator = Evaluator(state, alignment.place)
         self.deferred: list[tuple[str, str]] = []
         self.result: tuple[Value, ...] = ()
@@ -287,9 +290,22 @@ class Execution:
             ends.append(evaluator.value(formula).as_sort("real").gap)
             self.now[first] = chosen
             evaluator.hidden.update(range(before, len(evaluator.entries)))
+        if self.losses is not None:
+            self._within_losses(at, step, exists, ends)
         value, gap = evaluator.fresh(REAL), evaluator.fresh(REAL)
         evaluator.known.append(f"(=> {exists} (and (<= {ends[0]} {gap}) (<= {gap} {ends[1]})))")
         self._assign(step.name, Value.apart("real", value, gap))
+
+    def _within_losses(self, at: int, step: Others, exists: str, ends: list[str]) -> None:
+        """That no two centres change by amounts that are further apart than the range of losses allows, see `ranges`."""
+        assert self.losses is not None
+        most = number(self.losses * program_sample(self._block(at)).factor, REAL)
+        high = step.center in self.flow.high
+        here = self.now[distance_of(step.center)] if high else zero(REAL)
+        here = real(here, KINDS[self.program.variables[step.center]]) if high else here
+        for one, two in ((ends[0], ends[1]), (here, ends[0]), (ends[0], here)):
+            words = f"instruction {at}: changes of two centres are within the range"
+            self.evaluator.obligations.append((words, f"(=> {exists} (<= (- {one} {two}) {most}))"))
 
     def _ranked(self, at: int, names: tuple[str, ...]) -> None:
         for larger, smaller in pairwise(names):
