@@ -20,6 +20,7 @@ class FormulaQuestion(AnyQuestion):
         process: the Markov chain or decision process.
         formula: the formula; what is claimed stands in it.
         states: the states that the verdict is about.
+        in_columns: whether its document has the process in columns, which is for large ones.
     """
 
     family: ClassVar[Family] = "formula"
@@ -27,6 +28,7 @@ class FormulaQuestion(AnyQuestion):
     process: DecisionProcess
     formula: Formula
     states: tuple[int, ...]
+    in_columns: bool = False
 
     def under(self, budget: Budget | None) -> FormulaQuestion:
         """The same question.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from privproof.engines.logic.large import UntilBounds
 from privproof.engines.logic.measures import Closeness, Gap
 from privproof.engines.logic.queries import ByWords, Extremes, Lasso, Tree
 from privproof.engines.logic.satisfaction import Satisfaction
+from privproof.engines.logic.vectors import Bound
 from privproof.engines.words.certificates import proof_evidence
 from privproof.evidence.certificates import certificate
+from privproof.evidence.documents.columns import column
 from privproof.evidence.documents.formulas import structured
 from privproof.formats import document
 from privproof.models import DecisionProcess
@@ -14,14 +17,33 @@ from privproof.models import DecisionProcess
 
 def logic_evidence(found: Satisfaction) -> dict[str, object]:
     """The evidence of an answer that is proved or refuted."""
-    evidence: dict[str, object] = {"method": "logic"}
+    evidence: dict[str, object] = {"method": "bounds" if found.in_columns else "logic"}
     if found.computed == "refuted":
         evidence["state"] = next(s for s in found.asked if found.truth[s] == 0)
+    if found.in_columns:
+        bounds = [measured.bounds for measured in found.measured.values() if measured.bounds is not None]
+        evidence["untils"] = [_until(found.process, until) for each in bounds for until in each.untils]
+        return evidence
     if not found.process.is_chain:
         evidence["operators"] = [
             _operator(found.process, close) for close in found.measured.values() if isinstance(close, Closeness)
         ]
     return evidence
+
+
+def _until(process: DecisionProcess, until: UntilBounds) -> dict[str, object]:
+    """The vectors that bound the probability of an until."""
+    sides = {"least": until.least} | ({} if until.most is None else {"most": until.most})
+    left, right = (structured(side, process, in_columns=True) for side in (until.left, until.right))
+    return {
+        "formula": ["U", left, right, 0, None],
+        **{side: {"low": _bound(bounds.low), "high": _bound(bounds.high)} for side, bounds in sides.items()},
+    }
+
+
+def _bound(bound: Bound) -> dict[str, object]:
+    columns = {"values": bound.values, "policy": bound.policy, "ranks": bound.ranks}
+    return {name: column(values) for name, values in columns.items() if values is not None}
 
 
 def _operator(process: DecisionProcess, close: Closeness) -> dict[str, object]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from privproof.engines.logic import chains
 from privproof.engines.logic.enclosed import Enclosed, Floats
 from privproof.engines.logic.exactly import PRECISION, Exactly, TooLarge
 from privproof.engines.logic.graphs import Graph
+from privproof.engines.logic.large import LARGE, PathBounds, path_bounds
 from privproof.engines.logic.longrun import steady
 from privproof.engines.logic.measures import (
     Between,
@@ -35,6 +37,7 @@ from privproof.engines.logic.queries import closeness
 from privproof.engines.logic.rewards import expectation
 from privproof.engines.logic.schedulers import likelihood
 from privproof.engines.logic.traces import shortest_trace
+from privproof.engines.logic.vectors import Columns
 from privproof.engines.monitor import Monitor
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO
@@ -58,10 +61,12 @@ from privproof.formulas import (
     Truth,
 )
 from privproof.models.distributions import known_name
-from privproof.models.process import Bools, DecisionProcess, marked
+from privproof.models.process import Bools, DecisionProcess, Ints, marked
 
 Judge: TypeAlias = "Callable[[Probabilities, tuple[Floats, Floats] | None], Truths]"
 """From probabilities (and float enclosures of all of them, where there are such) to where a formula holds."""
+
+_BY_VECTORS = "bounded by vectors, in exact arithmetic"
 
 EXACT_ENTRIES = 50_000
 """Up to so many entries a chain is solved exactly at once; beyond, in enclosures first."""
@@ -81,6 +86,7 @@ class Checker:
         always_exact: never be content with enclosures.
         tight: on decision processes, look for the least epsilon and delta of every D.
         measured: what is behind the P and D formulas met so far, outer ones later.
+        asked: the states that the verdict is about; all where there is none.
         reasons: why something is not decided.
     """
 
@@ -88,16 +94,21 @@ class Checker:
     monitor: Monitor
     always_exact: bool = False
     tight: bool = False
+    asked: tuple[int, ...] = ()
     measured: dict[Formula, Likelihood | Closeness] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
-    _known: dict[Formula, Truths] = field(default_factory=dict)
+    _known: dict[tuple[Formula, bool], Truths] = field(default_factory=dict)
+    _inside: int = 0
 
     def truth(self, formula: Formula) -> Truths:
-        """Where a state formula holds."""
-        found = self._known.get(formula)
+        """Where a state formula holds; outside of path formulas it may be left open in states that are not asked about."""
+        inside = self._inside > 0
+        found = self._known.get((formula, True))
+        if found is None and not inside:
+            found = self._known.get((formula, False))
         if found is None:
             self.monitor.pause()
-            found = self._known[formula] = self._truth(formula)
+            found = self._known[formula, inside] = self._truth(formula)
         return found
 
     def _truth(self, formula: Formula) -> Truths:
@@ -160,13 +171,44 @@ class Checker:
     def decided(self, formulas: Iterable[Formula]) -> list[Bools] | None:
         """Where state formulas hold; None, with the reason noted, where one of them is not decided everywhere."""
         result: list[Bools] = []
-        for formula in formulas:
-            truth = self.truth(formula)
-            if (truth < 0).any():
-                self.reasons.append(f"it is not decided everywhere whether {formula} holds")
-                return None
-            result.append(truth == 1)
+        self._inside += 1
+        try:
+            for formula in formulas:
+                truth = self.truth(formula)
+                if (truth < 0).any():
+                    self.reasons.append(f"it is not decided everywhere whether {formula} holds")
+                    return None
+                result.append(truth == 1)
+        finally:
+            self._inside -= 1
         return result
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return Columns(self.process)
+
+    def _bounded(self, path: Formula) -> PathBounds | None:
+        """Vectors that bound the probabilities of a path formula of a large process, where they are found."""
+
+        def decided(formula: Formula) -> Bools | None:
+            found = self.decided([formula])
+            return None if found is None else found[0]
+
+        try:
+            return path_bounds(self._columns, path, decided, self.monitor, self._wanted())
+        except TooLarge:
+            return None
+
+    def _wanted(self) -> Ints | None:
+        """The states in which truths are needed: those asked about and all that have neighbours; None for all."""
+        if self._inside or not self.asked:
+            return None
+        return np.array(sorted({s for pair in self.process.related for s in pair}.union(self.asked)), np.int64)
+
+    def _enough(self, truth: Truths) -> bool:
+        """Whether what is decided is all that is asked for: inside of a path formula every state, otherwise the states asked about."""
+        wanted = truth if self._inside or not self.asked else truth[list(self.asked)]
+        return not (wanted < 0).any()
 
     def _undecided(self) -> Truths:
         return np.full(len(self.process), -1, np.int8)
@@ -175,9 +217,17 @@ class Checker:
         prepared = self.path(formula.path)
         if prepared is None:
             return Likelihood(formula, self._undecided(), _unknown, _unknown, "not decided")
+        count, within = len(self.process), formula.within
+        entries = len(self.process.targets)
+        if self.process.exact and not self.always_exact and entries > (LARGE if within is not None else EXACT_ANSWERS):
+            vectors = self._bounded(formula.path)
+            if vectors is not None:
+                truth = np.ones(count, np.int8) if within is None else vectors.within(within)
+                if self._enough(truth):
+                    low, high = vectors.probabilities(largest=False), vectors.probabilities(largest=True)
+                    return Likelihood(formula, truth, low, high, _BY_VECTORS, vectors)
         if not self.process.is_chain:
             return likelihood(self, formula, *prepared)
-        count, within = len(self.process), formula.within
 
         def judge(bounds: Probabilities, ends: tuple[Floats, Floats] | None) -> Truths:
             if within is None:
@@ -215,7 +265,15 @@ class Checker:
                 lower(truth, (left, right), holds=gap.holds)
             return truth
 
-        truth, _, how = self._measured(*prepared, judge, EXACT_ENTRIES)
+        vectors = None
+        if self.process.exact and not self.always_exact and len(self.process.targets) > LARGE:
+            vectors = self._bounded(formula.path)
+        truth, how = self._undecided(), _BY_VECTORS
+        if vectors is not None:
+            truth = judge(vectors.probabilities(largest=False), None)
+        if vectors is None or not self._enough(truth):
+            vectors = None
+            truth, _, how = self._measured(*prepared, judge, EXACT_ENTRIES)
         return Closeness(
             formula,
             truth,
@@ -223,6 +281,7 @@ class Checker:
             pairs,
             how,
             trace=lambda s: shortest_trace(self.process, prepared[1], prepared[0], s),
+            bounds=vectors,
         )
 
     def _measured(self, path: Path, truths: list[Bools], judge: Judge, most: int) -> tuple[Truths, Probabilities, str]:

@@ -12,6 +12,7 @@ import numpy as np
 from privproof.engines.engine import Answers, Request
 from privproof.engines.logic.certificates import logic_evidence
 from privproof.engines.logic.checking import Checker
+from privproof.engines.logic.large import LARGE
 from privproof.engines.logic.satisfaction import Satisfaction
 from privproof.engines.logic.traces import FAR, Trace, drawn_traces
 from privproof.engines.monitor import Monitor, Stopped
@@ -40,7 +41,7 @@ from privproof.models import DecisionProcess
 from privproof.models.process import REFUSED, Missing
 from privproof.scenarios import FormulaQuestion
 
-_CONFIRMED = 20_000
+_CONFIRMED = LARGE
 """A verdict about a process with at most so many entries is confirmed by the independent checker at once."""
 
 
@@ -90,7 +91,7 @@ def model_check(
         )
     process = process.refusing() if missing == "refuse" else replace(process, missing=missing)
     asked, chosen = _asked(process, parsed, states)
-    checker = Checker(process, monitor or Monitor(), always_exact=exact, tight=tight)
+    checker = Checker(process, monitor or Monitor(), always_exact=exact, tight=tight, asked=asked)
     try:
         found = _satisfied(checker, FormulaQuestion(process, parsed, asked), chosen)
     except QuestionError as problem:
@@ -159,7 +160,8 @@ class LogicEngine:
         """Whether the formula holds in all the states that are asked about."""
         question = request.question
         assert isinstance(question, FormulaQuestion)
-        yield _answer(_satisfied(Checker(question.process, monitor), question, "those asked about"))
+        checker = Checker(question.process, monitor, asked=question.states)
+        yield _answer(_satisfied(checker, question, "those asked about"))
 
 
 def _satisfied(checker: Checker, question: FormulaQuestion, chosen: str) -> Satisfaction:
@@ -176,7 +178,7 @@ def _satisfied(checker: Checker, question: FormulaQuestion, chosen: str) -> Sati
 def _answer(found: Satisfaction) -> Answer:
     """What is about to be said about the states that are asked about."""
     computed = found.computed
-    question = FormulaQuestion(found.process, found.formula, found.asked)
+    question = FormulaQuestion(found.process, found.formula, found.asked, in_columns=found.in_columns)
     if computed == "unknown":
         return Answer(status="unknown", question=question, engine=found.engine, reason="; ".join(found.reasons))
     return Answer(status=computed, question=question, engine=found.engine, evidence=logic_evidence(found))
@@ -245,6 +247,8 @@ def _uncertified(found: Satisfaction, *, certify: bool | None) -> str:
         return "Storm computed some probabilities, for which there is no certificate"
     if certify is False:
         return "no certificate was asked for"
+    if found.in_columns:
+        return ""
     entries = len(found.process.targets)
     if certify is None and (entries > _CONFIRMED or _longest(found.formula) > _STEPS):
         size = f"the process has {entries} transitions" if entries > _CONFIRMED else "the formula looks far ahead"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from privproof.engines.logic.traces import Trace
 from privproof.exact import ONE, ZERO, Epsilon, Rational, smallest_epsilon
 from privproof.formulas import Expected, Private, Probable, Range, Steady
+
+if TYPE_CHECKING:
+    from privproof.engines.logic.large import PathBounds
 
 Truths: TypeAlias = NDArray[np.int8]
 """For every state 1 (true), 0 (false) or -1 (not decided)."""
@@ -60,6 +63,7 @@ class Likelihood:
         least: the smallest probability (or reward) over all schedulers, from each state; on a chain the probability.
         most: the largest.
         how: how the numbers were found.
+        bounds: the vectors that bound them, where they were found so.
     """
 
     formula: Probable | Expected | Steady
@@ -67,6 +71,7 @@ class Likelihood:
     least: Probabilities
     most: Probabilities
     how: str
+    bounds: PathBounds | None = None
 
     @property
     def side(self) -> Literal["", "min", "max"]:
@@ -115,6 +120,7 @@ class Closeness:
         how: how the numbers were found.
         directions: on a decision process, what is known of each ordered pair.
         trace: on a chain, a shortest run from a state that settles the formula.
+        bounds: the vectors that bound the probabilities, where they were found so.
     """
 
     formula: Private
@@ -124,6 +130,7 @@ class Closeness:
     how: str
     directions: tuple[Gap, ...] = ()
     trace: Callable[[int], Trace | None] | None = None
+    bounds: PathBounds | None = None
 
     @cached_property
     def _near(self) -> dict[int, list[int]]:

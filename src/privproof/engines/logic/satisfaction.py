@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from privproof.drawing.showing import Told
 from privproof.engines.logic.measures import Between, Closeness, Gap, Likelihood, Truths, worst_of
 from privproof.evidence.verdicts import Status, Verdict
-from privproof.formulas import Expected, Formula, Probable, Steady, sublogic
-from privproof.formulas.sublogics import outermost_privates
+from privproof.formulas import Expected, Family, Formula, OfPaths, Private, Probable, Steady, sublogic
+from privproof.formulas.sublogics import outermost_privates, subformulas
 from privproof.models import DecisionProcess
 
 __all__ = ["Between", "Closeness", "Gap", "Likelihood", "Satisfaction"]
@@ -71,6 +71,16 @@ class Satisfaction(Told):
         if 0 in found:
             return "refuted"
         return "unknown" if -1 in found else "proved"
+
+    @property
+    def in_columns(self) -> bool:
+        """Whether vectors bound all probabilities behind it, so that its certificate has the process in columns."""
+        inside = list(subformulas(self.formula))
+        if any(isinstance(f, Family) for f in inside):
+            return False
+        operators = [f for f in inside if isinstance(f, Probable | Expected | Steady | Private | OfPaths)]
+        found = [self.measured.get(f) for f in operators]
+        return bool(found) and all(each is not None and each.bounds is not None for each in found)
 
     @property
     def is_query(self) -> bool:

@@ -55,6 +55,7 @@ _KINDS = {
     "lottery": ("lotteries", "check_lottery"),
     "location": ("locations.checking", "check_location"),
     "logic": ("logic", "check_logic"),
+    "logic in columns": ("logic.bounds", "check_bounds"),
     "program": ("programs", "check_program"),
     "measured": ("measured.checking", "check_measured"),
     "pufferfish": ("pufferfish", "check_pufferfish"),

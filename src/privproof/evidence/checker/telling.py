@@ -71,6 +71,10 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("lottery", "stretch"): ("witnessed", "a stretch, of which every piece was compared with all laws of levels"),
     ("lottery", "levels"): ("recomputed", "the largest ratio of the probabilities of a level"),
     ("lottery", "lists"): ("witnessed", "two lists, on which both probabilities of an index were computed again"),
+    ("logic in columns", "bounds"): (
+        "witnessed",
+        "vectors that bound the probabilities behind the formula, state by state",
+    ),
     ("logic", "logic"): ("recomputed", "the probabilities behind the formula"),
     ("release", "quilts"): ("witnessed", "quilts, whose influences were computed again"),
     ("release", "contraction"): ("witnessed", "nodes at a distance, whose influences were bounded again"),

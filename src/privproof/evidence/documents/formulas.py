@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from privproof.compiling.conditions import satisfying
+from privproof.evidence.documents.columns import comparison_name, process_columns
 from privproof.formulas import (
     Accumulated,
     And,
@@ -37,6 +38,15 @@ from privproof.scenarios.formulas import FormulaQuestion
 def document(question: FormulaQuestion, compiled: object) -> dict[str, object]:
     """The question: the process, the formula and the states that are asked about."""
     process = question.process
+    if question.in_columns:
+        return {
+            "kind": "logic in columns",
+            "title": process.name,
+            "process": process_columns(process, question.formula, question.states),
+            "formula": structured(question.formula, process, in_columns=True),
+            "text": str(question.formula),
+            "states": list(question.states),
+        }
     return {
         "kind": "logic",
         "title": process.name,
@@ -89,8 +99,8 @@ def _rewards(process: DecisionProcess, rewards: Rewards) -> dict[str, object]:
     }
 
 
-def structured(formula: Formula, process: DecisionProcess) -> list[object]:
-    """A formula in the form that certificates use: few operators, all arguments spelled out."""
+def structured(formula: Formula, process: DecisionProcess, *, in_columns: bool = False) -> list[object]:
+    """A formula in the form that certificates use: few operators, all arguments spelled out; in columns a comparison is a label."""
 
     def say(f: Formula) -> list[object]:
         match f:
@@ -98,6 +108,8 @@ def structured(formula: Formula, process: DecisionProcess) -> list[object]:
                 return ["true" if value else "false"]
             case Atom(name):
                 return ["label", name] if name in process.labels else ["state", process.state(name)]
+            case Comparison() if in_columns:
+                return ["label", comparison_name(f, process)]
             case Comparison():
                 return ["set", _satisfying(f, process)]
             case Not(inner):

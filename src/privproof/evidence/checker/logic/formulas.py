@@ -7,7 +7,7 @@ Liu, Wang and Zhang, "Model Checking Differentially Private Properties", section
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -200,7 +200,7 @@ class Reader:
 
     def __init__(
         self,
-        names: tuple[str, ...],
+        names: Sequence[str],
         labels: dict[str, frozenset[int]],
         limits: Limits,
         rewards: Container[str] = (),

@@ -1,0 +1,235 @@
+"""Large processes are bounded by vectors: here small ones are too, and compared with exact numbers, entry by entry."""
+
+from __future__ import annotations
+
+import json
+import random
+from base64 import b64decode, b64encode
+from fractions import Fraction
+from zlib import compress, decompress
+
+import numpy as np
+import pytest
+from tests.amounts import selected
+from tests.certificates import recheck
+
+from privproof import model_check
+from privproof.engines.logic import checking
+from privproof.engines.logic.bounding import until_bounds
+from privproof.engines.logic.exactly import TooLarge
+from privproof.engines.logic.products import product
+from privproof.engines.logic.schedulers import least_and_most
+from privproof.engines.logic.vectors import UNITS, Columns
+from privproof.engines.monitor import Monitor
+from privproof.evidence.checker import Accepted, Rejected
+from privproof.exact import fraction
+from privproof.formats.prism import explore
+from privproof.models import DecisionProcess
+
+ENDLESS = ("U", ("leaf", 0), ("leaf", 1), 0, None)
+
+
+def random_process(seed: int, *, chain: bool) -> DecisionProcess:
+    source = random.Random(seed)
+    names = [f"s{i}" for i in range(source.randint(2, 9))]
+    actions = [] if chain else [f"x{i}" for i in range(source.randint(1, 3))]
+    rows: dict[str, object] = {}
+    for name in names:
+        own = {}
+        for action in source.sample(actions, source.randint(1, len(actions))) if actions else ["-"]:
+            targets = source.sample(names, min(len(names), source.choice((1, 1, 1, 2, 2, 3))))
+            parts = [source.choice((1, 1, 2, 3, 1000)) for _ in targets]
+            own[action] = {t: Fraction(p, sum(parts)) for t, p in zip(targets, parts, strict=True)}
+        rows[name] = own["-"] if chain else own
+    labels = {name: [label for label in ("a", "b") if source.random() < 0.35] for name in names}
+    labels["s0"], labels["s1"] = ["a"], ["b"]
+    return DecisionProcess.of(
+        states=names, actions=actions, transitions=rows, labels=labels, initial=["s0"], neighbours=[("s0", "s1")]
+    )
+
+
+@pytest.mark.parametrize("seed", selected(range(800), 60))
+def test_vectors_enclose_the_exact_numbers(seed):
+    process = random_process(seed, chain=seed % 4 == 0)
+    source = random.Random(-seed)
+    goal, stay = (np.array([source.random() < share for _ in range(len(process))]) for share in (0.25, 0.85))
+    whole = product(process, [stay, goal], ENDLESS, range(len(process)), Monitor())
+    least, most = least_and_most(whole, Monitor())
+    for largest, exact in ((False, least), (True, most)):
+        found = until_bounds(Columns(process), stay, goal, Monitor(), largest=largest)
+        for s in range(len(process)):
+            low, high = int(found.low.values[s]), int(found.high.values[s])
+            assert low <= exact[whole.start[s]] * UNITS <= high
+            assert high - low < UNITS * 1e-6
+
+
+FORMULAS = (
+    "P>={p} [ F a ]",
+    "P<{p} [ b U a ]",
+    "P>1/4 [ G a ]",
+    "P<={p} [ a W b ]",
+    "P>={p} [ X b ]",
+    "P>={p} [ F<=3 a & b ]",
+    "P<={p} [ a U[1,3] b ]",
+    "P>={p} [ X X F a & b ]",
+    "P>={p} [ F P>=1/2 [ X a ] ]",
+    "(P>={p} [ F a & b ]) | !P<{p} [ G !b ]",
+)
+PRIVATE = ("D[ln(2), {p}](F a & b)", "D[0, {p}](a U<=4 b)", "D[ln(3), 0](X b)")
+
+
+@pytest.mark.parametrize("seed", selected(range(2_000), 30))
+def test_verdicts_by_vectors_are_those_of_exact_numbers(seed, monkeypatch):
+    chain = seed % 2 == 0
+    process = random_process(seed, chain=chain)
+    formulas = [*FORMULAS[seed % 3 :: 3], *(PRIVATE[seed % 2 :: 2] if chain else [])]
+    for text in formulas:
+        formula = text.format(p=("1/3", "1/2", "9/10", "1")[seed % 4])
+        exact = model_check(process, formula)
+        with monkeypatch.context() as patched:
+            patched.setattr(checking, "LARGE", 0)
+            found = model_check(process, formula)
+        assert found.status == exact.status
+        if found.in_columns:
+            assert isinstance(recheck(json.loads(json.dumps(found.certificate))), Accepted)
+
+
+def changed(column: dict[str, object], place: int, by: int) -> None:
+    """Add to one number of a column, in place."""
+    kind = np.dtype(f"<i{column['bits'] // 8}")
+    numbers = np.frombuffer(decompress(b64decode(column["data"])), kind).astype(np.int64)
+    numbers[place] += by
+    column["bits"] = 64
+    column["data"] = b64encode(compress(numbers.astype("<i8").tobytes())).decode()
+
+
+def certified(monkeypatch: pytest.MonkeyPatch, process: DecisionProcess, formula: str) -> dict[str, object]:
+    monkeypatch.setattr(checking, "LARGE", 0)
+    found = model_check(process, formula)
+    assert found.in_columns
+    assert found.certificate is not None
+    return json.loads(json.dumps(found.certificate))
+
+
+def walk() -> DecisionProcess:
+    """Two choices: one leads on, the other stays; from `far` the goal is reached with 1/2 at most."""
+    return DecisionProcess.of(
+        states=["far", "near", "goal", "lost"],
+        actions=["go", "wait"],
+        transitions={
+            "far": {"go": {"near": 1}, "wait": {"far": 1}},
+            "near": {"go": {"goal": "1/2", "lost": "1/2"}, "wait": {"near": "1/2", "far": "1/2"}},
+            "goal": {"go": {"goal": 1}},
+            "lost": {"go": {"lost": 1}},
+        },
+        labels={"goal": "goal"},
+        initial=["far"],
+    )
+
+
+def test_a_scheduler_that_stays_for_ever_bounds_nothing_from_below(monkeypatch):
+    """Waiting keeps any value: without ranks a bound from below would be accepted at every height."""
+    document = certified(monkeypatch, walk(), "P<=3/4 [ F goal ]")
+    untils = document["evidence"]["untils"][0]
+    for state in (0, 1):
+        changed(untils["most"]["low"]["values"], state, UNITS // 4)
+        changed(untils["least"]["low"]["values"], state, UNITS // 4)
+    document["question"]["formula"][1]["low"] = "3/5"
+    assert isinstance(recheck(document), Rejected)
+
+
+@pytest.mark.parametrize(
+    ("side", "end", "name", "state", "by"),
+    [
+        ("most", "high", "values", 0, -1_000_000),
+        ("most", "high", "values", 2, -1),
+        ("most", "low", "values", 1, 1_000_000),
+        ("most", "low", "values", 3, 1),
+        ("most", "low", "ranks", 0, -10),
+        ("most", "low", "policy", 0, 1),
+        ("most", "low", "policy", 3, 1),
+        ("least", "low", "values", 0, 1),
+        ("least", "high", "policy", 1, -1),
+    ],
+)
+def test_changed_vectors_are_rejected(monkeypatch, side, end, name, state, by):
+    document = certified(monkeypatch, walk(), "P<=3/4 [ F goal ]")
+    assert isinstance(recheck(document), Accepted)
+    changed(document["evidence"]["untils"][0][side][end][name], state, by)
+    assert isinstance(recheck(document), Rejected)
+
+
+def test_changed_processes_are_rejected(monkeypatch):
+    base = json.dumps(certified(monkeypatch, walk(), "P<=3/4 [ F goal ]"))
+    for key, place, by in (("which", 0, 1), ("targets", 0, 9), ("targets", 0, 2), ("lengths", 0, 1), ("choices", 0, 1)):
+        document = json.loads(base)
+        changed(document["question"]["process"][key], place, by)
+        assert isinstance(recheck(document), Rejected)
+    for change in (
+        lambda process: process["numbers"].__setitem__(0, "2/3"),
+        lambda process: process.update(count=5),
+        lambda process: process["targets"].update(count=10**12),
+        lambda process: process["targets"].update(data="AAAA"),
+        lambda process: process["targets"].update(bits=7),
+        lambda process: process.update(entries=-1),
+        lambda process: process["labels"].clear(),
+    ):
+        document = json.loads(base)
+        change(document["question"]["process"])
+        assert isinstance(recheck(document), Rejected)
+
+
+def test_a_bomb_is_not_unpacked(monkeypatch):
+    document = certified(monkeypatch, walk(), "P<=3/4 [ F goal ]")
+    document["question"]["process"]["which"]["data"] = b64encode(compress(bytes(50_000_000))).decode()
+    assert isinstance(recheck(document), Rejected)
+
+
+def test_long_denominators_are_left_to_exact_numbers(monkeypatch):
+    """Beyond 2^36 no sum would fit into 64 bits: no vectors, and the same verdict as before."""
+    process = DecisionProcess.of(
+        states=["s", "goal", "lost"],
+        transitions={
+            "s": {"goal": Fraction(1, 2**40), "lost": 1 - Fraction(1, 2**40)},
+            "goal": {"goal": 1},
+            "lost": {"lost": 1},
+        },
+        labels={"goal": "goal"},
+        initial=["s"],
+    )
+    goal = np.array([False, True, False])
+    with pytest.raises(TooLarge):
+        until_bounds(Columns(process), np.ones(3, np.bool_), goal, Monitor(), largest=False)
+    monkeypatch.setattr(checking, "LARGE", 0)
+    found = model_check(process, "P<=1/2 [ F goal ]")
+    assert (found.status, found.in_columns) == ("proved", False)
+
+
+GRID = """dtmc
+const int N = 90;
+module grid
+ x : [0..N-1] init 0; y : [0..N-1] init 0;
+ [] x<N-1 & y<N-1 -> 1/2:(x'=x+1) + 1/3:(y'=y+1) + 1/6:(x'=x+1)&(y'=y+1);
+ [] x=N-1 & y<N-1 -> (y'=y+1);
+ [] x<N-1 & y=N-1 -> (x'=x+1);
+ [] x=N-1 & y=N-1 -> true;
+endmodule
+label "left" = x=N-1 & y<2*N/3;
+//@ neighbours x=0&y=0 ~ x=0&y=1
+"""
+
+
+def test_a_large_chain_has_a_verdict():
+    """24,000 transitions: today's bound on what the checker computes exactly without being asked is below it."""
+    process = explore(GRID).process
+    exact = model_check(process, "P=? [ F left ]", exact=True)
+    value = fraction(next(iter(exact.measured.values())).least(0).low)
+    found = model_check(process, f"P>={value - Fraction(1, 10**9)} [ F left ]")
+    assert found.status == "proved"
+    assert found.in_columns
+    assert model_check(process, f"P>={value + Fraction(1, 10**9)} [ F left ]").status == "refuted"
+    private = model_check(process, "D[ln(2), 0](F left)")
+    assert private.status == "proved"
+    assert private.in_columns
+    at = model_check(process, f"P>={value} [ F left ]", certify=False)
+    assert at.computed == "proved"  # what vectors leave open is computed exactly, as before
