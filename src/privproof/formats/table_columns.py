@@ -22,6 +22,8 @@ Times: TypeAlias = "tuple[Ints, Ints | None]"
 
 NOTHING = -1
 """Stands for a missing entry among the numbers of states, which begin at 0."""
+_AT_HAND = 1 << 12
+"""Distinct texts of a piece that are looked at although no row may have them; each costs a look into a dictionary."""
 _OF_INTEGERS = frozenset("0123456789-")
 _OF_DECIMALS = frozenset("0123456789+-.eE")
 
@@ -42,8 +44,14 @@ class Refusal(Exception):
 class Column(Protocol):
     """One column of a piece of a table."""
 
+    def __len__(self) -> int: ...
+
     def factors(self) -> tuple[Ints, list[str | None]]:
         """For every row the number of its text, and the distinct texts; a cell without any is None."""
+        ...
+
+    def coded(self) -> tuple[npt.NDArray[np.integer[Any]], list[str | None]]:
+        """As the factors, from what is at hand: among the texts there may be some that no row has, in any order."""
         ...
 
     def identities(self) -> Column:
@@ -73,10 +81,16 @@ class TextColumn:
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
 
+    def __len__(self) -> int:
+        return len(self._texts)
+
     def factors(self) -> tuple[Ints, list[str | None]]:
         number = {text: i for i, text in enumerate(dict.fromkeys(self._texts))}
         codes = np.fromiter(map(number.__getitem__, self._texts), dtype=np.int64, count=len(self._texts))
         return codes, list(number)
+
+    def coded(self) -> tuple[Ints, list[str | None]]:
+        return self.factors()
 
     def identities(self) -> TextColumn:
         return self
@@ -115,11 +129,30 @@ class ArrowColumn:
         self._compute = compute
         self._array = array
 
+    def __len__(self) -> int:
+        return len(self._array)
+
     def factors(self) -> tuple[Ints, list[str | None]]:
         numbers, distinct = self._factors()
+        return numbers, self._texts(distinct)
+
+    def coded(self) -> tuple[npt.NDArray[np.integer[Any]], list[str | None]]:
+        array = self._array
+        if not self._arrow.types.is_dictionary(array.type) or len(array.dictionary) > _AT_HAND:
+            return self.factors()
+        numbers, distinct = array.indices, self._texts(array.dictionary)
+        if numbers.null_count:
+            numbers = numbers.cast(self._arrow.int32()).fill_null(len(distinct))
+            distinct.append(None)
+        if not self._arrow.types.is_signed_integer(numbers.type):
+            numbers = numbers.cast(self._arrow.int64())
+        return numbers.to_numpy(), distinct
+
+    def _texts(self, distinct: Any) -> list[str | None]:
         if not self._arrow.types.is_string(distinct.type):
             distinct = distinct.cast(self._arrow.string())
-        return numbers, distinct.to_pylist()
+        found: list[str | None] = distinct.to_pylist()
+        return found
 
     def identities(self) -> ArrowColumn:
         array, arrow, compute = self._decoded(), self._arrow, self._compute
@@ -230,15 +263,56 @@ class States:
         self._bins = bins
         self._mapping = mapping
         self._missing = {"", *missing}
+        self._met: dict[str | None, int] = {}
         self._edges = np.array(bins.rounded if bins else (), dtype=np.float64)
         if bins:
-            self._of_bin = np.array([self._state(name, 0) for name in bins.names], dtype=np.int64)
+            self._of_bin = np.array([self._state(name) for name in bins.names], dtype=np.int64)
+
+    def table(self, column: Column) -> tuple[npt.NDArray[np.integer[Any]], Ints]:
+        """For every row the number of its text, and for every text that some row has the number of its state, or `NOTHING`."""
+        numbers, texts = column.coded()
+        table = np.full(len(texts), NOTHING, dtype=np.int64)
+        new = []
+        for i, text in enumerate(texts):
+            code = self._met.get(text)
+            if code is None:
+                new.append(i)
+            else:
+                table[i] = code
+        if new:
+            there = np.bincount(numbers, minlength=len(texts)) > 0
+            rows = {i: int(np.argmax(numbers == i)) for i in new if there[i]}
+            for i in sorted(rows, key=rows.__getitem__):
+                text = texts[i]
+                try:
+                    table[i] = NOTHING if text is None or text in self._missing else self._meant(text)
+                except Refusal as refusal:
+                    refusal.row = rows[i]
+                    raise
+                if self._bins is None:
+                    self._met[text] = int(table[i])
+        return numbers, table
+
+    def numbers(self, others: States) -> Ints:
+        """For every state of others its number here; a new one is added.
+
+        Raises:
+            Refusal: there are too many.
+        """
+        return np.array(
+            [self._number[name] if name in self._number else self._new(name) for name in others.names], dtype=np.int64
+        )
+
+    def _meant(self, text: str) -> int:
+        return self._state(text) if self._bins is None else int(self._of_bin[self._bin(text)])
 
     def codes(self, column: Column) -> Ints:
         """The number of every cell's state, or `NOTHING` where an entry is missing."""
         floats = column.floats() if self._bins else None
         if floats is None:
-            return self._one_by_one(column)
+            numbers, table = self.table(column)
+            read: Ints = table[numbers]
+            return read
         found = np.searchsorted(self._edges, floats, side="right")
         doubtful = ~np.isfinite(floats)
         if len(self._edges):
@@ -249,53 +323,44 @@ class States:
         found[rows] = 0
         codes = self._of_bin[found]
         try:
-            codes[rows] = self._one_by_one(column.at(rows))
+            numbers, table = self.table(column.at(rows))
+            codes[rows] = table[numbers]
         except Refusal as refusal:
             refusal.row = int(rows[refusal.row])
             raise
         return codes
 
-    def _one_by_one(self, column: Column) -> Ints:
-        numbers, texts = column.factors()
-        table = np.full(len(texts), NOTHING, dtype=np.int64)
-        for i, text in enumerate(texts):
-            if text is None or text in self._missing:
-                continue
-            try:
-                table[i] = self._state(text, i) if self._bins is None else self._of_bin[self._bin(text, i)]
-            except Refusal as refusal:
-                refusal.row = int(np.argmax(numbers == i))
-                raise
-        return table[numbers]
-
-    def _bin(self, text: str, row: int) -> int:
+    def _bin(self, text: str) -> int:
         assert self._bins is not None
         found = self._bins.find(text)
         if found is None:
             raise Refusal(
-                row,
+                0,
                 "number",
                 f"{_cut(text)} is no number",
                 f"a decimal such as 12.5; if it marks a missing entry: missing: [{_cut(text)}]",
             )
         return found
 
-    def _state(self, text: str, row: int) -> int:
+    def _state(self, text: str) -> int:
         name = text
         if self._mapping is not None:
             if text not in self._mapping:
                 raise Refusal(
-                    row, "unknown-value", f"the mapping has no state for {_cut(text)}", _near(text, list(self._mapping))
+                    0, "unknown-value", f"the mapping has no state for {_cut(text)}", _near(text, list(self._mapping))
                 )
             name = self._mapping[text]
         code = self._number.get(name)
         if code is not None:
             return code
         if not self._open:
-            raise Refusal(row, "unknown-state", f"{_cut(name)} is none of the states", _near(name, self.names))
+            raise Refusal(0, "unknown-state", f"{_cut(name)} is none of the states", _near(name, self.names))
+        return self._new(name)
+
+    def _new(self, name: str) -> int:
         if len(self.names) >= MOST_STATES:
             raise Refusal(
-                row,
+                0,
                 "states",
                 f"more than {MOST_STATES} different values, among them {_cut(name)}",
                 "bins for a column of numbers, or a mapping to fewer states",
@@ -327,18 +392,36 @@ class Identities:
         factors = column.whole() if self._named is None else None
         if factors is not None:
             return factors[0], self._of_whole(factors[1])
-        if self._named is None:
-            self._named = dict(zip(map(str, self._whole.tolist()), self._numbers.tolist(), strict=True))
+        named = self._by_name()
         inside, names = column.factors()
-        found = list(map(self._named.get, names))
+        found = list(map(named.get, names))
         if None in found:
             for i, name in enumerate(names):
                 if found[i] is None:
                     if name in self._missing:
                         row = int(np.argmax(inside == i))
                         raise Refusal(row, "series", "there is no series", "every row says to which one it belongs")
-                    found[i] = self._named.setdefault(name, len(self._named))
+                    found[i] = named.setdefault(name, len(named))
         return inside, np.array(found, dtype=np.int64)
+
+    def owners(self, others: Identities) -> Ints:
+        """For every series of others, in the order of their numbers, its number here."""
+        if self._named is None and others._named is None:
+            found = self._of_whole(others._whole)
+            result = np.empty_like(found)
+            result[others._numbers] = found
+            return result
+        self._by_name()
+        assert self._named is not None
+        named, here = others._by_name(), self._named
+        return np.fromiter((here.setdefault(name, len(here)) for name in named), dtype=np.int64, count=len(named))
+
+    def _by_name(self) -> dict[str | None, int]:
+        """The series by their names, in the order of their numbers."""
+        if self._named is None:
+            order = np.argsort(self._numbers)
+            self._named = dict(zip(map(str, self._whole[order].tolist()), range(len(order)), strict=True))
+        return self._named
 
     def _of_whole(self, names: Ints) -> Ints:
         at = np.searchsorted(self._whole, names)

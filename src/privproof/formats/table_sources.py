@@ -13,7 +13,7 @@ import io
 import zlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
 from itertools import islice
@@ -48,6 +48,9 @@ class Source:
         delimiter: what stands between two cells of a CSV file; None for a tab in files called .tsv and a comma elsewhere.
         header: whether the first row of a CSV file names the columns; otherwise they are called 1, 2, 3.
         missing: the texts, next to the empty one, that stand for no value.
+        groups: of a Parquet file, the first row group to read and the one after the last; None for all.
+        constants: columns that are not in the file and have one value in all its rows: those of folders called ``column=value``.
+        few: whether the first column has few distinct texts; a CSV file is then read with it as numbers of texts, too.
     """
 
     path: Path
@@ -55,6 +58,14 @@ class Source:
     delimiter: str | None = None
     header: bool = True
     missing: tuple[str, ...] = ()
+    groups: tuple[int, int] | None = None
+    constants: Mapping[str, str] = field(default_factory=dict)
+    few: bool = False
+
+    @property
+    def inside(self) -> tuple[str, ...]:
+        """The columns that the file itself must have."""
+        return tuple(name for name in dict.fromkeys(self.columns) if name not in self.constants)
 
     @property
     def between(self) -> str:
@@ -71,8 +82,19 @@ def pieces(source: Source, *, rows: int, backend: Backend = "auto") -> Pieces:
     Raises:
         FormatError: no file, no table, no such column, rows of unequal length.
     """
+    found = _file_pieces(source, rows=rows, backend=backend)
+    return found if not source.constants else _with_constants(source, found)
+
+
+def _with_constants(source: Source, found: Pieces) -> Pieces:
+    for piece in found:
+        size = len(next(iter(piece.values())))
+        yield {**piece, **{name: TextColumn([text] * size) for name, text in source.constants.items()}}
+
+
+def _file_pieces(source: Source, *, rows: int, backend: Backend) -> Pieces:
     kind = _kind(source.path)
-    arrow = None if backend == "plain" else _pyarrow(source.path, needed=backend == "arrow" or kind == "parquet")
+    arrow = None if backend == "plain" else pyarrow(source.path, needed=backend == "arrow" or kind == "parquet")
     if kind == "parquet":
         if arrow is None:
             raise FormatError("extra", "Parquet is read by pyarrow", place=str(source.path), hint=_NEEDS_ARROW)
@@ -81,6 +103,18 @@ def pieces(source: Source, *, rows: int, backend: Backend = "auto") -> Pieces:
     if arrow is None or not more:
         return _plain_pieces(source, names, rows=rows, packed=kind == "gzip")
     return _arrow_pieces(source, names, arrow, rows=rows, packed=kind == "gzip")
+
+
+def file_groups(path: Path) -> list[int] | None:
+    """How many rows every row group of a Parquet file has; None for other files, and for what cannot be read."""
+    try:
+        arrow = pyarrow(path, needed=False) if _kind(path) == "parquet" else None
+        if arrow is None:
+            return None
+        known = arrow.parquet.read_metadata(path)
+        return [known.row_group(group).num_rows for group in range(known.num_row_groups)] or None
+    except (FormatError, OSError, ValueError):  # who reads it says what is wrong
+        return None
 
 
 def _kind(path: Path) -> Kind:
@@ -111,7 +145,8 @@ def _binary(path: Path) -> FormatError:
     return FormatError("binary", "this is no text: it holds a byte 0", place=str(path), hint="CSV in UTF-8, or Parquet")
 
 
-def _pyarrow(path: Path, *, needed: bool) -> Any:
+def pyarrow(place: object, *, needed: bool) -> Any:
+    """The module pyarrow with the parts that are used here; None where it is not installed and not needed."""
     try:
         for part in ("compute", "csv", "parquet"):
             import_module(f"pyarrow.{part}")
@@ -119,17 +154,16 @@ def _pyarrow(path: Path, *, needed: bool) -> Any:
     except ImportError:
         if needed:
             raise FormatError(
-                "extra", "this needs pyarrow, which is not installed", place=str(path), hint=_NEEDS_ARROW
+                "extra", "this needs pyarrow, which is not installed", place=str(place), hint=_NEEDS_ARROW
             ) from None
         return None
 
 
-def _choose(source: Source, names: Sequence[str]) -> None:
+def choose_columns(columns: Sequence[str], names: Sequence[str], place: str) -> None:
     """Complain about a column that is not there, or there twice."""
-    for name in source.columns:
+    for name in columns:
         if names.count(name) == 1:
             continue
-        place = str(source.path)
         if name in names:
             raise FormatError("column", f"{names.count(name)} columns are called {name!r}", place=place)
         other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
@@ -210,13 +244,13 @@ def _names(source: Source, *, packed: bool) -> tuple[tuple[str, ...], bool]:
             "header", "the first line is empty", place=f"{source.path}: line 1", hint="name the columns there"
         )
     names = tuple(first) if source.header else tuple(str(i + 1) for i in range(len(first)))
-    _choose(source, names)
+    choose_columns(source.inside, names, str(source.path))
     return names, more
 
 
 def _plain_pieces(source: Source, names: Sequence[str], *, rows: int, packed: bool) -> Pieces:
     width = len(names)
-    chosen = [itemgetter(names.index(name)) for name in source.columns]
+    chosen = [itemgetter(names.index(name)) for name in source.inside]
     try:
         with _opened(source.path, packed=packed) as stream:
             reader = _csv_rows(source, stream)
@@ -233,8 +267,7 @@ def _plain_pieces(source: Source, names: Sequence[str], *, rows: int, packed: bo
                 count += len(piece)
                 if piece:
                     yield {
-                        name: TextColumn(list(map(get, piece)))
-                        for name, get in zip(source.columns, chosen, strict=True)
+                        name: TextColumn(list(map(get, piece))) for name, get in zip(source.inside, chosen, strict=True)
                     }
             _closed(source, names, stream, count, packed=packed)
     except _UNREADABLE:
@@ -242,7 +275,7 @@ def _plain_pieces(source: Source, names: Sequence[str], *, rows: int, packed: bo
 
 
 def _arrow_pieces(source: Source, names: Sequence[str], arrow: Any, *, rows: int, packed: bool) -> Pieces:
-    columns = list(dict.fromkeys(source.columns))
+    columns = list(source.inside)
     try:
         with _opened(source.path, packed=packed) as stream:
             opened = arrow.csv.open_csv(
@@ -255,7 +288,7 @@ def _arrow_pieces(source: Source, names: Sequence[str], arrow: Any, *, rows: int
                 ),
                 convert_options=arrow.csv.ConvertOptions(
                     include_columns=columns,
-                    column_types={name: arrow.string() for name in columns},
+                    column_types={name: _csv_type(source, name, arrow) for name in columns},
                     strings_can_be_null=True,
                     null_values=["", *source.missing],
                 ),
@@ -266,10 +299,15 @@ def _arrow_pieces(source: Source, names: Sequence[str], arrow: Any, *, rows: int
                     if stream.binary:
                         raise _fault(source, names, packed=packed)
                     count += batch.num_rows
-                    yield from _slices(batch, arrow, rows)
+                    yield from arrow_pieces(batch, arrow, rows)
             _closed(source, names, stream, count, packed=packed)
     except (*_UNREADABLE, arrow.ArrowException) as error:
         raise _fault(source, names, packed=packed, otherwise=str(error)) from None
+
+
+def _csv_type(source: Source, name: str, arrow: Any) -> Any:
+    few = source.few and name == source.columns[0]
+    return arrow.dictionary(arrow.int32(), arrow.string()) if few else arrow.string()
 
 
 def _closed(source: Source, names: Sequence[str], stream: _Watched, rows: int, *, packed: bool) -> None:
@@ -285,27 +323,42 @@ def _closed(source: Source, names: Sequence[str], stream: _Watched, rows: int, *
 
 def _parquet_pieces(source: Source, arrow: Any, *, rows: int) -> Pieces:
     types = arrow.types
-    columns = list(dict.fromkeys(source.columns))
+    columns = list(source.inside)
     place = str(source.path)
     try:
         schema = arrow.parquet.read_schema(source.path)
-        _choose(source, tuple(schema.names))
+        choose_columns(source.inside, tuple(schema.names), place)
         for name in columns:
             if types.is_nested(schema.field(name).type):
                 raise FormatError("column", f"the cells of {name!r} are {schema.field(name).type}", place=place)
         coded = [name for name in columns[:1] if types.is_string(schema.field(name).type)]
         with arrow.parquet.ParquetFile(source.path, read_dictionary=coded, buffer_size=1 << 20) as file:
-            for group in range(file.num_row_groups):
+            for group in range(*(source.groups or (0, file.num_row_groups))):
                 for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=columns):
-                    yield from _slices(batch, arrow, rows)
+                    yield from arrow_pieces(batch, arrow, rows)
     except (arrow.ArrowException, OSError) as error:
         raise FormatError("parquet", f"the Parquet file cannot be read: {error}", place=place) from None
 
 
-def _slices(batch: Any, arrow: Any, rows: int) -> Pieces:
+def arrow_pieces(batch: Any, arrow: Any, rows: int) -> Pieces:
+    """The columns of a batch, at most so many rows at a time."""
     for begin in range(0, batch.num_rows, rows):
         part = batch.slice(begin, rows)
-        yield {name: ArrowColumn(part.column(name), arrow=arrow, compute=arrow.compute) for name in part.schema.names}
+        yield {
+            name: ArrowColumn(_plain_texts(part.column(name), arrow), arrow=arrow, compute=arrow.compute)
+            for name in part.schema.names
+        }
+
+
+def _plain_texts(array: Any, arrow: Any) -> Any:
+    """An array whose texts, of whichever of Arrow's kinds, are of the first one."""
+    types = arrow.types
+    if types.is_dictionary(array.type):
+        known = _plain_texts(array.dictionary, arrow)
+        return array if known is array.dictionary else arrow.DictionaryArray.from_arrays(array.indices, known)
+    if types.is_large_string(array.type) or types.is_string_view(array.type):
+        return array.cast(arrow.string())
+    return array
 
 
 def _fault(source: Source, names: Sequence[str], *, packed: bool, otherwise: str = "") -> FormatError:

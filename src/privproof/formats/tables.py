@@ -1,6 +1,6 @@
 """Tables of data, read in one pass with bounded memory and reduced to what a release needs.
 
-A `Reading` says which column of a CSV or Parquet file holds the entries and how rows belong together; `summarise` counts what a
+A `Reading` says which column of a table holds the entries and how rows belong together; `summarise` counts what a
 release asks for: entries in every state, chains and their lengths, first values, and transitions.  All counts are exact.  Memory
 depends on the number of series and of states, not on the number of rows.
 
@@ -11,20 +11,21 @@ are facts about the data.  For a release, name the states (or bins) beforehand; 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from privproof.errors import FormatError
 from privproof.exact import ZERO, Number, Rational, rational, show
-from privproof.formats.table_cells import Bins, Clock, widest_step
-from privproof.formats.table_columns import Column, Identities, Refusal, States, times
-from privproof.formats.table_sources import Backend, Source, pieces
-from privproof.formats.table_tallies import Tally
+from privproof.formats.table_cells import Bins
+from privproof.formats.table_counting import count_parts
+from privproof.formats.table_sources import Backend
+from privproof.formats.table_streams import stream_name
 
 __all__ = ["ROWS_AT_ONCE", "Bins", "Reading", "Summary", "summarise"]
 
@@ -37,7 +38,8 @@ class Reading:
     """What to read of a table, and how.
 
     Attributes:
-        paths: the files; several are read one after another as one table, so that a series may go on in the next one.
+        sources: files, folders of files, and objects that are tables (`table_streams`); several are read one after another as one
+            table, so that a series may go on in the next one.
         column: the column with the entries.
         series: the column that says to which series a row belongs; None if all rows are one series.
         time: the column with numbers or ISO timestamps, which never descend within a series; None if the rows have no times.
@@ -50,7 +52,7 @@ class Reading:
         header: whether the first row of a CSV file names the columns; otherwise they are called 1, 2, 3.
     """
 
-    paths: tuple[Path, ...]
+    sources: tuple[Any, ...]
     column: str
     series: str | None = None
     time: str | None = None
@@ -65,7 +67,7 @@ class Reading:
     @classmethod
     def of(
         cls,
-        path: str | Path | Sequence[str | Path],
+        source: Any,
         *,
         column: str,
         series: str | None = None,
@@ -86,11 +88,13 @@ class Reading:
         >>> Reading.of("meter.csv", column="watts", bins=Bins.of(0, 200, 600)).states
         ('0..200', '200..400', '400..600')
         """
-        paths = (path,) if isinstance(path, str | Path) else tuple(path)
-        if not paths:
+        several = tuple(source) if isinstance(source, list | tuple) else (source,)
+        sources = tuple(Path(one) if isinstance(one, str | Path) else one for one in several)
+        if not sources:
             raise FormatError("file", "no file is named", place="path", hint="data.csv")
-        if len({Path(one).resolve() for one in paths}) < len(paths):
-            raise FormatError("file", "a file is named twice", place="path", hint="every file once")
+        for one in sources:
+            if not isinstance(one, Path):
+                stream_name(one)
         exact = None if gap is None else rational(gap)
         if exact is not None and (time is None or exact < 0):
             raise FormatError(
@@ -103,7 +107,7 @@ class Reading:
             if isinstance(texts, str):
                 raise FormatError(what, f"{texts!r} is one text, not a list of texts", place=what, hint=f"[{texts!r}]")
         return cls(
-            paths=tuple(Path(one) for one in paths),
+            sources=sources,
             column=column,
             series=series,
             time=time,
@@ -196,13 +200,16 @@ class Summary:
         return f"{self.entries} entries in {len(self.states)} states, {self.chains} chains, {self.missing} missing"
 
 
-def summarise(reading: Reading, *, rows: int = ROWS_AT_ONCE, backend: Backend = "auto") -> Summary:
+def summarise(
+    reading: Reading, *, rows: int = ROWS_AT_ONCE, backend: Backend = "auto", executor: Executor | None = None
+) -> Summary:
     """Read the table once and count.
 
     Args:
         reading: what to read.
         rows: how many rows are held at once, at most.
         backend: "arrow" for pyarrow, "plain" for the standard library, "auto" for the first of them that is there.
+        executor: counts files, and parts of Parquet files, apart; the result is the same.
 
     Raises:
         FormatError: with the file, the row (the first one after the header is row 1) and the column at fault.
@@ -217,23 +224,12 @@ def summarise(reading: Reading, *, rows: int = ROWS_AT_ONCE, backend: Backend = 
     >>> summary.transitions.tolist()
     [[0, 1], [0, 1]]
     """
-    counting = _Counting(reading)
-    for path in reading.paths:
-        source = Source(path, counting.columns, reading.delimiter, reading.header, reading.missing)
-        begun = counting.tally.rows
-        with closing(pieces(source, rows=max(1, rows), backend=backend)) as found:
-            for piece in found:
-                try:
-                    counting.add(piece)
-                except Refusal as refusal:
-                    row = counting.tally.rows - begun + refusal.row + 1
-                    raise FormatError(
-                        refusal.code, refusal.message, place=f"{path}: row {row}: {refusal.column}", hint=refusal.hint
-                    ) from None
+    counting = count_parts(reading, rows=max(1, rows), backend=backend, executor=executor)
     tally = counting.tally
     if tally.rows == tally.missing:
+        named = [str(one) if isinstance(one, Path) else stream_name(one) for one in reading.sources]
         what = "there are no rows" if tally.rows == 0 else f"all {tally.rows} entries are missing"
-        raise FormatError("empty", what, place=f"{reading.paths[0]}: {reading.column}", hint="a table with entries")
+        raise FormatError("empty", what, place=f"{named[0]}: {reading.column}", hint="a table with entries")
     assert sum(length * many for length, many in tally.lengths().items()) == int(tally.counts.sum())
     tally.transitions.flags.writeable = False
     return Summary(
@@ -247,38 +243,6 @@ def summarise(reading: Reading, *, rows: int = ROWS_AT_ONCE, backend: Backend = 
         firsts=tuple(tally.firsts.tolist()),
         transitions=tally.transitions,
     )
-
-
-class _Counting:
-    """A table that is being read: its states, series and counts so far."""
-
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-        self.columns = tuple(
-            dict.fromkeys(name for name in (reading.column, reading.series, reading.time) if name is not None)
-        )
-        self.states = States(reading.states, bins=reading.bins, mapping=reading.mapping, missing=reading.missing)
-        self.tally = Tally()
-        self._identities = Identities(reading.missing)
-        self._clock: Clock | None = None
-
-    def add(self, piece: Mapping[str, Column]) -> None:
-        reading = self._reading
-        at = reading.column
-        try:
-            codes = self.states.codes(piece[at])
-            series = instants = widest = None
-            if reading.series is not None:
-                at = reading.series
-                series = self._identities.numbers(piece[at])
-            if reading.time is not None:
-                at = reading.time
-                self._clock, instants = times(piece[at], self._clock)
-                widest = None if reading.gap is None else widest_step(reading.gap, self._clock)
-            self.tally.add(codes, len(self.states.names), series=series, times=instants, widest=widest)
-        except Refusal as refusal:
-            refusal.column = at
-            raise
 
 
 def _known_states(

@@ -1,0 +1,253 @@
+"""Counting a table by parts: which parts there are, what is counted in one, and how what was counted is joined.
+
+A part is a file, some row groups of a Parquet file, or an object that is read once.  Without an executor all parts are counted one
+after another into one tally.  With one they are counted apart, each by `count_part` in a process or thread of its own, and joined in
+their order, which gives the same (`table_tallies`): states are numbered in the order of their first appearance, and the first fault of
+the first part that has one is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from privproof.errors import FormatError
+from privproof.formats.table_cells import Clock, widest_step
+from privproof.formats.table_columns import Column, Identities, Refusal, States, times
+from privproof.formats.table_sources import Backend, Pieces, Source, file_groups, pieces
+from privproof.formats.table_streams import stream_name, stream_pieces
+from privproof.formats.table_tallies import Tally
+from privproof.memory import MEMORY, Growth
+
+if TYPE_CHECKING:
+    from privproof.formats.tables import Reading
+
+PART_ROWS = 1 << 24
+"""The rows of a Parquet file that are one part, where its row groups are not larger: a second's work, or more."""
+_AHEAD = 16
+"""Parts that are handed to an executor before the first of them is joined: more than it has processes, and few enough to be held."""
+_ENDINGS = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".tab.gz", ".parquet", ".pq")
+"""The files of a folder that are tables."""
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""How folders called ``column=value`` say that there is no value."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a table.
+
+    Attributes:
+        source: the file, or the object.
+        name: what messages call it.
+        groups: of a Parquet file the first row group and the one after the last; None for all.
+        first: how many rows of the same file come before it.
+        constants: columns whose value folders say.
+    """
+
+    source: Any
+    name: str
+    groups: tuple[int, int] | None = None
+    first: int = 0
+    constants: Mapping[str, str] = field(default_factory=dict)
+
+
+class Counting:
+    """A table that is being read: its states, series and counts so far."""
+
+    def __init__(self, reading: Reading, *, heads: bool = False) -> None:
+        self._reading = reading
+        self.columns = tuple(
+            dict.fromkeys(name for name in (reading.column, reading.series, reading.time) if name is not None)
+        )
+        self.states = States(reading.states, bins=reading.bins, mapping=reading.mapping, missing=reading.missing)
+        self.tally = Tally(heads=heads)
+        self._run = reading.series is None and reading.time is None and reading.bins is None
+        self._identities = Identities(reading.missing)
+        self._clock: Clock | None = None
+
+    def read(self, part: Part, *, rows: int, backend: Backend) -> None:
+        """Count a part, which follows what was counted before.
+
+        Raises:
+            FormatError: with the file, the row (the first one after the header is row 1) and the column at fault.
+        """
+        begun = self.tally.rows - part.first
+        growth = Growth()
+        with closing(self._pieces(part, rows=rows, backend=backend)) as found:
+            for piece in found:
+                try:
+                    self._add(piece)
+                except Refusal as refusal:
+                    raise _fault(part, refusal, self.tally.rows - begun + refusal.row) from None
+                if (said := growth.beyond()) is not None:
+                    raise FormatError(
+                        "memory",
+                        f"{said}; there are {self.tally.series} series and {len(self.states.names)} states",
+                        place=part.name,
+                        hint=f"{MEMORY}=8G, or fewer series at once: sort by series, and merge the summaries of parts",
+                    )
+
+    def join(self, after: Counting, part: Part) -> None:
+        """Add what was counted in the part that follows."""
+        try:
+            if self._clock is not None and after._clock not in (None, self._clock):
+                raise Refusal(
+                    0, "time", f"the times are {after._clock}, and those before are {self._clock}", "times of one kind"
+                )
+            self._clock = self._clock or after._clock
+            gap = self._reading.gap
+            widest = None if gap is None or self._clock is None else widest_step(gap, self._clock)
+            owners = self._identities.owners(after._identities) if self._reading.series else None
+            codes = self.states.numbers(after.states)
+            self.tally.join(after.tally, codes=codes, owners=owners, states=len(self.states.names), widest=widest)
+        except Refusal as refusal:
+            refusal.column = self._reading.time or self._reading.column
+            raise _fault(part, refusal, part.first + refusal.row) from None
+
+    def _pieces(self, part: Part, *, rows: int, backend: Backend) -> Pieces:
+        if not isinstance(part.source, Path):
+            return stream_pieces(part.source, self.columns, rows=rows)
+        reading = self._reading
+        source = Source(
+            part.source,
+            self.columns,
+            reading.delimiter,
+            reading.header,
+            reading.missing,
+            groups=part.groups,
+            constants={name: text for name, text in part.constants.items() if name in self.columns[1:]},
+            few=reading.bins is None,
+        )
+        return pieces(source, rows=rows, backend=backend)
+
+    def _add(self, piece: Mapping[str, Column]) -> None:
+        reading = self._reading
+        at = reading.column
+        try:
+            if self._run:
+                numbers, table = self.states.table(piece[at])
+                self.tally.add_run(numbers, table, len(self.states.names))
+                return
+            codes = self.states.codes(piece[at])
+            series = instants = widest = None
+            if reading.series is not None:
+                at = reading.series
+                series = self._identities.numbers(piece[at])
+            if reading.time is not None:
+                at = reading.time
+                self._clock, instants = times(piece[at], self._clock)
+                widest = None if reading.gap is None else widest_step(reading.gap, self._clock)
+            self.tally.add(codes, len(self.states.names), series=series, times=instants, widest=widest)
+        except Refusal as refusal:
+            refusal.column = at
+            raise
+
+
+def count_part(reading: Reading, part: Part, rows: int, backend: Backend) -> Counting:
+    """What is counted in a part by itself; it can be joined to what comes before."""
+    counting = Counting(reading, heads=True)
+    counting.read(part, rows=rows, backend=backend)
+    return counting
+
+
+def count_parts(reading: Reading, *, rows: int, backend: Backend, executor: Executor | None) -> Counting:
+    """Count all parts of a table in their order, by an executor where there is one and more than one part.
+
+    Raises:
+        FormatError: with the file, the row and the column at fault.
+    """
+    parts = table_parts(reading, split=executor is not None)
+    counting = Counting(reading)
+    if executor is None or len(parts) == 1 or not all(isinstance(part.source, Path) for part in parts):
+        for part in parts:
+            counting.read(part, rows=rows, backend=backend)
+        return counting
+    waiting: deque[tuple[Part, Future[Counting]]] = deque()
+    left = iter(parts)
+    try:
+        while True:
+            for part in islice(left, _AHEAD - len(waiting)):
+                waiting.append((part, executor.submit(count_part, reading, part, rows, backend)))
+            if not waiting:
+                return counting
+            part, counted = waiting.popleft()
+            counting.join(counted.result(), part)
+    finally:
+        for _, counted in waiting:
+            counted.cancel()
+
+
+def table_parts(reading: Reading, *, split: bool) -> list[Part]:
+    """The parts of a table, in order; large Parquet files are split only if it is asked for.
+
+    Raises:
+        FormatError: a file twice, or a folder without tables.
+    """
+    listed = [part for source in reading.sources for part in _listed(source)]
+    paths = [part.source.resolve() for part in listed if isinstance(part.source, Path)]
+    for path, many in Counter(paths).items():
+        if many > 1:
+            raise FormatError("file", f"the file is named {many} times", place=str(path), hint="every file once")
+    return [piece for part in listed for piece in (_split(part) if split else (part,))]
+
+
+def _listed(source: Any) -> Iterator[Part]:
+    if not isinstance(source, Path):
+        yield Part(source, stream_name(source))
+    elif source.is_dir():
+        found = [
+            path
+            for path in source.rglob("*")
+            if path.name.lower().endswith(_ENDINGS)
+            and not any(name.startswith((".", "_")) for name in path.relative_to(source).parts)
+            and path.is_file()
+        ]
+        if not found:
+            raise FormatError(
+                "file", "the folder has no tables", place=str(source), hint=f"files called {', '.join(_ENDINGS)}"
+            )
+        for path in sorted(found, key=lambda path: _in_order(path.relative_to(source))):
+            yield Part(path, str(path), constants=_constants(path.relative_to(source)))
+    else:
+        yield Part(source, str(source))
+
+
+def _in_order(path: Path) -> list[list[tuple[int, str]]]:
+    """Sorts names as people do: part-2 before part-10."""
+    return [
+        [(int(text), "") if text.isdecimal() else (-1, text) for text in re.split(r"([0-9]+)", name)]
+        for name in path.parts
+    ]
+
+
+def _constants(path: Path) -> dict[str, str]:
+    """What folders called ``column=value`` say."""
+    found = (name.partition("=") for name in path.parts[:-1])
+    return {unquote(name): "" if text == _NO_VALUE else unquote(text) for name, sign, text in found if sign}
+
+
+def _split(part: Part) -> Iterator[Part]:
+    """A Parquet file as parts of whole row groups; other files, and what cannot be read, as one."""
+    sizes = file_groups(part.source) if isinstance(part.source, Path) else None
+    if sizes is None:
+        yield part
+        return
+    begin = first = held = 0
+    for group, size in enumerate(sizes):
+        held += size
+        if held >= PART_ROWS or group == len(sizes) - 1:
+            yield Part(part.source, part.name, (begin, group + 1), first, part.constants)
+            begin, first, held = group + 1, first + held, 0
+
+
+def _fault(part: Part, refusal: Refusal, row: int) -> FormatError:
+    place = f"{part.name}: row {row + 1}: {refusal.column}"
+    return FormatError(refusal.code, refusal.message, place=place, hint=refusal.hint)
