@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sqlite3
 from contextlib import suppress
 from fractions import Fraction
 from importlib import import_module
@@ -65,7 +66,7 @@ def breaks():
 """
 MEMBERS = {
     "format", "version", "verdict", "released", "decimal", "query", "entries", "epsilon", "loss", "worst", "method", "quilt",
-    "node", "noise", "expected_error", "error_95", "cost", "account", "others", "prior", "data", "secure", "assumptions",
+    "node", "noise", "expected_error", "error_95", "cost", "account", "ledger", "others", "prior", "data", "secure", "assumptions",
     "warnings", "question", "certificate", "seconds", "notes",
 }  # fmt: skip
 
@@ -733,3 +734,76 @@ def test_the_help_promises_the_exit_statuses(run):
         "Exit status: 0 released, 2 the request was wrong, 3 its privacy was not proved and nothing is released" in said
     )
     assert run("release").returncode == 2
+
+
+# ---------------------------------------------------------------------------------- ledgers, folders, databases, processes
+
+
+def test_a_release_is_entered_into_a_ledger_before_it_is_made(run):
+    made = run("account", "create", "walks.ledger", "--prior", "prior.yaml", "--length", "30", "--epsilon", "3/2")
+    assert made.returncode == 0, made.stderr
+    paid = {"prior": "prior.yaml", "method": "quilt", "account": "walks.ledger", "analyst": "ann", "note": "walks"}
+    record, _ = released(run, **paid)
+    history = json.loads(run("account", "history", "walks.ledger", "--json").stdout)["entries"]
+    assert record["ledger"] == {"entry": 2, "digest": history[-1]["digest"]}
+    assert history[-1]["cost"] == {"entry": record["cost"], "first": 1, "last": 30}
+    assert (history[-1]["analyst"], history[-1]["note"]) == ("ann", "walks")
+    verified = json.loads(run("account", "verify", "walks.ledger", "--json").stdout)
+    assert (verified["sound"], verified["certificates"]) == (True, 1)
+    for _ in range(3):
+        more = run(*asked(**paid))
+        if more.returncode:
+            break
+    assert more.returncode == 1
+    assert "REFUSED" in more.stdout.upper()
+    assert "count of walk" not in more.stdout
+    assert "nothing was released" in more.stderr
+    after = json.loads(run("account", "show", "walks.ledger", "--json").stdout)["datasets"][0]
+    assert Fraction(after["total"]["epsilon"]) <= Fraction(3, 2)
+    refusal = json.loads(run(*asked(**paid), "--json").stdout)
+    assert refusal["released"] == {}
+
+
+def test_a_ledger_that_does_not_fit_is_refused_and_nothing_is_entered(run):
+    for name, options in (
+        ("plain", ["--epsilon", "4"]),
+        ("other", ["--prior", "mild.yaml", "--length", "30", "--epsilon", "4"]),
+        ("short", ["--prior", "prior.yaml", "--length", "29", "--epsilon", "4"]),
+        ("right", ["--prior", "prior.yaml", "--length", "30", "--epsilon", "4"]),
+    ):
+        assert run("account", "create", f"{name}.ledger", *options).returncode == 0
+    assert "is paid under a prior" in refused(run, prior="prior.yaml", account="plain.ledger")
+    assert "under another prior" in refused(run, prior="prior.yaml", account="other.ledger")
+    assert "the budget is for 29" in refused(run, prior="prior.yaml", account="short.ledger")
+    assert "drawn from a seed" in refused(run, prior="prior.yaml", account="right.ledger", seed="1")
+    assert "no such ledger" in refused(run, prior="prior.yaml", account="none.ledger")
+    assert "no data set 'x'" in refused(run, prior="prior.yaml", account="right.ledger", dataset="x")
+    for name in ("plain", "other", "short", "right"):
+        shown = json.loads(run("account", "show", f"{name}.ledger", "--json").stdout)
+        assert shown["datasets"][0]["releases"] == 0
+    assert "the length of the longest series" in run("account", "create", "x.ledger", "--length", "3").stderr
+
+
+def test_a_folder_and_a_database_are_tables(run, tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for number in range(3):
+        rows = "".join(f"{state}\n" for state in DATA[10 * number : 10 * number + 10])
+        (parts / f"part-{number}.csv").write_text(f"state\n{rows}", encoding="utf-8")
+    database = tmp_path / "walks.db"
+    connection = sqlite3.connect(database)
+    connection.execute("CREATE TABLE walks (state TEXT)")
+    connection.executemany("INSERT INTO walks VALUES (?)", [(state,) for state in DATA])
+    connection.commit()
+    connection.close()
+    same = {"prior": "prior.yaml", "seed": "3", "query": "histogram"}
+    expected = released(run, **same)[0]["released"]
+    assert released(run, data=str(parts), **same)[0]["released"] == expected
+    assert released(run, data=str(parts), jobs="2", **same)[0]["released"] == expected
+    query = "SELECT state FROM walks ORDER BY rowid"
+    found = released(run, data=str(database), sql=query, **same)[0]
+    assert (found["released"], found["data"]["files"]) == (expected, "Cursor of sqlite3")
+    assert "no such table" in refused(run, data=str(database), sql="SELECT * FROM runs", prior="prior.yaml")
+    assert "readonly" in refused(run, data=str(database), sql="DELETE FROM walks RETURNING state", prior="prior.yaml")
+    assert "no database" in refused(run, data="data.csv", sql=query, prior="prior.yaml")
+    assert "2 databases" in refused(run, data=["a.db", "b.db"], sql=query, prior="prior.yaml")

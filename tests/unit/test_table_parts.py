@@ -5,8 +5,9 @@ from __future__ import annotations
 import pickle
 import random
 import sqlite3
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from fractions import Fraction
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from tests.amounts import examples
 from tests.unit.test_tables import by_hand, consistent, facts, rows_in_time
 
 from privproof.errors import FormatError
+from privproof.execution.chunks import map_chunks
+from privproof.execution.workers import Workers
 from privproof.formats import table_counting
 from privproof.formats.table_counting import Part, count_part
 from privproof.formats.tables import ROWS_AT_ONCE, Bins, Reading, summarise
@@ -24,17 +27,11 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 
-class Inline(Executor):
-    """Counts at once, and sends everything as if to another process."""
-
-    def submit(self, function, /, *given, **named):
-        done = Future()
-        try:
-            function, given = pickle.loads(pickle.dumps((function, given)))
-            done.set_result(pickle.loads(pickle.dumps(function(*given, **named))))
-        except Exception as problem:
-            done.set_exception(problem)
-        return done
+def inline(function, parts):
+    """Counts here, and sends everything as if to another process."""
+    for part in parts:
+        sent, given = pickle.loads(pickle.dumps((function, part)))
+        yield pickle.loads(pickle.dumps(sent(given)))
 
 
 def table_of(rows):
@@ -47,7 +44,7 @@ def parts_of(table, cuts, folder):
     """Files that hold the rows between cuts, in order."""
     edges = [0, *sorted(cuts), len(table)]
     paths = []
-    for number, (begin, end) in enumerate(zip(edges, edges[1:], strict=False)):
+    for number, (begin, end) in enumerate(pairwise(edges)):
         paths.append(folder / f"part-{number}.parquet")
         pq.write_table(table.slice(begin, end - begin), paths[-1])
     return paths
@@ -75,10 +72,12 @@ def test_tallies_form_a_monoid(folder, rows, cuts, gap, known, seed):
     paths = parts_of(table_of(rows), [min(cut, len(rows)) for cut in cuts], folder)
     options = {"column": "value", "series": "who", "time": "time", "gap": gap, "states": states}
     reading = Reading.of(paths, **options)
-    assert facts(summarise(reading, executor=Inline(), rows=1 + seed % 5)) == expected
+    assert facts(summarise(reading, mapped=inline, rows=1 + seed % 5)) == expected
 
     source = random.Random(seed)
-    counted = [(count_part(reading, part, 7, "auto"), part) for part in (Part(path, str(path)) for path in paths)]
+    counted = [
+        (count_part(reading, part, rows=7, backend="auto"), part) for part in (Part(path, str(path)) for path in paths)
+    ]
     while len(counted) > 1:
         at = source.randrange(len(counted) - 1)
         (left, part), (right, after) = counted[at : at + 2]
@@ -92,8 +91,8 @@ def test_tallies_form_a_monoid(folder, rows, cuts, gap, known, seed):
 
 
 @settings(max_examples=examples(60))
-@given(seed=st.integers(0, 2**32 - 1), missing=st.booleans(), size=st.integers(1, 90), executor=st.booleans())
-def test_one_series_is_counted_by_its_steps(folder, seed, missing, size, executor):
+@given(seed=st.integers(0, 2**32 - 1), missing=st.booleans(), size=st.integers(1, 90), apart=st.booleans())
+def test_one_series_is_counted_by_its_steps(folder, seed, missing, size, apart):
     """Pieces with few texts are counted by pairs of texts; with missing entries, and with many texts, row by row."""
     source = np.random.default_rng(seed)
     values = source.choice(["a", "b", "c", ""], 300, p=[0.5, 0.3, 0.15, 0.05] if missing else [0.5, 0.3, 0.2, 0])
@@ -105,7 +104,7 @@ def test_one_series_is_counted_by_its_steps(folder, seed, missing, size, executo
     mapped = by_hand([("all", 0, value) for value in values.tolist()], state=mapping.__getitem__, states=["x", "y"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_counting, "PART_ROWS", 100)
-        how = {"rows": size, "executor": Inline() if executor else None}
+        how = {"rows": size, "mapped": inline if apart else None}
         reading = Reading.of(folder / "run.parquet", column="value")
         assert facts(summarise(reading, **how)) == expected
         reading = Reading.of(folder / "run.parquet", column="value", mapping=mapping)
@@ -135,8 +134,8 @@ def test_processes_count_parts(tmp_path, monkeypatch):
     pq.write_table(table_of(rows), tmp_path / "t.parquet", row_group_size=500)
     monkeypatch.setattr(table_counting, "PART_ROWS", 900)
     reading = Reading.of(tmp_path / "t.parquet", column="value", series="who", time="time", gap=20)
-    with ProcessPoolExecutor(2) as executor:
-        found = summarise(reading, executor=executor)
+    with Workers(jobs=2) as workers:
+        found = summarise(reading, mapped=partial(map_chunks, workers))
     consistent(found)
     assert facts(found) == by_hand(rows, gap=20)
 
@@ -147,9 +146,9 @@ def test_faults_are_told_where_they_are_whatever_the_parts(tmp_path, monkeypatch
     def said(columns, code, **how):
         pq.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=2)
         messages = set()
-        for executor in (None, Inline()):
+        for mapped in (None, inline):
             with pytest.raises(FormatError) as caught:
-                summarise(Reading.of(tmp_path / "t.parquet", column="v", **how), executor=executor)
+                summarise(Reading.of(tmp_path / "t.parquet", column="v", **how), mapped=mapped)
             assert caught.value.code == code
             messages.add(caught.value.place)
         assert len(messages) == 1
@@ -171,8 +170,8 @@ def test_a_folder_is_a_table_in_the_order_of_names(tmp_path):
         (tmp_path / f"part-{number}.csv").write_text(f"v\n{value}\n{value}\n", encoding="utf-8")
     (tmp_path / "_SUCCESS").write_text("", encoding="utf-8")
     (tmp_path / ".hidden.csv").write_text("v\nz\n", encoding="utf-8")
-    for executor in (None, Inline()):
-        found = summarise(Reading.of(tmp_path, column="v"), executor=executor)
+    for mapped in (None, inline):
+        found = summarise(Reading.of(tmp_path, column="v"), mapped=mapped)
         assert found.states == ("a", "b", "c")
         assert found.transitions.tolist() == [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     with pytest.raises(FormatError, match="named 2 times"):

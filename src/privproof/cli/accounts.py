@@ -17,11 +17,14 @@ from privproof.cli.options import AsJson
 from privproof.cli.working import WHY, command, unfinished
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.formats.documents import file_text
+from privproof.loading import load_priors
 from privproof.release.account_files import read_account
+from privproof.release.accounting import Accountant
 from privproof.release.ledger import Cost, DataSet, Entry, Ledger
 from privproof.reporting import Fact
 from privproof.reporting.html import Page
 from privproof.reporting.text import print_facts
+from privproof.scenarios import Chain
 
 Action = Literal["create", "add", "spend", "show", "history", "verify", "export"]
 REFUSED = 1
@@ -64,6 +67,13 @@ def account(
     old: Annotated[
         Path | None, typer.Option("--from", help="For create: an account file under a prior; its releases are entered.")
     ] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option("--prior", metavar="FILE[:NAME]", help="For create and add: the budget is under this prior."),
+    ] = None,
+    length: Annotated[
+        int | None, typer.Option("--length", min=1, help="With --prior: the length of the longest series.")
+    ] = None,
     entries: Annotated[
         str | None,
         typer.Option("--entries", metavar="FIRST..LAST", help="Under a prior: the entries a release looks at."),
@@ -90,16 +100,31 @@ def account(
     match action:
         case "create":
             name = dataset or "default"
-            given = None if old is None else read_account(old)
+            given = _account_under(prior, length, epsilon, delta) if old is None else read_account(old)
             made = Ledger.create(
-                ledger, epsilon=epsilon, delta=delta, rho=rho, account=given, dataset=name, window=window, tests=tests
+                ledger,
+                epsilon=None if given is not None and old is None else epsilon,
+                delta=delta,
+                rho=rho,
+                account=given,
+                dataset=name,
+                window=window,
+                tests=tests,
             )
             _show(made, as_json=as_json)
         case "add":
             if dataset is None:
                 raise QuestionError("dataset", "a data set has a name", place="account add", hint="--dataset NAME")
             found = Ledger(ledger)
-            found.add_dataset(dataset, epsilon=epsilon, delta=delta, rho=rho, window=window)
+            given = _account_under(prior, length, epsilon, delta)
+            found.add_dataset(
+                dataset,
+                epsilon=epsilon if given is None else None,
+                delta=delta,
+                rho=rho,
+                account=given,
+                window=window,
+            )
             _show(found, as_json=as_json)
         case "spend":
             _spend(Ledger(ledger), epsilon, delta, rho, dataset, analyst, note, certificate, entries, as_json=as_json)
@@ -112,6 +137,23 @@ def account(
         case "export":
             assert out is not None
             _export(Ledger(ledger), dataset, out)
+
+
+def _account_under(prior: str | None, length: int | None, epsilon: str | None, delta: str) -> Accountant | None:
+    """The account of a budget under a prior; None where there is no prior."""
+    if prior is None and length is None:
+        return None
+    if prior is None or length is None or epsilon is None or delta != "0":
+        raise QuestionError(
+            "account",
+            "a budget under a prior has the prior, the length of the longest series, and an epsilon without a delta",
+            place="--prior",
+            hint="--prior prior.yaml --length 600 --epsilon 4",
+        )
+    chains = [each for each in load_priors(prior) if isinstance(each, Chain)]
+    if not chains:
+        raise QuestionError("prior", "a band has no account", place=prior, hint="chains")
+    return Accountant.of(chains, length=length, epsilon=epsilon)
 
 
 def _spend(

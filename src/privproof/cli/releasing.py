@@ -9,21 +9,28 @@ from typing import Annotated
 
 import typer
 
+from privproof.cli.accounts import REFUSED
 from privproof.cli.answers import console, end, gathered, say, say_json, write
 from privproof.cli.common import STATUS, undecided, writable
 from privproof.cli.options import AsJson, CertificateOut, ReportOut, TimeLimit
 from privproof.cli.working import command, doing, limited
-from privproof.errors import QuestionError
+from privproof.errors import BudgetError, QuestionError
 from privproof.exact import epsilon as exact_epsilon
 from privproof.loading import load_priors
 from privproof.reporting import Fact, print_verdict
+from privproof.reporting.text import print_facts
 
 _METHODS = "auto, exact, wasserstein, quilt, contraction, spectral-tight, spectral, gk16, group."
 
 
 @command("release")
 def release(
-    data: Annotated[list[Path], typer.Argument(metavar="DATA...", help="CSV or Parquet files, read as one table.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATA...", help="CSV or Parquet files, or folders of them, read as one table; or see --sql."
+        ),
+    ],
     column: Annotated[str, typer.Option("--column", help="The column with the states, or with numbers (see --bins).")],
     query: Annotated[
         str,
@@ -66,6 +73,22 @@ def release(
         str | None, typer.Option("--delimiter", help="What stands between two cells of a CSV.")
     ] = None,
     missing: Annotated[list[str] | None, typer.Option("--missing", help="A text that means a missing entry.")] = None,
+    sql: Annotated[
+        str | None,
+        typer.Option("--sql", help="DATA is a database (SQLite, DuckDB, postgresql://...), and this query the table."),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", min=1, help="So many processes count files, and parts of Parquet files.")
+    ] = 1,
+    account: Annotated[
+        str | None,
+        typer.Option("--account", metavar="LEDGER", help="Enter what it costs there, before noise is drawn."),
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", help="The data set of the ledger, where there are several.")
+    ] = None,
+    analyst: Annotated[str, typer.Option("--analyst", help="Who releases, for the ledger.")] = "",
+    note: Annotated[str, typer.Option("--note", help="What is released, for the ledger.")] = "",
     method: Annotated[str, typer.Option("--method", help=_METHODS)] = "auto",
     noise: Annotated[
         str, typer.Option("--noise", help="geometric, in whole steps, or laplace, on a fine lattice.")
@@ -83,11 +106,13 @@ def release(
     """Release a query of correlated data with noise that keeps every entry secret within the budget.
 
     The noise is verified before anything is released. Exit status: 0 released, 2 the request was wrong, 3 its privacy was not proved
-    and nothing is released.
+    and nothing is released. What would be beyond the budget of --account is refused with status 1.
     """
     from privproof.formats.prior_files import prior_text  # here, because no other command needs them
+    from privproof.formats.table_streams import query_rows
     from privproof.formats.tables import Bins
-    from privproof.release.tables import Request, release_table
+    from privproof.release.ledger import Ledger
+    from privproof.release.tables import Paid, Request, release_table
     from privproof.reporting.records import print_record, record_data, record_page
 
     undecided(column, as_json=as_json, err="privproof: nothing was released\n")
@@ -115,8 +140,10 @@ def release(
     parts = None if bins is None else bins.split(":")
     if parts is not None and len(parts) != 3:
         raise QuestionError("bins", f"{bins!r} names no bins", place="--bins", hint="--bins 0:200:10200")
+    if sql is not None and len(data) != 1:
+        raise QuestionError("sql", f"{len(data)} databases for one query", place="--sql", hint="one database")
     request = Request(
-        data=tuple(data),
+        data=tuple(map(Path, data)) if sql is None else (query_rows(data[0], sql),),
         column=column,
         query=query,
         epsilon=exact_epsilon(epsilon_),
@@ -136,8 +163,21 @@ def release(
         method=method,
         noise=noise,
         seed=seed,
+        jobs=jobs,
+        paid=None if account is None else Paid(Ledger(account), dataset, analyst, note),
     )
-    found = release_table(request, compare=report is not None)
+    doing(f"counting {', '.join(data)}")
+    try:
+        found = release_table(request, compare=report is not None)
+    except BudgetError as problem:
+        if request.paid is None or (problem.code, problem.place) != ("budget", "budget"):
+            raise
+        if as_json:
+            say_json({"released": {}, "ledger": account, "reason": problem.message, "hint": problem.hint})
+        else:
+            print_facts(console(), "refused", f"{account}: {problem.message}", [Fact("left", problem.hint)])
+        say("privproof: nothing was released", err=True)
+        end(REFUSED)
     if save_prior is not None:
         write(save_prior, prior_text(found.priors))
     if found.released is None:

@@ -1,22 +1,21 @@
 """Counting a table by parts: which parts there are, what is counted in one, and how what was counted is joined.
 
-A part is a file, some row groups of a Parquet file, or an object that is read once.  Without an executor all parts are counted one
-after another into one tally.  With one they are counted apart, each by `count_part` in a process or thread of its own, and joined in
-their order, which gives the same (`table_tallies`): states are numbered in the order of their first appearance, and the first fault of
-the first part that has one is told.
+A part is a file, some row groups of a Parquet file, or an object that is read once.  Usually all parts are counted one after another
+into one tally.  Where others work, too, they are counted apart, each by `count_part` in whichever process, and joined in their order,
+which gives the same (`table_tallies`): states are numbered in the order of their first appearance, and the first fault of the first
+part that has one is told.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor, Future
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from privproof.errors import FormatError
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 
 PART_ROWS = 1 << 24
 """The rows of a Parquet file that are one part, where its row groups are not larger: a second's work, or more."""
-_AHEAD = 16
-"""Parts that are handed to an executor before the first of them is joined: more than it has processes, and few enough to be held."""
 _ENDINGS = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".tab.gz", ".parquet", ".pq")
 """The files of a folder that are tables."""
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -57,6 +54,10 @@ class Part:
     groups: tuple[int, int] | None = None
     first: int = 0
     constants: Mapping[str, str] = field(default_factory=dict)
+
+
+Mapped: TypeAlias = "Callable[[Callable[[Part], Counting], Iterable[Part]], Iterable[Counting]]"
+"""What gives a function and all parts to others, and has their results in order."""
 
 
 class Counting:
@@ -151,38 +152,29 @@ class Counting:
             raise
 
 
-def count_part(reading: Reading, part: Part, rows: int, backend: Backend) -> Counting:
+def count_part(reading: Reading, part: Part, *, rows: int, backend: Backend) -> Counting:
     """What is counted in a part by itself; it can be joined to what comes before."""
     counting = Counting(reading, heads=True)
     counting.read(part, rows=rows, backend=backend)
     return counting
 
 
-def count_parts(reading: Reading, *, rows: int, backend: Backend, executor: Executor | None) -> Counting:
-    """Count all parts of a table in their order, by an executor where there is one and more than one part.
+def count_parts(reading: Reading, *, rows: int, backend: Backend, mapped: Mapped | None) -> Counting:
+    """Count all parts of a table in their order.
 
     Raises:
         FormatError: with the file, the row and the column at fault.
     """
-    parts = table_parts(reading, split=executor is not None)
+    parts = table_parts(reading, split=mapped is not None)
     counting = Counting(reading)
-    if executor is None or len(parts) == 1 or not all(isinstance(part.source, Path) for part in parts):
+    if mapped is None or len(parts) == 1 or not all(isinstance(part.source, Path) for part in parts):
         for part in parts:
             counting.read(part, rows=rows, backend=backend)
         return counting
-    waiting: deque[tuple[Part, Future[Counting]]] = deque()
-    left = iter(parts)
-    try:
-        while True:
-            for part in islice(left, _AHEAD - len(waiting)):
-                waiting.append((part, executor.submit(count_part, reading, part, rows, backend)))
-            if not waiting:
-                return counting
-            part, counted = waiting.popleft()
-            counting.join(counted.result(), part)
-    finally:
-        for _, counted in waiting:
-            counted.cancel()
+    apart = partial(count_part, reading, rows=rows, backend=backend)
+    for part, counted in zip(parts, mapped(apart, parts), strict=True):
+        counting.join(counted, part)
+    return counting
 
 
 def table_parts(reading: Reading, *, split: bool) -> list[Part]:

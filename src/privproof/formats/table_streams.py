@@ -3,15 +3,19 @@
 All are read piece by piece, once.  Whatever gives Arrow batches gives them: a data set of pyarrow and a lazy frame of polars by
 scanning, a relation of DuckDB or a cursor of ADBC by its reader, everything else by the Arrow stream interface
 (``__arrow_c_stream__``).  A frame of pandas is converted some rows at a time.  Of a cursor (the database interface of Python, or a
-result of SQLAlchemy) rows are fetched some at a time; its cells become texts as those of a Parquet file do.  Nothing but the object
-itself is imported: its library is there already.
+result of SQLAlchemy) rows are fetched some at a time; its cells become texts as those of a Parquet file do.  The library of an object
+is there already; `query_rows` imports that of a database.
 """
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from privproof.errors import FormatError
@@ -53,6 +57,49 @@ def stream_pieces(table: Any, columns: Sequence[str], *, rows: int) -> Pieces:
     if hasattr(table, "fetchmany") and arrow_less:
         return _fetched(table, name, chosen, rows=rows)
     return _batches(table, name, chosen, pyarrow(name, needed=True), rows=rows)
+
+
+def query_rows(address: str, query: str) -> Any:
+    """What a query finds in a database, as an object that is read piece by piece; nothing in the database can be changed.
+
+    Args:
+        address: a file of SQLite or DuckDB, ``postgresql://...``, or another address that SQLAlchemy knows.
+        query: the query, in SQL.
+
+    Raises:
+        FormatError: no such database, or what it says about the query.
+    """
+    place = _WITHOUT_PASSWORD.sub(r"\1@", address)
+    try:
+        if address.startswith(("postgresql://", "postgres://")):
+            connection = import_module("psycopg").connect(address)
+            connection.read_only = True
+            return connection.cursor(name="privproof").execute(query)
+        if "://" in address:
+            alchemy = import_module("sqlalchemy")
+            engine = alchemy.create_engine(address)
+            return engine.connect().execution_options(stream_results=True).execute(alchemy.text(query))
+        path = Path(address)
+        with path.open("rb") as file:
+            head = file.read(16)
+        if head.startswith(b"SQLite format 3"):
+            return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True).execute(query)
+        if head[8:12] == b"DUCK":
+            return import_module("duckdb").connect(address, read_only=True).sql(query)
+    except ImportError as problem:
+        extra = {"psycopg": "'privproof[postgres]'"}.get(problem.name or "", problem.name)
+        raise FormatError("extra", f"this needs {problem.name}", place=place, hint=f"pip install {extra}") from None
+    except Exception as problem:  # every driver has errors of its own
+        said = str(problem).strip().splitlines()
+        raise FormatError(
+            "query", f"the database says: {said[0] if said else type(problem).__name__}", place=place, hint="--sql"
+        ) from None
+    raise FormatError(
+        "database", "this is no database", place=place, hint="a file of SQLite or DuckDB, postgresql://HOST/NAME"
+    )
+
+
+_WITHOUT_PASSWORD = re.compile(r"(://[^:/@]+):[^@]*@")
 
 
 def _is_pandas(table: Any) -> bool:

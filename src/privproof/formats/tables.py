@@ -11,7 +11,6 @@ are facts about the data.  For a release, name the states (or bins) beforehand; 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +22,7 @@ import numpy.typing as npt
 from privproof.errors import FormatError
 from privproof.exact import ZERO, Number, Rational, rational, show
 from privproof.formats.table_cells import Bins
-from privproof.formats.table_counting import count_parts
+from privproof.formats.table_counting import Mapped, count_parts
 from privproof.formats.table_sources import Backend
 from privproof.formats.table_streams import stream_name
 
@@ -201,7 +200,7 @@ class Summary:
 
 
 def summarise(
-    reading: Reading, *, rows: int = ROWS_AT_ONCE, backend: Backend = "auto", executor: Executor | None = None
+    reading: Reading, *, rows: int = ROWS_AT_ONCE, backend: Backend = "auto", mapped: Mapped | None = None
 ) -> Summary:
     """Read the table once and count.
 
@@ -209,7 +208,7 @@ def summarise(
         reading: what to read.
         rows: how many rows are held at once, at most.
         backend: "arrow" for pyarrow, "plain" for the standard library, "auto" for the first of them that is there.
-        executor: counts files, and parts of Parquet files, apart; the result is the same.
+        mapped: how files, and parts of Parquet files, are counted apart, such as ``partial(map_chunks, workers)``; the result is the same.
 
     Raises:
         FormatError: with the file, the row (the first one after the header is row 1) and the column at fault.
@@ -224,7 +223,7 @@ def summarise(
     >>> summary.transitions.tolist()
     [[0, 1], [0, 1]]
     """
-    counting = count_parts(reading, rows=max(1, rows), backend=backend, executor=executor)
+    counting = count_parts(reading, rows=max(1, rows), backend=backend, mapped=mapped)
     tally = counting.tally
     if tally.rows == tally.missing:
         named = [str(one) if isinstance(one, Path) else stream_name(one) for one in reading.sources]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,9 +19,14 @@ from privproof.engines.releases.costs import upper
 from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence import Verdict
 from privproof.exact import Epsilon, Number, fraction
+from privproof.execution.chunks import map_chunks
+from privproof.execution.workers import Workers
+from privproof.formats.table_streams import stream_name
 from privproof.formats.tables import Bins, Reading, Summary, summarise
 from privproof.release import Calibrated, Released, calibrate, exact_answers, noisy, spent
 from privproof.release.comparing import errors_by_method
+from privproof.release.ledger import Entry, Ledger
+from privproof.release.ledger import Quilts as QuiltRule
 from privproof.release.verifying import verify_calibrated
 from privproof.scenarios import Band, Chain
 from privproof.scenarios.queries import parse_query
@@ -44,18 +50,35 @@ _LITTLE = (
 )
 
 
+@dataclass(frozen=True)
+class Paid:
+    """The ledger into which a release is entered; its data set has a budget under a prior.
+
+    Attributes:
+        ledger: the ledger.
+        dataset: the data set, where there are several.
+        analyst: who releases.
+        note: what else to say.
+    """
+
+    ledger: Ledger
+    dataset: str | None = None
+    analyst: str = ""
+    note: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """What is to be released.
 
     Attributes:
-        data: the files with the private table.
+        data: the private table: files, folders, frames, relations or cursors (`formats.tables`), read as one.
         column: the column with the states, or with numbers that bins make into states.
         query: the query as a text, see `parse_query`.
         epsilon: the budget.
         priors: the class of priors, where it is given; otherwise a chain is fitted.
         told: how the priors are called in the record.
-        public: the files with a public table that the prior is fitted to; none for the private one.
+        public: a public table that the prior is fitted to; none for the private one.
         start: the first value of a fitted chain.
         smoothing: what is added to every count of a fitted chain.
         series: the column that tells series apart.
@@ -70,15 +93,17 @@ class Request:
         method: the method of calibration.
         noise: the kind of noise.
         seed: a seed for the noise, for tests.
+        jobs: how many processes count files, and parts of Parquet files.
+        paid: where what the release costs is entered before its noise is drawn.
     """
 
-    data: tuple[Path, ...]
+    data: tuple[Any, ...]
     column: str
     query: str
     epsilon: Epsilon
     priors: tuple[Chain, ...] | tuple[Band, ...] | None = None
     told: str = ""
-    public: tuple[Path, ...] = ()
+    public: tuple[Any, ...] = ()
     start: str = "stationary"
     smoothing: Number = "1/2"
     series: str | None = None
@@ -92,12 +117,17 @@ class Request:
     method: str = "auto"
     noise: str = "geometric"
     seed: int | None = None
+    jobs: int = 1
+    paid: Paid | None = None
 
     @property
     def private(self) -> bool:
         """Whether the prior is fitted to the private data itself."""
-        mine = {path.resolve() for path in self.data}
-        return self.priors is None and (not self.public or any(path.resolve() in mine for path in self.public))
+        mine, known = (
+            {one.resolve() if isinstance(one, Path) else id(one) for one in listed}
+            for listed in (self.data, self.public)
+        )
+        return self.priors is None and (not self.public or bool(mine & known))
 
 
 @dataclass(frozen=True)
@@ -134,6 +164,7 @@ class Record(Shown):
         certificate: the file with the certificate, if one was written.
         errors: for charts, the expected error of every method at several budgets.
         budgets: these budgets.
+        entry: the entry of the ledger that it was paid by.
     """
 
     made: Calibrated
@@ -144,6 +175,7 @@ class Record(Shown):
     certificate: str | None = None
     errors: Mapping[str, Sequence[Fraction | None]] = field(default_factory=dict)
     budgets: tuple[Fraction, ...] = ()
+    entry: Entry | None = None
 
     @property
     def priors(self) -> tuple[Chain | Band, ...]:
@@ -197,6 +229,7 @@ def release_table(request: Request, *, compare: bool = False) -> Record:
     verdict = verify_calibrated(made)
     if verdict.status != "proved":
         return Record(made, verdict, source)
+    entry = None if request.paid is None else pay(request.paid, made, verdict, seeded=request.seed is not None)
     counts = dict(zip(summary.states, summary.counts, strict=True))
     answer = noisy(made, exact_answers(query, counts), seed=request.seed)
     chains = [prior for prior in priors if isinstance(prior, Chain)]
@@ -207,28 +240,74 @@ def release_table(request: Request, *, compare: bool = False) -> Record:
             priors, query=query, epsilons=_BUDGETS, lengths=lengths, entries=summary.entries, gaps=gaps
         )
     budgets = tuple(fraction(text) for text in _BUDGETS)
-    return Record(made, verdict, source, answer, account, errors=errors, budgets=budgets)
+    return Record(made, verdict, source, answer, account, errors=errors, budgets=budgets, entry=entry)
+
+
+def pay(paid: Paid, made: Calibrated, verdict: Verdict, *, seeded: bool) -> Entry:
+    """Enter what a release costs into a ledger whose budget is under the priors of the release.
+
+    What is entered is what one entry costs, which holds whatever the prior; the quilts of the account then say what all releases lose
+    together, under its chains and for series as long as its own.  So these must be the release's chains, and no series may be longer.
+    The privacy of correlated data does not add up otherwise: a budget in epsilon or rho does not take such a release.
+
+    Raises:
+        BudgetError: the budget would be exceeded; nothing was entered.
+        QuestionError: the budget is not under these priors, or for shorter series.
+    """
+    ledger, question = paid.ledger, made.question
+    known = ledger.datasets
+    name = paid.dataset if paid.dataset is not None else next(iter(known)) if len(known) == 1 else None
+    rule = known[name].rule if name in known else None
+    longest = max(question.lengths)
+    if rule is not None:
+        hint = f"privproof account create OTHER.ledger --prior PRIOR --length {longest} --epsilon 4"
+        said = ""
+        if not isinstance(rule, QuiltRule):
+            said = "a release of correlated data is paid under a prior, and this budget is not"
+        elif {*question.priors} != {*rule.account.chains}:
+            said = "the budget is under another prior than the release"
+        elif longest > rule.account.length:
+            said = f"a series has {longest} entries, and the budget is for {rule.account.length}"
+        elif question.gaps and any(not isinstance(chain.start, str) for chain in rule.account.chains):
+            said = "entries are missing, and the prior of the budget has a given start"
+        if said:
+            raise QuestionError("account", said, place=ledger.name, hint=hint)
+    return ledger.spend(
+        entry=made.cost,
+        last=longest,
+        dataset=paid.dataset,
+        analyst=paid.analyst,
+        note=paid.note or question.name,
+        certificate=verdict.certificate,
+        seeded=seeded,
+    )
+
+
+def _counted(request: Request, sources: Sequence[Any], states: Sequence[str] | None) -> Summary:
+    with Workers(jobs=request.jobs) as workers:
+        mapped = None if workers.alone else partial(map_chunks, workers)
+        return summarise(_reading(request, sources, states), mapped=mapped)
 
 
 def _prepared(request: Request) -> tuple[tuple[Chain, ...] | tuple[Band, ...], str, Summary]:
     """The priors, where they come from, and what the private table holds."""
     if request.priors is not None:
-        summary = summarise(_reading(request, request.data, request.priors[0].states))
+        summary = _counted(request, request.data, request.priors[0].states)
         _agree(summary, request.priors[0])
         return request.priors, request.told, summary
     if request.public:
-        public = summarise(_reading(request, request.public, request.states))
+        public = _counted(request, request.public, request.states)
         chain = _fitted(request, public)
-        summary = summarise(_reading(request, request.data, chain.states))
+        summary = _counted(request, request.data, chain.states)
         _agree(summary, chain)
-        return (chain,), f"fitted to {', '.join(map(str, request.public))} ({public})", summary
-    summary = summarise(_reading(request, request.data, request.states))
+        return (chain,), f"fitted to {_names(request.public)} ({public})", summary
+    summary = _counted(request, request.data, request.states)
     return (_fitted(request, summary),), "fitted to the private data itself", summary
 
 
-def _reading(request: Request, paths: Sequence[Path], states: Sequence[str] | None) -> Reading:
+def _reading(request: Request, sources: Sequence[Any], states: Sequence[str] | None) -> Reading:
     return Reading.of(
-        list(paths),
+        list(sources),
         column=request.column,
         series=request.series,
         time=request.time,
@@ -262,9 +341,13 @@ def _agree(summary: Summary, prior: Chain | Band) -> None:
         )
 
 
-def _described(paths: Sequence[Path], summary: Summary) -> dict[str, Any]:
+def _names(sources: Sequence[Any]) -> str:
+    return ", ".join(str(one) if isinstance(one, Path) else stream_name(one) for one in sources)
+
+
+def _described(sources: Sequence[Any], summary: Summary) -> dict[str, Any]:
     return {
-        "files": ", ".join(map(str, paths)),
+        "files": _names(sources),
         "rows": summary.rows,
         "entries": summary.entries,
         "missing": summary.missing,

@@ -51,6 +51,7 @@ def record_data(record: Record) -> dict[str, Any]:
         "error_95": str(made.accuracy("1/20")),
         "cost": str(made.cost),
         "account": None if record.account is None else str(record.account),
+        "ledger": None if record.entry is None else {"entry": record.entry.sequence, "digest": record.entry.digest},
         "others": {name: str(value) for name, value in made.others.items()},
         "prior": {"source": source.prior, "fitted_on_private_data": source.private},
         "data": dict(source.data),
@@ -116,6 +117,8 @@ def facts(record: Record) -> list[Fact]:
     if others:
         result.append(Fact("other methods", "\n".join(others)))
     result.append(Fact("an entry costs", _account(record)))
+    if record.entry is not None:
+        result.append(Fact("ledger", f"entry {record.entry.sequence}; all releases {record.entry.total}"))
     result.append(Fact("prior", source.prior))
     result.append(Fact("data", ", ".join(f"{name} {value}" for name, value in source.data.items())))
     result += [Fact("assumed", text) for text in source.assumptions]
