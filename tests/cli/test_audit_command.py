@@ -159,3 +159,34 @@ def test_the_only_runnable_object_needs_no_name(command, functions):
     assert (
         json.loads(command("audit", functions, "--samples", 500, "--json").stdout)["question"]["mechanism"] == "gauss"
     )
+
+
+def test_another_measure_and_a_curve(command, functions):
+    done = command(
+        "audit", f"{functions}:gauss", "--rho", "1/100", "--curve", "0, 1/2,2", "--samples", 5000, "--seed", 3, "--json"
+    )
+    assert done.returncode == 4
+    answer = json.loads(done.stdout)
+    assert answer["question"] | {"subject": "", "mechanism": ""} == {
+        "subject": "",
+        "mechanism": "",
+        "epsilon": None,
+        "delta": None,
+        "measure": "rho",
+        "budgets": [{"order": None, "value": "1/100"}],
+    }
+    (bound,) = answer["audit"]["measures_at_least"]
+    assert bound["claimed"] == "1/100"
+    assert bound["at_least"] > 0.01
+    assert [row["epsilon"] for row in answer["audit"]["deltas_at_least"]] == ["0", "1/2", "2"]
+    assert answer["audit"]["deltas_at_least"][0]["delta"] > 0.1
+    assert "--rho 1/100 --curve '0, 1/2,2'" in answer["command"]
+
+
+def test_a_report_draws_the_lower_curve(command, functions):
+    done = command("audit", f"{functions}:gauss", "--curve", "0,1", "--samples", 5000, "--report", "out.html")
+    assert done.returncode == 4, done.stdout
+    assert "lower curve" in done.stdout
+    text = (command.folder / "out.html").read_text(encoding="utf-8")
+    assert "Delta is at least" in text
+    assert text.count("<svg") >= 3

@@ -12,6 +12,7 @@ from tests.property.test_audit_intervals import ALPHAS, DELTAS, PROBABILITIES, a
 
 from privproof.engines.sampling.intervals import epsilon_at_least
 from privproof.engines.sampling.regions import Region, best_weight
+from privproof.engines.sampling.tradeoffs import EpsilonAt
 
 WEIGHTS = (0.0, 0.002, 0.3, 0.9)
 CELLS = 40
@@ -56,7 +57,9 @@ def test_a_bound_on_delta_is_wrong_at_most_as_often_as_it_says(weight):
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_a_small_p_value_is_rare_where_the_budget_is_kept(weight):
     for factor, delta in product((1, 2, 5), DELTAS):
-        values = table(6, weight, lambda region, f=factor, d=delta: region.p_values([log(f)], float(d), CELLS)[0])
+        values = table(
+            6, weight, lambda region, f=factor, d=delta: region.p_values(EpsilonAt(float(d)), [log(f)], CELLS)[0]
+        )
         assert ((values > 0) & (values <= 1)).all()
         for q in PROBABILITIES:
             p = largest(q, factor, delta)
@@ -68,7 +71,7 @@ def test_a_small_p_value_is_rare_where_the_budget_is_kept(weight):
 def test_p_values_rise_with_epsilon(delta):
     grid = np.linspace(0, 12, 25)
     for left, right in product((0, 10, 500, 1000), repeat=2):
-        values = Region(left, right, 1000).p_values(grid, delta, CELLS)
+        values = Region(left, right, 1000).p_values(EpsilonAt(delta), grid, CELLS)
         assert (np.diff(values) >= -1e-12).all()
 
 
@@ -81,7 +84,8 @@ def test_the_bound_and_the_p_value_are_two_views_of_one_region(left, right, runs
     for alpha, delta in product((0.5, 0.05, 0.001), (0.0, 0.05)):
         bound = region.epsilon_at_least(alpha, delta)
         if bound > 0:
-            assert region.p_values([bound - 0.02], delta)[0] < alpha < region.p_values([bound + 0.05], delta)[0]
+            below, above = region.p_values(EpsilonAt(delta), [bound - 0.02, bound + 0.05])
+            assert below < alpha < above
 
 
 def test_counts_that_say_nothing():
@@ -89,15 +93,15 @@ def test_counts_that_say_nothing():
         for weight in WEIGHTS:
             region = Region(left, right, 1000, weight)
             assert region.epsilon_at_least(0.05) == region.delta_at_least(0.05, 0.0) == 0.0
-            assert region.p_values([0.0, 1.0, 800.0, inf])[-1] == 1.0
+            assert region.p_values(EpsilonAt(), [0.0, 1.0, 800.0, inf])[-1] == 1.0
     assert Region(1000, 0, 1000).epsilon_at_least(0.05, 1.0) == 0.0
     assert all(Region(1000, 0, 1000).delta_at_least(0.05, e) == 0.0 for e in (699.0, 701.0, 1e6, inf))
-    assert Region(1000, 0, 1000).p_values([0.0])[0] < 1e-90
+    assert Region(1000, 0, 1000).p_values(EpsilonAt(), [0.0])[0] < 1e-90
 
 
 def test_the_region_is_sharper_than_two_intervals():
     for left, right, runs, alpha in ((3750, 1250, 5000, 0.1), (100, 20, 5000, 0.05), (1500, 15, 5000, 0.1)):
-        weight = best_weight(left, right, runs, runs, alpha, 0.0, np.random.default_rng(0))
+        weight = best_weight(left, right, runs, runs, alpha, EpsilonAt(), np.random.default_rng(0))
         assert Region(left, right, runs, weight).epsilon_at_least(alpha) > float(
             epsilon_at_least(left, right, runs, alpha)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from math import exp, log
+from statistics import NormalDist
 
 import pytest
 from tests.certificates import recheck
@@ -15,6 +16,7 @@ from privproof import (
     QuestionError,
     audit,
     bernoulli,
+    gaussian,
     geometric,
     integer,
     laplace,
@@ -30,6 +32,7 @@ from privproof import (
 )
 from privproof.engines import Monitor
 from privproof.evidence.checker import Accepted
+from privproof.exact import epsilon
 from privproof.library.laplace.noisy_max import noisy_max, noisy_max_value
 from privproof.library.laplace.sparse_vector import sparse_vector_wrong_scales
 from privproof.library.mechanisms import improved_noisy_max, rejected_geometric, survey
@@ -355,3 +358,94 @@ def test_a_claim_at_the_size_of_a_pair():
 
 def test_a_very_large_budget():
     assert not audit(laplacian, "1e400", samples=QUICK).violated
+
+
+# ------------------------------------------------------------------------------------------------- other measures, curves
+
+
+@mechanism
+def noisy_count(n: integer(0, 1)):
+    return gaussian(n, sigma=1)
+
+
+@pytest.mark.parametrize(
+    ("claim", "least"),
+    [({"mu": "9/10"}, 0.94), ({"rho": "1/4"}, 0.29), ({"renyi": {2: "1/2"}}, 0.57), ({"renyi": {1: "1/4"}}, 0.27)],
+)
+def test_a_claim_about_another_measure_is_tested_directly(claim, least):
+    found = audit(noisy_count, samples=20_000, exact=False, **claim)
+    assert found.violated
+    assert found.budget is None
+    (bound,) = found.measures
+    truth = {"mu": 1.0, "rho": 0.5}.get(bound.measure.kind, 0.5 * float(str(bound.measure.order or 0)))
+    assert least < bound.at_least < truth
+    assert found.bracket[0] == bound.at_least
+
+
+@pytest.mark.parametrize("claim", [{"mu": 1}, {"renyi": {2: 1, 4: 2}}])
+def test_a_claim_about_another_measure_that_holds_is_proved_and_not_spoken_against(claim):
+    found = audit(noisy_count, samples=QUICK, **claim)
+    assert found.status == "proved"
+    assert not found.violated
+    assert all(bound.at_least < float(Fraction(str(bound.claimed))) for bound in found.measures)
+    assert isinstance(recheck(found.verdict.certificate), Accepted)
+
+
+def test_runs_and_an_engine_refute_another_measure():
+    found = audit(noisy_count, rho="1/8", samples=QUICK)
+    assert found.status == "refuted"
+    assert found.violated
+    assert "not 1/8-zCDP: the runs speak against it, and the exact engine refutes it" in str(found)
+    assert repr(found).startswith("Audit('noisy_count', claim='1/8-zCDP', epsilon>=")
+
+
+def test_several_orders_are_one_claim():
+    found = audit(noisy_count, renyi={2: "3/4", 4: "1/2"}, samples=20_000, exact=False)
+    assert found.violated
+    assert [str(bound.claimed) for bound in found.measures] == ["3/4", "1/2"]
+    assert found.measures[1].at_least > 0.5
+    assert found.bracket[0] > 1
+    assert "every multiple of the claimed divergences below" in str(found)
+
+
+def test_a_mechanism_claims_a_measure_of_itself():
+    @mechanism(rho="1/4")
+    def claimed(n: integer(0, 1)):
+        return gaussian(n, sigma=1)
+
+    assert audit(claimed, samples=QUICK, exact=False).measures[0].claimed == epsilon("1/4")
+    assert audit(claimed, 3, samples=QUICK, exact=False).measures == ()
+
+
+def test_one_claim_at_a_time():
+    for claim in ({"rho": 1, "epsilon": 1}, {"rho": 1, "mu": 1}, {"renyi": {2: 1}, "delta": "1/10"}):
+        with pytest.raises(PrivproofError, match="claimed at once"):
+            audit(noisy_count, samples=QUICK, **claim)
+    with pytest.raises(PrivproofError, match="infinite epsilon"):
+        audit(noisy_count, samples=QUICK, curve=["inf"])
+
+
+def gaussian_delta(epsilon: float) -> float:
+    """Delta of one Gaussian against another one standard deviation away (Balle and Wang 2018)."""
+    below = NormalDist().cdf
+    return below(0.5 - epsilon) - exp(epsilon) * below(-0.5 - epsilon)
+
+
+def test_a_lower_curve_stays_below_the_exact_one():
+    asked = ["0", "1/2", "1", "3/2", "2", "5"]
+    found = audit(noisy_count, samples=20_000, exact=False, curve=asked)
+    bounds = [bound.at_least for bound in found.deltas]
+    for point, bound in zip(asked, bounds, strict=True):
+        assert 0 <= bound < gaussian_delta(float(Fraction(point)))
+    assert [floor < bound for floor, bound in zip((0.35, 0.19, 0.09, 0.03), bounds, strict=False)] == [True] * 4
+    assert bounds[-1] == 0.0
+    assert found.deltas[-1].count is None
+    assert sum(count.share for count in found.tests) == pytest.approx(1.0)
+    assert "lower curve" in str(found)
+
+
+def test_a_curve_beside_a_claim_shares_the_confidence():
+    found = audit(noisy_count, 1, "1/10", samples=20_000, exact=False, curve=[0, 1])
+    assert sum(count.share for count in found.tests) == pytest.approx(1.0)
+    assert found.tests[0].share < 0.6
+    assert found.deltas[1].at_least >= found.delta > 0.08

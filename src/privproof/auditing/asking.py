@@ -21,21 +21,23 @@ import numpy as np
 
 from privproof.asking import renamed
 from privproof.auditing.audits import Audit
-from privproof.auditing.exact_side import as_float, exactly, narrowed_to
+from privproof.auditing.exact_side import exactly, narrowed_to
 from privproof.auditing.float_leaks import float_leak_notes
+from privproof.auditing.stating import aim_of, audit_of, claim_of
 from privproof.engines import Monitor
 from privproof.engines.monitor import Timed
 from privproof.engines.sampling.adjacent import Adjacent, fits, is_adjacent
 from privproof.engines.sampling.calling import Calls
 from privproof.engines.sampling.proposing import patterns
 from privproof.engines.sampling.runnable import Runnable, is_repeatable, runnable
-from privproof.engines.sampling.searching import Aim, Found, Search
+from privproof.engines.sampling.searching import Found, Search
 from privproof.engines.sampling.tallying import Crew
-from privproof.engines.sampling.testing import counted, curve, epsilons_for
+from privproof.engines.sampling.testing import counted
 from privproof.errors import BudgetError, LanguageError, PrivproofError, QuestionError
-from privproof.exact import Budget, EpsilonLike, Number, fraction
+from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction
 from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
+from privproof.exact.measures import Orders, measured_budgets
 from privproof.execution.workers import Workers
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
@@ -69,6 +71,10 @@ def audit(
     epsilon: EpsilonLike | None = None,
     delta: Number = 0,
     *,
+    rho: EpsilonLike | None = None,
+    mu: EpsilonLike | None = None,
+    renyi: Orders | None = None,
+    curve: Sequence[EpsilonLike] = (),
     pairs: Iterable[tuple[Any, Any]] | None = None,
     inputs: Mapping[str, Input] | None = None,
     neighbours: Relation | None = None,
@@ -91,6 +97,10 @@ def audit(
         subject: a mechanism, an ordinary function, a measurement of OpenDP, a mechanism of diffprivlib, or what `runnable` made.
         epsilon: the budget's epsilon that is tested; without it the subject's own claim, if it makes one.
         delta: the budget's delta, over events.
+        rho: instead of epsilon: the claimed rho, of zero-concentrated differential privacy.
+        mu: instead of epsilon: the claimed mu, of Gaussian differential privacy.
+        renyi: instead of epsilon: claimed bounds on Rényi divergences by order, such as ``{2: "1/4"}``.
+        curve: epsilons at which delta is bounded from below, all together.
         pairs: the data sets to compare, as ``(left, right)``: arguments by name, or the first argument; without it they are searched for.
         inputs: what an ordinary function reads, by name; without it what its annotations say.
         neighbours: which data sets are neighbours: each, one, monotone, add-remove, or a function of two data sets.
@@ -116,9 +126,13 @@ def audit(
     """
     begun = time.perf_counter()
     monitor = monitor or Monitor()
+    measured = measured_budgets(rho, mu, renyi)
+    if measured and (epsilon is not None or delta != 0):
+        raise QuestionError("budget", f"epsilon and {measured[0].measure} are claimed at once", hint="one at a time")
     given = Budget(exact_epsilon(epsilon), exact_delta(delta)) if epsilon is not None else None
     if given is None and delta != 0:
         raise BudgetError("budget", "a delta without an epsilon", place="delta", hint="give both")
+    points = tuple(dict.fromkeys(_finite(exact_epsilon(value)) for value in curve))
     level = _confidence(confidence)
     made = runnable(subject, inputs=inputs, neighbours=neighbours)
     made, fixed = _settled(made, dict(fixed or {}))
@@ -129,9 +143,15 @@ def audit(
     if listed:
         fixed = _common(made, listed)
     sizes, notes = _sizes(made, size, listed)
-    budget, sizes, more, by_length = _budget(made, given, sizes, fixed)
-    notes += [*made.notes, *more]
-    aim = Aim() if budget is None else Aim(float(budget.delta), as_float(budget.epsilon))
+    budget, by_length = None, False
+    if not measured:
+        budget, sizes, more, by_length = _budget(made, given, sizes, fixed)
+        notes += more
+        if budget is None and made.mechanism is not None and made.mechanism.claim is None:
+            measured = made.mechanism.measures
+    notes += made.notes
+    claim = claim_of(budget, measured)
+    aim = aim_of(claim, points)
     searched_runs = _runs("search", search)
     jobs = _jobs(made, jobs)
     first = next(iter(listed or patterns(made.inputs, made.relation, sizes[-1], fixed)), None)
@@ -154,7 +174,8 @@ def audit(
             said = "no two neighbouring data sets were found"
             raise QuestionError("neighbours", said, place=made.name, hint="pairs=[(left, right)]")
         searched = time.perf_counter()
-        result = _tested(crew, found, aim, budget, level, runs, testing, monitor)
+        counts, written = counted(crew, found.tested, aim, float(1 - level), runs, testing, monitor)
+    result = audit_of(made.name, found, counts, written, claim, points, level)
     tested = time.perf_counter()
     repeatable = made.mechanism is not None or (made.repeatable and is_repeatable(made, found.candidates[0].pair.left))
     result = replace(
@@ -179,6 +200,12 @@ def audit(
 
 
 # ------------------------------------------------------------------------------------------------------ what is asked for
+
+
+def _finite(epsilon: Epsilon) -> Epsilon:
+    if epsilon.infinite:
+        raise BudgetError("epsilon", "delta is 0 at an infinite epsilon", place="curve", hint='curve=[0, "1/2", 1, 2]')
+    return epsilon
 
 
 def _confidence(confidence: Number) -> Fraction:
@@ -386,57 +413,6 @@ def _budget(
         return budget, [size], said, True
     assert failure is not None
     return None, sizes, [f"no budget was tested: {failure.message}; fix that: --set NAME=VALUE"], False
-
-
-# -------------------------------------------------------------------------------------------------------------- the test
-
-
-def _tested(
-    crew: Crew,
-    found: Found,
-    aim: Aim,
-    budget: Budget | None,
-    confidence: Fraction,
-    runs: int,
-    seeds: np.random.SeedSequence,
-    monitor: Monitor,
-) -> Audit:
-    alpha = float(1 - confidence)
-    counts, histogram = counted(crew, found.tested, aim, alpha, runs, seeds, monitor)
-    bounds = [count.epsilon_at_least(alpha, aim.delta) for count in counts]
-    top = int(np.argmax(bounds))
-    delta_bound, delta_count, p_value = None, None, None
-    if aim.epsilon is not None:
-        deltas = [0.0 if aim.epsilon == inf else count.delta_at_least(alpha, aim.epsilon) for count in counts]
-        delta_bound, delta_count = max(deltas), counts[int(np.argmax(deltas))]
-        p_value = float(curve(counts, [aim.epsilon], aim.delta)[0])
-    grid = epsilons_for(bounds[top], counts, [] if aim.epsilon is None else [aim.epsilon])
-    values = curve(counts, grid, aim.delta).tolist()
-    upper = next((e for e, p in zip(grid, values, strict=True) if p >= 1.0), inf)
-    return Audit(
-        subject=crew.subject.name,
-        budget=budget,
-        confidence=confidence,
-        epsilon=bounds[top],
-        delta=delta_bound,
-        count=counts[top],
-        delta_count=delta_count,
-        tests=counts,
-        p_value=p_value,
-        curve=tuple(zip(grid, values, strict=True)),
-        bracket=(bounds[top], upper),
-        histogram=histogram,
-        candidates=(),
-        verdict=None,
-        tight=None,
-        by_size=dict(sorted(found.by_size.items())),
-        pairs=found.tried,
-        runs=found.runs + 2 * counts[0].runs,
-        samples=counts[0].runs,
-        seed=0,
-        repeatable=True,
-        seconds={},
-    )
 
 
 def _remarks(found: Found, wanted: int, made: int, *, explicit: bool) -> list[str]:

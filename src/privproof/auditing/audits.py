@@ -13,10 +13,13 @@ from privproof.engines.sampling.testing import Count, Histogram
 from privproof.evidence.verdicts import Status, Verdict
 from privproof.exact import Budget, Epsilon
 from privproof.exact.exponentials import ExponentialSum
+from privproof.exact.measures import Measure
 
 Judgement: TypeAlias = Literal["real", "spurious", "exact"]
 
 
+_SHORT = 18
+"""An exact epsilon with a longer text is shown as a decimal number."""
 _ACCUSATION = 50
 """So many times smaller than one minus the confidence a p-value has to be before runs speak against a claim: 1/1000 at 95 %."""
 
@@ -47,22 +50,52 @@ class Certified:
     judgement: Judgement
 
 
+@dataclass(frozen=True)
+class MeasureBound:
+    """What runs say about another measure than epsilon and delta.
+
+    Attributes:
+        measure: the measure.
+        claimed: the value that was claimed.
+        at_least: a lower confidence bound on it.
+    """
+
+    measure: Measure
+    claimed: Epsilon
+    at_least: float
+
+
+@dataclass(frozen=True)
+class DeltaBound:
+    """A point of a lower curve: at this epsilon delta is at least so much, all points of a curve together.
+
+    Attributes:
+        epsilon: the epsilon that was asked about.
+        at_least: a lower confidence bound on delta there; zero where the runs say nothing.
+        count: the event behind it, with its counts; None where it is zero.
+    """
+
+    epsilon: Epsilon
+    at_least: float
+    count: Count | None
+
+
 @dataclass(frozen=True, repr=False)
 class Audit(Told):
     """The result of an audit.
 
     Attributes:
         subject: the name of what was audited.
-        budget: the claim that it was tested against, if there is one.
+        budget: the claim that it was tested against, if there is one about epsilon and delta.
         confidence: with this probability the bounds hold, all of them together.
         epsilon: a lower confidence bound on epsilon (at the budget's delta).
         delta: a lower confidence bound on delta at the budget's epsilon; None without a budget.
         count: the event behind the bound on epsilon, with its counts; None where nothing was tested.
         delta_count: the event behind the bound on delta.
         tests: all events that were counted.
-        p_value: the p-value of the budget: small where the runs speak against it; None without a budget.
-        curve: epsilons with their p-values.
-        bracket: by sampling alone: epsilons below the first are rejected, those above the second are not at all.
+        p_value: the p-value of the claim: small where the runs speak against it; None without a claim.
+        curve: epsilons with their p-values; where another measure is claimed, its values; of several Rényi orders, multiples of the claim.
+        bracket: by sampling alone: values below the first are rejected, those above the second are not at all.
         histogram: what was written on both data sets.
         candidates: what the search found, with exact probabilities where an exact engine supports the mechanism.
         verdict: what the exact engine says about the budget, or about a claim that depends on public numbers; None where there is none.
@@ -75,6 +108,8 @@ class Audit(Told):
         repeatable: whether it does.
         seconds: how long it took, in parts.
         notes: restrictions and remarks.
+        measures: the claims about another measure, and lower confidence bounds on it.
+        deltas: lower confidence bounds on delta at the epsilons of a curve that was asked for.
     """
 
     subject: str
@@ -100,10 +135,28 @@ class Audit(Told):
     repeatable: bool
     seconds: Mapping[str, float]
     notes: tuple[str, ...] = ()
+    measures: tuple[MeasureBound, ...] = ()
+    deltas: tuple[DeltaBound, ...] = ()
+
+    @property
+    def claims(self) -> bool:
+        """Whether a claim was tested."""
+        return self.budget is not None or bool(self.measures)
+
+    @property
+    def claim(self) -> str | None:
+        """What was claimed, as an adjective: ``1-private``, ``1/8-zCDP``; None without a claim."""
+        if self.measures:
+            return " and ".join(bound.measure.claim(bound.claimed) for bound in self.measures)
+        if self.budget is None:
+            return None
+        exact = str(self.budget.epsilon)
+        epsilon = exact if len(exact) <= _SHORT else self.budget.epsilon.decimal()
+        return f"{epsilon}-private" if self.budget.delta == 0 else f"({epsilon}, {self.budget.delta})-private"
 
     @property
     def violated(self) -> bool:
-        """Whether the runs speak against the budget; by chance they may do so wrongly, but fifty times more rarely than a bound errs.
+        """Whether the runs speak against the claim; by chance they may do so wrongly, but fifty times more rarely than a bound errs.
 
         A bound that is as sharp as its confidence allows is above the truth in 5 % of all audits of a mechanism that uses its budget up,
         and an accusation should not be.
@@ -128,13 +181,20 @@ class Audit(Told):
         Without a budget it is about a claim that depends on public numbers, or else about the tight epsilon: ``proved`` where an upper
         bound is, ``refuted`` where there is no epsilon at all.
         """
-        exact = self.tight if self.budget is None and self.verdict is None else self.verdict
+        exact = self.tight if not self.claims and self.verdict is None else self.verdict
         return "unknown" if exact is None else exact.status
 
     def __repr__(self) -> str:
-        claim = "" if self.budget is None else f", claim={str(self.budget)!r}"
-        said = "" if self.budget is None else f", violated={self.violated}"
-        return f"Audit({self.subject!r}{claim}, epsilon>={self.epsilon:.4g}{said}, status={self.status!r})"
+        claim = (
+            f", claim={self.claim!r}"
+            if self.measures
+            else ""
+            if self.budget is None
+            else f", claim={str(self.budget)!r}"
+        )
+        said = f", violated={self.violated}" if self.claims else ""
+        bounds = "".join(f", {bound.measure}>={bound.at_least:.4g}" for bound in self.measures)
+        return f"Audit({self.subject!r}{claim}, epsilon>={self.epsilon:.4g}{bounds}{said}, status={self.status!r})"
 
     def __bool__(self) -> bool:
         raise TypeError("an audit is no truth value: look at audit.status, audit.epsilon or audit.violated")

@@ -16,13 +16,14 @@ from types import MappingProxyType
 from typing import Any
 
 from privproof.asking import check, tight_epsilon
-from privproof.auditing.audits import Audit, Certified
+from privproof.auditing.audits import Audit, Certified, MeasureBound
 from privproof.auditing.certifying import Suspect, as_loss, certified
 from privproof.engines import Monitor, Progress
 from privproof.engines.monitor import Stopped, Timed
 from privproof.engines.sampling.adjacent import Adjacent
+from privproof.engines.sampling.aims import Candidate
 from privproof.engines.sampling.intervals import at_least, at_most
-from privproof.engines.sampling.searching import Candidate, Found
+from privproof.engines.sampling.searching import Found
 from privproof.engines.sampling.testing import Count
 from privproof.errors import PrivproofError
 from privproof.evidence import Verdict
@@ -88,8 +89,8 @@ def exactly(
         monitor: progress, an interrupt.
     """
     asking = _Asking(mechanism, Timed(monitor, seconds))
-    claimed = mechanism if audit.budget is None and mechanism.claim is not None and is_program(mechanism) else None
-    mechanism = replace(mechanism, claim=None)
+    claimed = mechanism if not audit.claims and mechanism.claim is not None and is_program(mechanism) else None
+    mechanism = replace(mechanism, claim=None, measures=())
     candidates = asking.certified(audit, found)
     horizon = None if size is None or mechanism.stream is None else Horizon.up_to(size)
     if not any(d.shape == "list" and d.size is None for d in mechanism.inputs.values()):
@@ -114,6 +115,11 @@ def exactly(
                 f"a contradiction: {broken.exactly} breaks a budget that was proved; neither is reported"
             )
             candidates, within, verdict = (), [], None
+    if audit.measures:
+        measured = _measured(audit.measures)
+        verdict = asking.answer(lambda timed: check(mechanism, size=size, horizon=horizon, monitor=timed, **measured))
+        notes = (*audit.notes, *dict.fromkeys(asking.notes))
+        return replace(audit, candidates=candidates, verdict=verdict, notes=notes)
     if claimed is not None:
         verdict = asking.answer(lambda timed: check(claimed, size=size, horizon=horizon, monitor=timed))
     tight = asking.answer(lambda timed: tight_epsilon(mechanism, share, size=size, horizon=horizon, monitor=timed))
@@ -125,6 +131,14 @@ def exactly(
         asking.short_streams(max(audit.by_size), share)
     notes = (*audit.notes, *dict.fromkeys(asking.notes))
     return replace(audit, candidates=candidates, verdict=verdict, tight=tight, notes=notes)
+
+
+def _measured(bounds: Sequence[MeasureBound]) -> dict[str, Any]:
+    """The claims about another measure, as `check` takes them."""
+    kind = bounds[0].measure.kind
+    if kind == "renyi":
+        return {"renyi": {bound.measure.order: bound.claimed for bound in bounds}}
+    return {kind: bounds[0].claimed}
 
 
 class _Asking:

@@ -23,6 +23,7 @@ from privproof.cli.common import (
     finish_part_table,
     finish_table,
     loaded,
+    measure_options,
     named_sizes,
     one_size_only,
     remembered,
@@ -148,7 +149,7 @@ def check(
             settings,
             inputs,
             neighbours,
-            _measures(rho, mu, renyi),
+            measure_options(rho, mu, renyi),
             pointwise=pointwise,
         ).options
         more = [("--size", size), ("--engine", engine), ("--time-limit", f"{seconds:g}")]
@@ -211,7 +212,7 @@ def check(
         settings,
         inputs,
         neighbours,
-        _measures(rho, mu, renyi),
+        measure_options(rho, mu, renyi),
         pointwise=pointwise,
     )
     asking(question, command=asked, asked_tight=False, as_json=as_json or part)
@@ -240,10 +241,6 @@ def _plain_name(target: str) -> str:
     """``FILE::NAME``, as pytest writes it, is ``FILE:NAME``."""
     head, colons, name = target.rpartition("::")
     return f"{head}:{name}" if colons and not Path(target).exists() else target
-
-
-def _measures(rho: str | None, mu: str | None, renyi: list[str] | None) -> list[tuple[str, object]]:
-    return [("--rho", rho), ("--mu", mu), *(("--renyi", each) for each in renyi or ())]
 
 
 def configured_paths(configured: Configuration) -> list[str]:

@@ -12,8 +12,19 @@ import typer
 
 from privproof.auditing.audits import Audit
 from privproof.cli.answers import console, end, rendered, say, say_json, write
-from privproof.cli.common import AGAINST, STATUS, begin, named_sizes, writable
-from privproof.cli.options import AsJson, CertificateOut, Cluster, DeltaText, Jobs, ReportOut, TimeLimit
+from privproof.cli.common import AGAINST, STATUS, begin, measure_options, named_sizes, renyi_orders, writable
+from privproof.cli.options import (
+    AsJson,
+    CertificateOut,
+    Cluster,
+    DeltaText,
+    Jobs,
+    MuText,
+    RenyiTexts,
+    ReportOut,
+    RhoText,
+    TimeLimit,
+)
 from privproof.cli.working import WHY, command, doing, monitored, unfinished
 from privproof.engines.sampling import runnable
 from privproof.errors import QuestionError
@@ -34,6 +45,13 @@ def audit(
         str | None, typer.Option("--epsilon", help="The budget to test; default: the mechanism's own claim.")
     ] = None,
     delta_: DeltaText = None,
+    rho: RhoText = None,
+    mu: MuText = None,
+    renyi: RenyiTexts = None,
+    curve: Annotated[
+        str | None,
+        typer.Option("--curve", metavar="EPSILONS", help="Bound delta at these epsilons, all together: 0,1/2,1,2."),
+    ] = None,
     size: Annotated[
         str | None,
         typer.Option("--size", help="The length of lists and streams: 3, or a range 2..8; default: several."),
@@ -96,6 +114,8 @@ def audit(
         given: list[tuple[str, object]] = [
             ("--epsilon", epsilon_),
             ("--delta", delta_),
+            *measure_options(rho, mu, renyi),
+            ("--curve", curve),
             ("--size", size),
             ("--left", left),
             ("--right", right),
@@ -126,6 +146,10 @@ def audit(
             subject,
             epsilon_,
             delta_ or 0,
+            rho=rho,
+            mu=mu,
+            renyi=renyi_orders(renyi) or None,
+            curve=[part.strip() for part in curve.split(",")] if curve else (),
             pairs=pairs,
             neighbours=neighbours,
             size=None if size is None else sizes[0] if len(sizes) == 1 else [n for n in sizes if n],

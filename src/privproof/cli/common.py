@@ -389,6 +389,11 @@ def budgeted(
     return question.under(Budget(own.epsilon, share, pointwise or own.pointwise))
 
 
+def measure_options(rho: str | None, mu: str | None, renyi: list[str] | None) -> list[tuple[str, object]]:
+    """The options that claim another measure, with their values, as they are written on a command line."""
+    return [("--rho", rho), ("--mu", mu), *(("--renyi", each) for each in renyi or ())]
+
+
 def renyi_orders(texts: list[str] | None) -> dict[str, str]:
     """The bounds that ``--renyi`` names, by order."""
     found: dict[str, str] = {}

@@ -1,5 +1,5 @@
 from .audit_data import audit_data
-from .audit_pages import audit_page, histogram_chart, p_value_chart
+from .audit_pages import audit_page, delta_chart, histogram_chart, p_value_chart
 from .audits import print_audit
 from .commands import Command
 from .facts import Fact
@@ -41,6 +41,7 @@ __all__ = [
     "curve_data",
     "curve_page",
     "data",
+    "delta_chart",
     "delta_data",
     "delta_page",
     "distribution_picture",

@@ -36,6 +36,7 @@ def audit_data(audit: Audit, command: str | None = None) -> dict[str, Any]:
             "subject": audit.subject,
             "epsilon": None if budget is None else str(budget.epsilon),
             "delta": None if budget is None else str(budget.delta),
+            **_measured_data(audit),
         },
         "tight": _tight_data(audit),
         "witness": _witness_data(audit),
@@ -51,6 +52,17 @@ def audit_data(audit: Audit, command: str | None = None) -> dict[str, Any]:
             more = data(found, certificate=None)
             result |= {name: more[name] for name in _ENGINE_DATA if name in more and name not in result}
     return result
+
+
+def _measured_data(audit: Audit) -> dict[str, Any]:
+    """What is claimed of another measure, as in the question of a check."""
+    if not audit.measures:
+        return {}
+    budgets = [
+        {"order": None if b.measure.order is None else str(b.measure.order), "value": str(b.claimed)}
+        for b in audit.measures
+    ]
+    return {"measure": audit.measures[0].measure.kind, "budgets": budgets}
 
 
 def _tight_data(audit: Audit) -> dict[str, Any]:
@@ -111,6 +123,25 @@ def _audit_data(audit: Audit) -> dict[str, Any]:
     return {
         "epsilon_at_least": _number(audit.epsilon),
         "delta_at_least": _number(audit.delta),
+        "measures_at_least": [
+            {
+                "measure": bound.measure.kind,
+                "order": None if bound.measure.order is None else str(bound.measure.order),
+                "claimed": str(bound.claimed),
+                "at_least": _number(bound.at_least),
+            }
+            for bound in audit.measures
+        ],
+        "deltas_at_least": [
+            {
+                "epsilon": str(bound.epsilon),
+                "delta": _number(bound.at_least),
+                "event": None if bound.count is None else str(bound.count.event),
+                "left_count": None if bound.count is None else bound.count.left,
+                "right_count": None if bound.count is None else bound.count.right,
+            }
+            for bound in audit.deltas
+        ],
         "confidence": str(audit.confidence),
         "p_value": _number(audit.p_value),
         "violated": audit.violated,

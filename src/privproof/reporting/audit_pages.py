@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,13 @@ from privproof.reporting.audits import (
     audit_facts,
     audit_sentence,
     audit_status,
+    bracket_words,
     data_words,
     down,
     fitted,
     loss_words,
     ordered_candidates,
+    percent,
     probability_words,
     repeat_words,
 )
@@ -36,9 +39,12 @@ def audit_page(audit: Audit, command: str | None = None) -> Page:
     parts = []
     if audit.candidates:
         parts.append(f"<h2>What sampling proposed, with exact probabilities</h2>{_candidate_rows(audit)}")
+    if any(bound.at_least > 0 for bound in audit.deltas):
+        parts.append(f'<h2>Delta is at least</h2><div class="drawing">{delta_chart(audit)}</div>')
     if _drawable(audit):
         chart = _audit_chart(audit)
-        parts.append(f'<h2>How strongly the runs speak against an epsilon</h2><div class="drawing">{chart}</div>')
+        what = "an epsilon" if not audit.measures else f"values of: {escape(bracket_words(audit))}"
+        parts.append(f'<h2>How strongly the runs speak against {what}</h2><div class="drawing">{chart}</div>')
     if audit.histogram is not None and audit.histogram.rows:
         parts.append(f'<h2>What was written</h2><div class="drawing">{histogram_chart(audit)}</div>')
     parts.append(f"<h2>To repeat it</h2><pre>{escape(repeat_words(audit, command))}</pre>")
@@ -80,7 +86,36 @@ def _drawable(audit: Audit) -> bool:
     return any(isfinite(e) and isfinite(p) for e, p in audit.curve)
 
 
+def delta_chart(audit: Audit) -> str:
+    """The lower curve of deltas: left of an epsilon delta is at least what it is there.
+
+    Raises:
+        ValueError: no curve was asked for.
+    """
+    if not audit.deltas:
+        raise ValueError(
+            f"a curve needs epsilons, found none in the audit of {audit.subject}: audit(..., curve=[0, 1])"
+        )
+    points = sorted((as_float(bound.epsilon), bound.at_least) for bound in audit.deltas)
+    steps = [points[0]]
+    for (before, _), (after, delta) in pairwise(points):
+        steps += [(before, delta), (after, delta)]
+    sure = f"with {percent(audit.confidence)} confidence"
+    title = f"{audit.subject}: delta is at least this, {sure}"
+    budget = audit.budget
+    marks = []
+    if budget is not None and not budget.epsilon.infinite:
+        marks = [(as_float(budget.epsilon), f"claimed ({budget.epsilon.decimal(digits=4)}, {budget.delta})")]
+    return line_chart([Line("", tuple(steps))], title=title, x_label="epsilon", y_label="delta", marks=marks)
+
+
 def _audit_chart(audit: Audit) -> str:
+    if audit.measures:
+        low, what = audit.bracket[0], bracket_words(audit)
+        marks = [(low, f"at least {down(low)}")]
+        claimed = as_float(audit.measures[0].claimed) if len(audit.measures) == 1 else 1.0
+        marks.append((claimed, f"claimed {claimed:.4g}"))
+        return _p_chart([("the runs", audit)], f"p-values for {audit.subject}", marks, what)
     marks = [(audit.epsilon, f"at least {down(audit.epsilon)}")] if isfinite(audit.epsilon) else []
     if audit.budget is not None and not audit.budget.epsilon.infinite:
         marks.append((as_float(audit.budget.epsilon), f"claimed {audit.budget.epsilon.decimal(digits=4)}"))
@@ -104,7 +139,9 @@ def p_value_chart(audits: Sequence[tuple[str, Audit]], *, title: str, exact: flo
     return _p_chart(audits, title, marks)
 
 
-def _p_chart(audits: Sequence[tuple[str, Audit]], title: str, marks: Sequence[tuple[float, str]]) -> str:
+def _p_chart(
+    audits: Sequence[tuple[str, Audit]], title: str, marks: Sequence[tuple[float, str]], what: str = "epsilon"
+) -> str:
     ends = [e for _, audit in audits for e, _ in audit.curve] + [e for e, _ in marks]
     last = max((e for e in ends if isfinite(e)), default=0.0)
     lines = []
@@ -117,7 +154,7 @@ def _p_chart(audits: Sequence[tuple[str, Audit]], title: str, marks: Sequence[tu
         for confidence in dict.fromkeys(audit.confidence for _, audit in audits):
             alpha = float(1 - confidence)
             lines.append(Line(f"p = {alpha:.4g}", ((0.0, alpha), (last, alpha)), dashed=True))
-    return line_chart(lines, title=title, x_label="epsilon", y_label="p-value", marks=marks)
+    return line_chart(lines, title=title, x_label=what, y_label="p-value", marks=marks)
 
 
 def histogram_chart(audit: Audit) -> str:

@@ -28,7 +28,7 @@ from privproof.reporting.text import print_facts
 from privproof.reporting.wording import facts
 
 if TYPE_CHECKING:
-    from privproof.auditing.audits import Audit, Certified
+    from privproof.auditing.audits import Audit, Certified, MeasureBound
 
 LISTED = 5
 """How many candidates the table of an audit lists; the last line says how many more there are."""
@@ -39,7 +39,7 @@ _LONGEST = 160
 _CELL = 60
 """In the table of candidates events and data sets are cut to so many characters, to fit a line."""
 _ENGINE_FACTS = ("structure", "growing", "repair", "tight epsilon")
-_WITNESS_FACTS = ("output", "written", "event", "left", "right", "ratio", "loss")
+_WITNESS_FACTS = ("told apart", "by", "output", "written", "event", "left", "right", "ratio", "loss")
 
 MEANINGS = {"real": ": breaks it", "spurious": ": keeps it", "exact": ""}
 
@@ -58,7 +58,7 @@ def print_audit(console: Console, audit: Audit, *, command: str | None, more: Se
 
 def audit_status(audit: Audit) -> str:
     """The verdict; where nothing was claimed, whether the tight epsilon was computed."""
-    if audit.budget is None and _known(audit.tight):
+    if not audit.claims and _known(audit.tight):
         return "computed"
     return audit.status
 
@@ -74,13 +74,13 @@ def _known(tight: Verdict | None) -> bool:
 def audit_sentence(audit: Audit) -> str:
     """The outcome in one sentence; it says private or not only where something exact does."""
     name = _name(audit)
-    bound = f"with {percent(audit.confidence)} confidence epsilon is at least {down(audit.epsilon)}"
-    if audit.budget is None:
+    bound = f"with {percent(audit.confidence)} confidence {_bounds(audit)}"
+    if not audit.claims:
         known = _claim_kept(audit.verdict) or _tight_words(audit.tight)
         if known is None:
             return f"{name}: {bound}; no claim was tested, and its exact value is not known"
         return f"{name}: {known}, exactly; by the runs alone, {bound}"
-    claim = claim_words(audit)
+    claim = audit.claim
     broken = (
         "sampling found a violation, and its exact probabilities confirm it"
         if audit.violated
@@ -105,9 +105,22 @@ def audit_sentence(audit: Audit) -> str:
         return f"{name} seems not to be {claim}: {broken}; but no certificate shows it, so there is no verdict"
     undecided = "no exact engine decides it"
     if audit.violated:
-        claimed = f"{bound} (claimed: {audit.budget.epsilon})"
-        return f"{name}: {claimed}: the runs speak against the claim ({p_words(audit)}), but {undecided}"
+        said = "" if audit.budget is None else f" (claimed: {audit.budget.epsilon})"
+        return f"{name}: {bound}{said}: the runs speak against the claim ({p_words(audit)}), but {undecided}"
     return f"{name}: not known whether it is {claim}: the runs do not speak against it, but runs prove nothing, and {undecided}"
+
+
+def _bounds(audit: Audit) -> str:
+    """The bounds that runs give, in words: on epsilon, or on the measure that is claimed."""
+    if audit.measures:
+        listed = [f"{_measure(b)} is at least {down(b.at_least)} (claimed: {b.claimed})" for b in audit.measures]
+        return " and ".join(listed)
+    return f"epsilon is at least {down(audit.epsilon)}"
+
+
+def _measure(bound: MeasureBound) -> str:
+    article = "the " if bound.measure.order is not None else ""
+    return f"{article}{bound.measure}"
 
 
 def _claim_kept(verdict: Verdict | None) -> str | None:
@@ -135,27 +148,13 @@ def _name(audit: Audit) -> str:
     """What the outcome is about: the question of the exact verdict, or what was run."""
     if audit.verdict is not None and audit.verdict.status == audit.status != "unknown":
         return audit.verdict.question.name or audit.subject
-    if audit.budget is None and audit.tight is not None and _known(audit.tight):
+    if not audit.claims and audit.tight is not None and _known(audit.tight):
         return audit.tight.question.name or audit.subject
     sizes = list(audit.by_size)
     if audit.real is not None and sizes:
         lists = [len(value) for value in audit.real.left.values() if isinstance(value, list | tuple)]
         sizes = [max(lists)] if lists else sizes
     return f"{audit.subject} (size {sizes[0]})" if len(sizes) == 1 else audit.subject
-
-
-def claim_words(audit: Audit) -> str:
-    """The claim as an adjective."""
-    budget = audit.budget
-    if budget is None:
-        return "private"
-    shown = _short(budget.epsilon)
-    return f"{shown}-private" if budget.delta == 0 else f"({shown}, {budget.delta})-private"
-
-
-def _short(value: Epsilon) -> str:
-    exact = str(value)
-    return exact if len(exact) <= _SHORT else f"{value.decimal()}"
 
 
 def audit_facts(audit: Audit, *, command: str | None, candidates: bool = True) -> list[Fact]:
@@ -192,15 +191,17 @@ def _sampled(audit: Audit) -> Iterator[Fact]:
     budget, sure = audit.budget, f"with {percent(audit.confidence)} confidence"
     at = f" at delta = {budget.delta}" if budget is not None and budget.delta != 0 else ""
     claimed = "" if budget is None else f" (claimed: {'inf' if budget.epsilon.infinite else budget.epsilon.show()})"
-    yield Fact("sampling", f"{sure} epsilon is at least {down(audit.epsilon)}{at}{claimed}")
+    yield Fact("sampling", f"{sure} {_bounds(audit)}{at}{claimed}")
     if budget is not None and audit.delta is not None and audit.delta > 0:
         where = ""
         if audit.delta_count is not None and audit.delta_count != audit.count:
             counts = f"in {audit.delta_count.left:,} runs on the left, {audit.delta_count.right:,} on the right"
             where = f"; {fitted(str(audit.delta_count.event))}: {counts}"
         yield Fact("", f"{sure} delta is at least {down(audit.delta)} at epsilon = {budget.epsilon}{where}")
-    if budget is not None and audit.p_value is not None:
-        rare = f"were it {claim_words(audit)}, runs as telling as these would be at most that likely"
+    if audit.deltas:
+        yield Fact("lower curve", f"{sure} delta is at least, at all of these together:\n{delta_table(audit)}")
+    if audit.p_value is not None:
+        rare = f"were it {audit.claim}, runs as telling as these would be at most that likely"
         against = "the runs do not speak against it"
         if audit.violated:
             against = f"{rare}, so they speak against it"
@@ -209,7 +210,8 @@ def _sampled(audit: Audit) -> Iterator[Fact]:
         yield Fact("the claim", f"{p_words(audit)}: {against}")
     low, high = audit.bracket
     beyond = f"and none from {up(high, digits=4)} on" if isfinite(high) else "and are in doubt about every other"
-    reject = f"the runs reject every epsilon below {down(low)} {beyond}" if low > 0 else "the runs reject no epsilon"
+    what = bracket_words(audit)
+    reject = f"the runs reject every {what} below {down(low)} {beyond}" if low > 0 else f"the runs reject no {what}"
     yield Fact("bracket", f"{reject}; other data sets and events may lose more")
     count = audit.count
     if count is None:
@@ -223,6 +225,30 @@ def _sampled(audit: Audit) -> Iterator[Fact]:
         yield Fact("as counted", "never on the right: the loss may be infinite, but counts alone cannot tell")
     elif count.left > count.right:
         yield Fact("as counted", f"a loss of about {_about(count.estimate)}, not yet allowing for chance")
+
+
+def bracket_words(audit: Audit) -> str:
+    """What the p-values of an audit are about."""
+    if not audit.measures:
+        return "epsilon"
+    return str(audit.measures[0].measure) if len(audit.measures) == 1 else "multiple of the claimed divergences"
+
+
+def delta_table(audit: Audit) -> str:
+    """The lower curve of deltas, a row for every epsilon."""
+    rows = [("epsilon", "delta", "left", "right", "event")]
+    for bound in audit.deltas:
+        count = bound.count
+        counts = ("", "", "the runs say nothing")
+        if count is not None:
+            counts = (f"{count.left:,}", f"{count.right:,}", fitted(str(count.event), _CELL))
+        rows.append((_short(bound.epsilon), down(bound.at_least), *counts))
+    return table(rows)
+
+
+def _short(value: Epsilon) -> str:
+    exact = str(value)
+    return exact if len(exact) <= _SHORT else f"{value.decimal()}"
 
 
 def _exact(audit: Audit) -> Iterator[Fact]:
@@ -255,9 +281,7 @@ def _exact(audit: Audit) -> Iterator[Fact]:
 
 def _claimed(audit: Audit, verdict: Verdict) -> str:
     """What the verdict is about, as an adjective."""
-    if audit.budget is None:
-        return report_of(verdict.question).claim(verdict.question)
-    return claim_words(audit)
+    return audit.claim or report_of(verdict.question).claim(verdict.question)
 
 
 def candidate_table(audit: Audit) -> str:

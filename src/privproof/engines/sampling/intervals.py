@@ -1,11 +1,10 @@
-"""What counts say with confidence: bounds on a probability, on epsilon, on delta, and p-values.
+"""What counts say with confidence: bounds on a probability and on epsilon.
 
 An event occurred ``left`` times among ``runs`` runs on one data set and ``right`` times among ``runs`` runs on a neighbour.  The intervals
 of Clopper and Pearson (1934) hold at *every* probability and number of runs, without an approximation: with probability at least
 ``1 - alpha`` both true probabilities lie on the safe side of their bounds, half of alpha being spent on each.  So
 
-    epsilon >= ln((P - delta) / Q)        with P the lower bound on the left, Q the upper bound on the right,
-    delta   >= P - e^epsilon Q.
+    epsilon >= ln((P - delta) / Q)        with P the lower bound on the left, Q the upper bound on the right.
 
 They are quick and rank events while an audit searches; what it reports rests on one region for both probabilities (`sampling.regions`).
 """
@@ -13,7 +12,7 @@ They are quick and rank events while an audit searches; what it reports rests on
 from __future__ import annotations
 
 from importlib import import_module
-from math import exp, inf, log
+from math import inf, log
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,7 +29,7 @@ SAFE = 1e-9
 
 
 def special() -> Any:
-    """The incomplete beta functions; loaded when they are first asked for."""
+    """The incomplete beta functions; loaded when they are first asked for.  Their inverses are nan at some levels below 1e-100."""
     return import_module("scipy.special")
 
 
@@ -42,7 +41,7 @@ def at_least(count: ArrayLike, runs: ArrayLike, alpha: ArrayLike) -> Floats:
     """
     k, n = np.asarray(count, dtype=np.float64), np.asarray(runs, dtype=np.float64)
     found = special().betaincinv(np.maximum(k, 1), n - np.maximum(k, 1) + 1, alpha)
-    return np.asarray(np.where(k > 0, found * (1 - SAFE), 0.0))
+    return np.asarray(np.where(k > 0, np.nan_to_num(found, nan=0.0) * (1 - SAFE), 0.0))
 
 
 def at_most(count: ArrayLike, runs: ArrayLike, alpha: ArrayLike) -> Floats:
@@ -54,7 +53,7 @@ def at_most(count: ArrayLike, runs: ArrayLike, alpha: ArrayLike) -> Floats:
     k, n = np.asarray(count, dtype=np.float64), np.asarray(runs, dtype=np.float64)
     rest = np.maximum(n - k, 1)
     found = special().betainccinv(n - rest + 1, rest, alpha)
-    return np.asarray(np.where(k < n, np.minimum(found * (1 + SAFE), 1.0), 1.0))
+    return np.asarray(np.where(k < n, np.minimum(np.nan_to_num(found, nan=1.0) * (1 + SAFE), 1.0), 1.0))
 
 
 def epsilon_at_least(left: ArrayLike, right: ArrayLike, runs: ArrayLike, alpha: float, delta: float = 0.0) -> Floats:
@@ -69,13 +68,6 @@ def epsilon_at_least(left: ArrayLike, right: ArrayLike, runs: ArrayLike, alpha: 
         return np.asarray(np.where(above > below, np.log(above / below) - SAFE, 0.0))
 
 
-def delta_at_least(left: ArrayLike, right: ArrayLike, runs: ArrayLike, alpha: float, epsilon: float) -> Floats:
-    """Delta is at least this at the given epsilon, with confidence ``1 - alpha``; zero where the counts say nothing."""
-    above = at_least(left, runs, alpha / 2)
-    below = at_most(right, runs, alpha / 2)
-    return np.asarray(np.maximum(above - exp(min(epsilon, 700.0)) * (1 + SAFE) * below - SAFE, 0.0))
-
-
 def promised_epsilon(left: ArrayLike, right: ArrayLike, searched: int, runs: int, delta: float = 0.0) -> Floats:
     """About the bound on epsilon that so many fresh runs promise, from counts of a search, less the error of these counts.
 
@@ -85,8 +77,12 @@ def promised_epsilon(left: ArrayLike, right: ArrayLike, searched: int, runs: int
     p, q = ((np.asarray(count, dtype=np.float64) + 0.5) / (searched + 1) for count in (left, right))
     above = np.maximum(p - delta, SAFE)
     spread = np.sqrt(p * (1 - p) / above**2 + (1 - q) / q)
-    error = _TEST_ERRORS / np.sqrt(runs) + _SEARCH_ERRORS / np.sqrt(searched)
-    return np.asarray(np.maximum(np.log(above / q) - error * spread, 0.0))
+    return np.asarray(np.maximum(np.log(above / q) - errors_of(searched, runs) * spread, 0.0))
+
+
+def errors_of(searched: int, runs: int, of_search: float = _SEARCH_ERRORS) -> float:
+    """By how many standard deviations of one run a promise is lowered: for the test, and for so many errors of the search."""
+    return float(_TEST_ERRORS / np.sqrt(runs) + of_search / np.sqrt(searched))
 
 
 def loss(left: float, right: float) -> float:

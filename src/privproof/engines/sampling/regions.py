@@ -11,7 +11,8 @@ with probability at most x.  So z(U) and z(V) are stochastically at most normal,
 The union bound gives (a - 2 g) + g + g.  QED (Stouffer's combination of two p-values; g cuts off what is far away.)
 
 So with confidence ``1 - a`` the true pair lies in what is not rejected, and *every* minimum over that region holds, all of them together:
-epsilon at each delta, delta at each epsilon, for the event and for its complement.  No further share of a is spent on them.
+epsilon at each delta, delta at each epsilon, mu, rho, Rényi divergences (`sampling.tradeoffs`), for the event and for its complement.  No
+further share of a is spent on them.
 
 The minima are taken over cells in q.  The least p that is not rejected rises with q; every cell takes it at its lower end, and q at its
 upper end, so that the grid errs to the safe side only.
@@ -21,11 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, inf, sqrt
+from math import inf, sqrt
 
 import numpy as np
 
 from privproof.engines.sampling.intervals import SAFE, Floats, at_least, at_most, special
+from privproof.engines.sampling.tradeoffs import DeltaAt, EpsilonAt, Tradeoff, roughly
 
 _CUT = 200
 """The share of alpha that each of the two single tails gets: enough to cut off what is far away, too little to be missed."""
@@ -59,33 +61,31 @@ class Region:
     runs: int
     weight: float = 0.5
 
-    def epsilon_at_least(self, alpha: float, delta: float = 0.0, cells: int = _CELLS) -> float:
-        """Epsilon is at least this at a delta, with confidence ``1 - alpha``; zero where the counts say nothing.
+    def at_least(self, tradeoff: Tradeoff, alpha: float, cells: int = _CELLS) -> float:
+        """The number that a notion of privacy asks for is at least this, with confidence ``1 - alpha``; zero where the counts say nothing.
 
-        >>> f"{Region(30_000, 10_000, 100_000, 0.2).epsilon_at_least(0.05):.4f}"
+        >>> f"{Region(30_000, 10_000, 100_000, 0.2).at_least(EpsilonAt(), 0.05):.4f}"
         '1.0800'
         """
-        p, q = self._corners(alpha, cells)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            event = np.where(p > delta, np.log(np.maximum(p - delta, 0.0) / q), -inf)
-            rest = np.where(q < 1 - delta, np.log(np.maximum(1 - q - delta, 0.0) / (1 - p)), -inf)
-        return max(0.0, float(np.maximum(event, rest).min()) - SAFE)
+        return float(tradeoff.least(*self._corners(alpha, cells)).min())
+
+    def epsilon_at_least(self, alpha: float, delta: float = 0.0, cells: int = _CELLS) -> float:
+        """Epsilon is at least this at a delta, with confidence ``1 - alpha``."""
+        return self.at_least(EpsilonAt(delta), alpha, cells)
 
     def delta_at_least(self, alpha: float, epsilon: float, cells: int = _CELLS) -> float:
-        """Delta is at least this at an epsilon, with confidence ``1 - alpha``; zero where the counts say nothing."""
-        p, q = self._corners(alpha, cells)
-        factor = exp(min(epsilon, 700.0)) * (1 + SAFE)
-        return max(0.0, float(np.maximum(p - factor * q, (1 - q) - factor * (1 - p)).min()) - SAFE)
+        """Delta is at least this at an epsilon, with confidence ``1 - alpha``."""
+        return self.at_least(DeltaAt(epsilon), alpha, cells)
 
-    def p_values(self, epsilons: Sequence[float] | Floats, delta: float = 0.0, cells: int = _CELLS) -> Floats:
-        """For every epsilon the p-value of "epsilon and delta are kept": no smaller alpha rejects it.
+    def p_values(self, tradeoff: Tradeoff, values: Sequence[float] | Floats, cells: int = _CELLS) -> Floats:
+        """For every value the p-value of "it is kept": no smaller alpha rejects it.
 
-        >>> Region(30_000, 10_000, 100_000, 0.2).p_values([1.0, 1.08, 1.2]).round(2).tolist()
+        >>> Region(30_000, 10_000, 100_000, 0.2).p_values(EpsilonAt(), [1.0, 1.08, 1.2]).round(2).tolist()
         [0.0, 0.05, 1.0]
         """
         lower, upper = self._edges(at_most(self.right, self.runs, _NEVER), cells)
         falling = self._falling(lower)
-        return np.array([self._p_value(falling, _largest(upper, epsilon, delta)) for epsilon in epsilons])
+        return np.array([self._p_value(falling, tradeoff.largest(upper, value)) for value in values])
 
     def _p_value(self, falling: tuple[Floats, Floats], largest: Floats) -> float:
         """The largest p-value of the pairs in all cells, the probability on the left being at most so large there."""
@@ -145,23 +145,16 @@ def _combined(weight: float, rising: Floats, falling: Floats) -> Floats:
     return np.asarray(np.nan_to_num(total, nan=-inf, posinf=inf, neginf=-inf))
 
 
-def _largest(q: Floats, epsilon: float, delta: float) -> Floats:
-    """The largest probability on the left beside q on the right, if epsilon and delta are kept by an event and by its complement."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        factor = np.exp(epsilon)
-        event = np.nan_to_num(factor * q, nan=0.0, posinf=1.0) + delta
-        rest = 1 - np.maximum(0.0, 1 - q - delta) / factor
-    return np.asarray(np.clip(np.minimum(event, rest) * (1 + SAFE), 0.0, 1.0))
-
-
 def best_weight(
-    left: int, right: int, searched: int, runs: int, alpha: float, delta: float, generator: np.random.Generator
+    left: int, right: int, searched: int, runs: int, alpha: float, tradeoff: Tradeoff, generator: np.random.Generator
 ) -> float:
     """The weight that promises most for so many runs, from the counts of an event among others that were searched."""
     shares = [(count + 0.5) / (searched + 1) for count in (left, right)]
     drawn = generator.binomial(runs, shares, size=(_DRAWN, 2)).tolist()
 
+    compared = roughly(tradeoff)
+
     def promised(weight: float) -> float:
-        return sum(Region(a, b, runs, weight).epsilon_at_least(alpha, delta, _COARSE) for a, b in drawn)
+        return sum(Region(a, b, runs, weight).at_least(compared, alpha, _COARSE) for a, b in drawn)
 
     return max(_WEIGHTS, key=promised)

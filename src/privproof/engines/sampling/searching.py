@@ -10,36 +10,30 @@ Everything here only proposes.  A bound comes from fresh runs (`sampling.testing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
-from math import exp
 from typing import Any
 
 import numpy as np
 
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
-from privproof.engines.sampling.columns import Array
-from privproof.engines.sampling.events import Event, Having, occurs
+from privproof.engines.sampling.aims import Aim, Candidate, Planned, promised, shows, worth_of
+from privproof.engines.sampling.events import Having, occurs
 from privproof.engines.sampling.feature_learning import Hints, learn_features
 from privproof.engines.sampling.features import references
-from privproof.engines.sampling.intervals import Floats, delta_at_least, epsilon_at_least, loss, promised_epsilon
-from privproof.engines.sampling.kinds import Score
 from privproof.engines.sampling.learning import learnt
 from privproof.engines.sampling.moving import drawn, mutated
 from privproof.engines.sampling.proposing import patterns
 from privproof.engines.sampling.runnable import Runnable
 from privproof.engines.sampling.samples import Samples
 from privproof.engines.sampling.tallying import Crew, seed
+from privproof.engines.sampling.tradeoffs import Tradeoff
 from privproof.execution.workers import Parcel, Workers
 from privproof.language.inputs import Input
 
-_DOUBT = 0.1
-"""How sure the search is of what it prefers."""
-_LAST_DOUBT = 0.01
-"""How sure it is of the events that are tested."""
 _NEARLY = 0.98
 """A simpler pair is preferred to a better one if it is nearly as good."""
 _PATTERNS = 60
@@ -67,11 +61,9 @@ _FIRST = 8
 _CLIMB = 20_000
 """So many runs in all are worth a climb."""
 _LAST = 12
-"""The part of the runs that goes to each side of the best pair at the end, to choose the event that is tested."""
-_LAST_OF_PAIRS = 4
-"""The same where pairs are given, and no others are searched for."""
-_ENOUGH_FOR_DELTA = 1.1
-"""An event that is better for delta by less than this factor is not worth a share of the confidence."""
+"""At least this part of the runs goes to each side of the best pair at the end, to choose what is tested; and all that are left."""
+_ENOUGH_MORE = 1.1
+"""An event that is better for something else by less than this factor is not worth a share of the confidence."""
 _KEPT = 4
 """Events by features that are counted beside the others, in either direction."""
 _HANDICAP = 0.02
@@ -81,60 +73,13 @@ _POSITIONS = 24
 
 
 @dataclass(frozen=True)
-class Aim:
-    """What is looked for: a large epsilon at a delta; and, where an epsilon is given, a large delta there."""
-
-    delta: float = 0.0
-    epsilon: float | None = None
-
-    def scores(self, runs: int, doubt: float = _DOUBT) -> list[Score]:
-        """What counts among so many runs are worth: first for epsilon, then for delta."""
-
-        def for_epsilon(left: Array, right: Array) -> Floats:
-            return epsilon_at_least(left, right, runs, doubt, self.delta)
-
-        def for_delta(left: Array, right: Array) -> Floats:
-            assert self.epsilon is not None
-            return delta_at_least(left, right, runs, doubt, self.epsilon)
-
-        return [for_epsilon] if self.epsilon is None or exp(min(self.epsilon, 700)) > runs else [for_epsilon, for_delta]
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """Two data sets and an event that seems likelier on the left.
-
-    Attributes:
-        pair: the data sets.
-        event: the event.
-        left: how often it occurred on the left, among runs that did not propose it.
-        right: the same on the right.
-        runs: how many runs there were on each side.
-        worth: what these counts are worth: a lower bound on epsilon, as sure as the search needs.
-        outputs: the distinct outputs that occurred.
-    """
-
-    pair: Adjacent
-    event: Event
-    left: int
-    right: int
-    runs: int
-    worth: float
-    outputs: tuple[Any, ...] = field(repr=False, default=())
-
-    @property
-    def estimate(self) -> float:
-        """The loss that the counts suggest."""
-        return loss(self.left / self.runs, self.right / self.runs)
-
-
-@dataclass(frozen=True)
 class Found:
     """What a search has found.
 
     Attributes:
         candidates: the candidates, the best first, each pair once.
-        tested: for the best pair in its direction, the events to test: the best for epsilon, and the best for delta where that is another.
+        tested: for the best pair in its direction, the events to test: the best for what is looked for first, and others where they are
+            better for something else.
         tried: how many pairs were tried.
         runs: how many runs were made.
         by_size: for every length tried, the largest worth.
@@ -142,7 +87,7 @@ class Found:
     """
 
     candidates: tuple[Candidate, ...]
-    tested: tuple[Candidate, ...]
+    tested: tuple[Planned, ...]
     tried: int
     runs: int
     by_size: Mapping[int, float]
@@ -179,17 +124,17 @@ class Search:
             runs: how many runs the test will make on each side.
         """
         stopped = ""
-        last = max(_FEWEST, budget // (_LAST_OF_PAIRS if pairs else _LAST))
         try:
             self._through(sizes, pairs, fixed, budget)
             best = self._ranked()
             if best and not pairs:
                 best.insert(0, self._simplified(best.pop(0)))
+            last = max(_FEWEST, budget // _LAST, (budget - self.runs) // 2)
             tested = self._tested(best[0].pair, last, runs) if best else []
         except Stopped:
             stopped = self.monitor.stopped() or "stopped"
             best = self._ranked()
-            tested = best[:1]
+            tested = [Planned(candidate, self.aim.first) for candidate in best[:1]]
         return Found(tuple(best[:_SURVIVORS]), tuple(tested), self.tried, self.runs, self.by_size, stopped)
 
     def _through(
@@ -312,21 +257,22 @@ class Search:
 
     def _candidate(self, pair: Adjacent, runs: int) -> Candidate:
         """The best event of a pair, in the better direction."""
-        return max(self._events_of(pair, runs, aim=0), key=lambda c: (c.worth, c.estimate))
+        events = self._events_of(pair, self._drawn(pair, runs), self.aim.first)
+        return max(events, key=lambda c: (c.worth, c.estimate))
 
-    def _events_of(self, pair: Adjacent, runs: int, aim: int, doubt: float = _DOUBT) -> list[Candidate]:
+    def _events_of(self, pair: Adjacent, sides: tuple[Samples, Samples], tradeoff: Tradeoff) -> list[Candidate]:
         """Events of a pair in both directions, learnt on one half of the runs and counted on the other."""
-        sides = self._drawn(pair, runs)
+        runs = len(sides[0])
         half = runs // 2
         for side in sides:
             _ = side.places, side.sheets, side.items  # both halves have the same table
         learning = [side.part(0, half) for side in sides]
         counting = [side.part(half, runs) for side in sides]
-        score, counted = self.aim.scores(half, doubt)[aim], self.aim.scores(runs - half, doubt)[aim]
+        counted = worth_of(tradeoff, runs - half)
         result = []
-        both = learnt(learning[0], learning[1], score)
+        both = learnt(learning[0], learning[1], worth_of(tradeoff, half))
         hints = _hints(pair, floats=self.subject.mechanism is None)
-        features = learn_features(learning[0], learning[1], hints, lambda n: self.aim.scores(n, doubt)[aim], keep=_KEPT)
+        features = learn_features(learning[0], learning[1], hints, lambda n: worth_of(tradeoff, n), keep=_KEPT)
         outputs = tuple({repr(o): o for side in sides for o in side.outputs}.values())
         for one, other, ordered in ((0, 1, pair), (1, 0, Adjacent(pair.right, pair.left))):
             proposals = [*both[one], *features[one]]
@@ -341,28 +287,33 @@ class Search:
             ]
         return result
 
-    def _tested(self, pair: Adjacent, searched: int, runs: int) -> list[Candidate]:
-        """The events of the best pair that are to be tested: the one that promises most for epsilon, and the best one for delta."""
-        listed = [c for c in self._events_of(pair, searched, 0) if c.pair is pair]
-        left, right = ([getattr(c, side) for c in listed] for side in ("left", "right"))
-        promises = promised_epsilon(left, right, max(1, searched - searched // 2), runs, self.aim.delta)
-        handicaps = [_HANDICAP if isinstance(c.event, Having) else 0.0 for c in listed]
-        ranked = sorted(
-            range(len(listed)),
-            key=lambda i: (handicaps[i] - promises[i], -listed[i].worth, -min(listed[i].estimate, 1e9)),
-        )
-        result = [listed[i] for i in ranked[:1]]
-        if len(self.aim.scores(searched)) > 1:
-            for_delta = [c for c in self._events_of(pair, searched, 1, _LAST_DOUBT) if c.pair is pair]
-            best = max(for_delta, key=lambda c: (c.worth, min(c.estimate, 1e9)), default=None)
-            if best is not None and best.worth > _ENOUGH_FOR_DELTA * self._delta_worth(result, searched):
-                result.append(best)
+    def _tested(self, pair: Adjacent, searched: int, runs: int) -> list[Planned]:
+        """The events of the best pair that are to be tested: the one that promises most, and others that are better for something else."""
+        drawn = self._drawn(pair, searched)
+        result: list[Planned] = []
+        for tradeoff in dict.fromkeys((self.aim.first, *self.aim.claim, *self.aim.curve)):
+            if result and not shows(tradeoff, searched):
+                continue
+            found = [c for c in self._events_of(pair, drawn, tradeoff) if c.pair is pair]
+            listed = [*found, *(planned.candidate for planned in result)]
+            promises = self._promises(listed, tradeoff, runs)
+            best = max(range(len(found)), key=promises.__getitem__, default=None)
+            known = max((promise for promise, *_ in promises[len(found) :]), default=0.0)
+            if best is not None and (not result or promises[best][0] > _ENOUGH_MORE * known):
+                result.append(Planned(found[best], tradeoff))
         return result
 
-    def _delta_worth(self, tested: Sequence[Candidate], searched: int) -> float:
-        """What the event that is tested for epsilon is worth for delta; alpha is not shared where that is nearly as much."""
-        score = self.aim.scores(searched - searched // 2, _LAST_DOUBT)[1]
-        return max((float(score(np.array([c.left]), np.array([c.right]))[0]) for c in tested), default=0.0)
+    def _promises(self, listed: Sequence[Candidate], tradeoff: Tradeoff, runs: int) -> list[tuple[float, ...]]:
+        """By what the events of one pair are ranked."""
+        if not listed:
+            return []
+        left, right = ([getattr(c, side) for c in listed] for side in ("left", "right"))
+        promises = promised(tradeoff, left, right, listed[0].runs, runs).tolist()
+        handicaps = [_HANDICAP if isinstance(c.event, Having) else 0.0 for c in listed]
+        return [
+            (promise - handicap, c.worth, min(c.estimate, 1e9))
+            for c, promise, handicap in zip(listed, promises, handicaps, strict=True)
+        ]
 
 
 def _hints(pair: Adjacent, *, floats: bool) -> Hints:

@@ -1,7 +1,7 @@
 """Testing: fresh runs of two data sets, events that were fixed before, and what their counts say with confidence.
 
-One event is tested for epsilon, and where a claim is tested another one may be tested for delta.  They share alpha, so that with
-probability at least ``1 - alpha`` *all* bounds hold together, whichever of them is reported.
+One event is tested for epsilon, or for the measure that is claimed; another one may be tested for delta, and some for a curve of deltas.
+They share alpha (`sampling.aims`), so that with probability at least ``1 - alpha`` *all* bounds hold together, whichever is reported.
 """
 
 from __future__ import annotations
@@ -14,21 +14,20 @@ import numpy as np
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.sampling.adjacent import Adjacent
+from privproof.engines.sampling.aims import Aim, Planned
 from privproof.engines.sampling.events import Event
 from privproof.engines.sampling.forms import FLOAT
 from privproof.engines.sampling.intervals import Floats, loss
 from privproof.engines.sampling.regions import Region, best_weight
 from privproof.engines.sampling.samples import Samples
-from privproof.engines.sampling.searching import Aim, Candidate
 from privproof.engines.sampling.tallying import Crew, tally
+from privproof.engines.sampling.tradeoffs import EpsilonAt, Tradeoff
 
-_SHARES = (0.9, 0.1)
-"""How two events share alpha: the one for epsilon decides about a claim; the one for delta is frequent, and needs little."""
 _BINS = 24
 """Bars of a histogram of numbers: as many as can be told apart in a report."""
 _LISTED = 20
 """Outputs that a histogram shows by name; the others are counted together."""
-_CURVE_CELLS = 100
+CURVE_CELLS = 100
 """Cells behind every p-value of a curve: few, since a curve has many points; they err to the safe side."""
 _POINTS = 80
 """Points of the curve of p-values, and as many again where it rises."""
@@ -66,13 +65,13 @@ class Count:
         """The loss that the counts suggest; infinite where the event never occurred on the right."""
         return loss(self.left / self.runs, self.right / self.runs)
 
-    def epsilon_at_least(self, alpha: float, delta: float = 0.0) -> float:
-        """A lower bound on epsilon; all events that share alpha hold theirs together with confidence ``1 - alpha``."""
-        return self.region.epsilon_at_least(self.share * alpha, delta)
+    def at_least(self, tradeoff: Tradeoff, alpha: float) -> float:
+        """A lower bound; all events that share alpha hold theirs together with confidence ``1 - alpha``."""
+        return self.region.at_least(tradeoff, self.share * alpha)
 
-    def delta_at_least(self, alpha: float, epsilon: float) -> float:
-        """A lower bound on delta at an epsilon, with the same confidence."""
-        return self.region.delta_at_least(self.share * alpha, epsilon)
+    def epsilon_at_least(self, alpha: float, delta: float = 0.0) -> float:
+        """A lower bound on epsilon at a delta, with the same confidence."""
+        return self.at_least(EpsilonAt(delta), alpha)
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class Histogram:
 
 def counted(
     crew: Crew,
-    tested: Sequence[Candidate],
+    tested: Sequence[Planned],
     aim: Aim,
     alpha: float,
     runs: int,
@@ -103,25 +102,26 @@ def counted(
         seeds: where the seeds of the runs come from.
         monitor: progress, a time limit.
     """
-    pair, generator = tested[0].pair, np.random.default_rng(seeds.spawn(1)[0])
-    shares = (1.0,) if len(tested) == 1 else _SHARES
+    pair, generator = tested[0].candidate.pair, np.random.default_rng(seeds.spawn(1)[0])
+    shares = aim.shares([planned.tradeoff for planned in tested])
     weights = [
-        best_weight(c.left, c.right, c.runs, runs, share * alpha, aim.delta, generator)
-        for c, share in zip(tested, shares, strict=True)
+        best_weight(c.left, c.right, c.runs, runs, share * alpha, planned.tradeoff, generator)
+        for planned, share in zip(tested, shares, strict=True)
+        for c in (planned.candidate,)
     ]
-    found = tally(crew, pair, [candidate.event for candidate in tested], runs, seeds, monitor)
+    found = tally(crew, pair, [planned.candidate.event for planned in tested], runs, seeds, monitor)
     counts = tuple(
-        Count(pair, candidate.event, a, b, found.runs, weight, share)
-        for candidate, (a, b), weight, share in zip(tested, found.counts.tolist(), weights, shares, strict=True)
+        Count(pair, planned.candidate.event, a, b, found.runs, weight, share)
+        for planned, (a, b), weight, share in zip(tested, found.counts.tolist(), weights, shares, strict=True)
     )
     return counts, histogram(*found.first)
 
 
-def curve(counts: Sequence[Count], epsilons: Sequence[float], delta: float = 0.0) -> Floats:
-    """For every epsilon the p-value of "epsilon is kept", over all events with their shares of alpha."""
-    lowest = np.ones(len(epsilons))
+def curve(counts: Sequence[Count], tradeoff: Tradeoff, values: Sequence[float], cells: int = CURVE_CELLS) -> Floats:
+    """For every value the p-value of "it is kept", over all events with their shares of alpha."""
+    lowest = np.ones(len(values))
     for count in counts:
-        lowest = np.minimum(lowest, count.region.p_values(epsilons, delta, _CURVE_CELLS) / count.share)
+        lowest = np.minimum(lowest, count.region.p_values(tradeoff, values, cells) / count.share)
     return lowest
 
 
