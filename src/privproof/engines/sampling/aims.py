@@ -19,6 +19,7 @@ from privproof.engines.sampling.adjacent import Adjacent
 from privproof.engines.sampling.columns import Array
 from privproof.engines.sampling.events import Event
 from privproof.engines.sampling.intervals import (
+    SEARCH_ERRORS,
     Floats,
     at_least,
     at_most,
@@ -34,8 +35,8 @@ _DOUBT = 0.1
 """How sure the search is of what it prefers."""
 _ANGLES = 9
 """Directions in which two probabilities may both be off, between the first alone and the second alone."""
-_SEARCH_ERRORS = 1.0
-"""Standard errors of the search that a promise is lowered by: fewer than for epsilon, which rare events overstate most."""
+_DELTA_ERRORS = 1.0
+"""Standard errors of the search that the promise of a delta is lowered by: fewer than of others, which rare events overstate."""
 _CLAIM_SHARES = (0.9, 0.1)
 """How two events share alpha: the one for epsilon decides about a claim; the one for delta is frequent, and needs little."""
 _CURVE_SHARE = 0.5
@@ -89,7 +90,8 @@ def promised(tradeoff: Tradeoff, left: ArrayLike, right: ArrayLike, searched: in
     if isinstance(tradeoff, EpsilonAt):
         return promised_epsilon(left, right, searched, runs, tradeoff.delta)
     p, q = ((np.asarray(count, dtype=np.float64) + 0.5) / (searched + 1) for count in (left, right))
-    radius, found = errors_of(searched, runs, _SEARCH_ERRORS), np.full(p.shape, np.inf)
+    doubts = _DELTA_ERRORS if isinstance(tradeoff, DeltaAt) else SEARCH_ERRORS
+    radius, found = errors_of(searched, runs, doubts), np.full(p.shape, np.inf)
     for angle in np.linspace(0, pi / 2, _ANGLES).tolist():
         low = np.maximum(p - radius * np.cos(angle) * np.sqrt(p * (1 - p)), 0.0)
         high = np.minimum(q + radius * np.sin(angle) * np.sqrt(q * (1 - q)), 1.0)

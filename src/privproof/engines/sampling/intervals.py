@@ -22,7 +22,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _TEST_ERRORS = 1.64
 """Standard errors of the test that a bound costs, at 95 per cent."""
-_SEARCH_ERRORS = 2.0
+SEARCH_ERRORS = 2.0
 """Standard errors of the search that are taken off what it promises: more loses where ratios grow in a tail, less where they do not."""
 SAFE = 1e-9
 """Every bound is moved outward by this share, more than the rounding of the incomplete beta function."""
@@ -80,7 +80,7 @@ def promised_epsilon(left: ArrayLike, right: ArrayLike, searched: int, runs: int
     return np.asarray(np.maximum(np.log(above / q) - errors_of(searched, runs) * spread, 0.0))
 
 
-def errors_of(searched: int, runs: int, of_search: float = _SEARCH_ERRORS) -> float:
+def errors_of(searched: int, runs: int, of_search: float = SEARCH_ERRORS) -> float:
     """By how many standard deviations of one run a promise is lowered: for the test, and for so many errors of the search."""
     return float(_TEST_ERRORS / np.sqrt(runs) + of_search / np.sqrt(searched))
 
