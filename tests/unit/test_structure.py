@@ -16,7 +16,8 @@ ROOT = Path(privproof.__file__).parent
 
 LAYERS = (
     {"errors", "drawing"},
-    {"exact", "memory", "execution"},
+    {"exact", "memory"},
+    {"execution"},
     {"models", "formulas", "language"},
     {"scenarios"},
     {"formats"},
@@ -42,7 +43,7 @@ LAYERS = (
 FURTHER = {
     "exact": {"errors"},
     "memory": {"errors"},
-    "execution": {"errors"},
+    "execution": {"errors", "memory"},
     "models": {"errors", "exact", "drawing"},
     "formulas": {"errors", "exact"},
     "language": {"errors", "exact", "drawing"},

@@ -37,6 +37,7 @@ from privproof.cli.options import (
     EngineName,
     HorizonText,
     Inputs,
+    Jobs,
     MemoryLimit,
     MuText,
     NeighboursText,
@@ -54,12 +55,13 @@ from privproof.cli.options import (
 from privproof.cli.options import (
     Target as OneTarget,
 )
-from privproof.cli.projects import PATIENCE, Wanted, check_project, processors
+from privproof.cli.projects import PATIENCE, Wanted, check_project
 from privproof.cli.working import command, monitored, remember_memory_limit
 from privproof.engines.engine import Request
 from privproof.errors import QuestionError, nearest
 from privproof.evidence import Verdict
 from privproof.exact.measures import measured_budgets
+from privproof.execution.workers import processors
 from privproof.models import Letter, Transducer
 from privproof.profiles.sizes import over_sizes
 from privproof.projects.configuration import FAIL_ON, Configuration, configuration
@@ -95,7 +97,9 @@ def check(
     memory_limit: MemoryLimit = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Of several, how many at once; default: one per processor."),
+        typer.Option(
+            "--jobs", "-j", min=1, help="Of several mechanisms or sizes, how many at once; default: one per processor."
+        ),
     ] = None,
     fail_on: Annotated[
         str | None, typer.Option("--fail-on", help="The mildest verdict that fails: unknown (default) or refuted.")
@@ -198,6 +202,7 @@ def check(
                 [n for n in sizes if n],
                 monitor=monitor,
                 so_far=lambda table: asking_sizes(table, asked_tight=False, as_json=as_json or part),
+                jobs=1 if part else jobs or configured.jobs or processors(),
             )
         if part:
             finish_part_table(table)
@@ -342,6 +347,7 @@ def epsilon_command(
     report: ReportOut = None,
     time_limit: TimeLimit = None,
     memory_limit: MemoryLimit = None,
+    jobs: Jobs = None,
 ) -> None:
     """The tight epsilon: exact, or certified lower and upper bounds."""
     remember_memory_limit(memory_limit)
@@ -364,6 +370,7 @@ def epsilon_command(
                 [n for n in sizes if n],
                 monitor=monitor,
                 so_far=lambda table: asking_sizes(table, asked_tight=True, as_json=as_json),
+                jobs=jobs or processors(),
             )
             finish_table(table, asked_tight=True, as_json=as_json)
         verdict = answer(sizes[0])

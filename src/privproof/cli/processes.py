@@ -19,6 +19,7 @@ import typer
 
 from privproof.cli.answers import gather, gathered
 from privproof.cli.working import work
+from privproof.execution.workers import end_with
 
 _GRACE = 1.0
 """Seconds within which a process that was killed is gone."""
@@ -129,7 +130,7 @@ def _forked(application: Callable[[], typer.Typer], begun: float, arguments: lis
 def settle(parent: int, saying: int) -> None:
     """Begin as a worker: in a group of its own, ending with its parent, and all that is printed goes into the pipe for that."""
     os.setpgid(0, 0)
-    _end_with(parent)
+    end_with(parent)
     for standard in (1, 2):
         os.dup2(saying, standard)
     os.close(saying)
@@ -137,16 +138,6 @@ def settle(parent: int, saying: int) -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for name in ("SIGTTIN", "SIGTTOU"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
-
-
-def _end_with(parent: int) -> None:
-    """Where the system can (Linux), the worker ends when its supervisor is killed."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG
-        if os.getppid() != parent:
-            os._exit(70)
 
 
 def _spawned(arguments: list[str] | None) -> Process:

@@ -7,7 +7,6 @@ interrupted are said; what was not asked about yet is listed as unknown, with th
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -58,11 +57,6 @@ class Wanted:
     junit: Path | None = None
     sarif: Path | None = None
     report: Path | None = None
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_project(targets: Sequence[Target], wanted: Wanted) -> NoReturn:

@@ -16,6 +16,7 @@ import hashlib
 import multiprocessing
 import os
 import pickle
+import random
 import signal
 import sys
 import threading
@@ -29,11 +30,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
-from privproof import __version__
 from privproof.errors import QuestionError
+from privproof.memory import MEMORY, memory_limit
 
 Value = TypeVar("Value")
 
+_VERSION = str(vars(sys.modules["privproof"])["__version__"])
 _UNKNOWN_WIDTH = 32
 """Chunks under way at once where an executor does not say how many workers it has: enough for a small cluster, few in memory."""
 _OPENED = 8
@@ -123,7 +125,7 @@ class Job:
 
     function: Callable[[Any], Any]
     origin: str
-    version: str = __version__
+    version: str = _VERSION
 
     def __call__(self, chunk: Any) -> Any:
         """What comes of a chunk, or what was `Raised`."""
@@ -131,10 +133,11 @@ class Job:
             if self.origin.startswith(_identity()):
                 said = "the executor that is given runs its tasks in threads of this process, which share seeds and precisions"
                 raise QuestionError("executor", said, place="executor", hint="an executor of processes, or jobs=2")
-            if self.version != __version__:
-                said = f"a worker has privproof {__version__}, and {self.version} asks"
+            if self.version != _VERSION:
+                said = f"a worker has privproof {_VERSION}, and {self.version} asks"
                 raise QuestionError("executor", said, place="executor", hint=f"pip install privproof=={self.version}")
             with _ONE_AT_A_TIME:
+                _leave_random_alone()
                 return self.function(chunk)
         except Exception as error:
             return Raised(_sendable(error))
@@ -154,6 +157,13 @@ def _sendable(error: Exception) -> Exception:
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
+
+
+def _leave_random_alone() -> None:
+    """Let the threads of a dask worker draw their delays elsewhere than from Python's global generator, which chunks seed."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "distributed" and vars(module).get("random") is random:
+            vars(module)["random"] = random.Random()
 
 
 _ONE_AT_A_TIME = threading.Lock()
@@ -231,7 +241,7 @@ class Workers:
             return self.executor.submit(job, chunk)
         if self._pool is None:
             context: Any = multiprocessing.get_context(_start_method())
-            self._pool = ProcessPoolExecutor(self.jobs, context, _begin_worker, (os.getpid(),))
+            self._pool = ProcessPoolExecutor(self.jobs, context, _begin_worker, (os.getpid(), self.jobs))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*fork", category=DeprecationWarning)
             return self._pool.submit(job, chunk)
@@ -310,13 +320,16 @@ def _start_method() -> str:
     return "fork" if "fork" in multiprocessing.get_all_start_methods() and sys.platform != "win32" else "spawn"
 
 
-def _begin_worker(parent: int) -> None:
-    """Begin as a process of a pool: it ends with its parent, leaves interrupts to it, and computes in one thread."""
+def _begin_worker(parent: int, jobs: int) -> None:
+    """Begin as a process of a pool: it ends with its parent, leaves interrupts to it, and has its share of threads and memory."""
     end_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     limit_processors(1)
     use_one_thread()
+    limit = memory_limit()
+    if limit is not None:
+        os.environ[MEMORY] = str(max(1, limit // jobs))
 
 
 def end_with(parent: int) -> None:

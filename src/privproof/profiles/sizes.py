@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from math import exp
 
 from privproof.engines.monitor import Monitor
 from privproof.evidence import Verdict
 from privproof.exact import Epsilon, fraction, log
+from privproof.execution.chunks import map_chunks
+from privproof.execution.workers import Parcel, Workers
 
+_PATIENCE = 1.0
+"""Seconds at least that sizes under way have when time is up: each of them ends by itself with what it knows."""
 _SIMPLE = 12
 """The largest denominator of a ratio that a sequence of sizes is said to approach; the remark is no bound and proves nothing."""
 
@@ -64,6 +69,7 @@ def over_sizes(
     *,
     monitor: Monitor | None = None,
     so_far: Callable[[Table], None] = lambda _: None,
+    jobs: int = 1,
 ) -> Table:
     """The verdicts at several sizes; all of them together have the time that the monitor gives.
 
@@ -72,15 +78,27 @@ def over_sizes(
         sizes: the sizes.
         monitor: when it stops, the sizes that are left are not asked about.
         so_far: told the table after each size.
+        jobs: how many processes of this machine share the sizes; without copies of this process, this one does all.
     """
     table = Table((), tuple(sizes))
-    for number, size in enumerate(sizes):
-        if number and monitor is not None and monitor.stopped() is not None:
-            break
-        table = Table((*table.rows, (size, ask(size))), tuple(sizes[number + 1 :]))
-        if table.unasked:
-            so_far(table)
+    with Workers(min(jobs, len(sizes)) if Workers(jobs).copies else 1) as workers:
+        work = partial(_verdict_at, workers.parcel(ask))
+
+        def stopped() -> str | None:
+            return None if monitor is None or not (table.rows or monitor.interrupted) else monitor.stopped()
+
+        patience = 0.0 if monitor is None or monitor.deadline is None else max(_PATIENCE, 2 * monitor.grace)
+        for number, verdict in enumerate(map_chunks(workers, work, sizes, stopped=stopped, patience=patience)):
+            table = Table((*table.rows, (sizes[number], verdict)), tuple(sizes[number + 1 :]))
+            if table.unasked:
+                so_far(table)
+    if not table.rows and sizes:  # interrupted before the first: it says so itself
+        table = Table(((sizes[0], ask(sizes[0])),), tuple(sizes[1:]))
     return table
+
+
+def _verdict_at(parcel: Parcel[Callable[[int], Verdict]], size: int) -> Verdict:
+    return parcel.open()(size)
 
 
 def trend(sizes: Sequence[int], tight: Sequence[Epsilon | None]) -> str:

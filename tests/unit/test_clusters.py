@@ -1,0 +1,84 @@
+"""Work on a dask cluster: the same answers, also where a worker of it is killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from pathlib import Path
+
+import pytest
+
+from privproof.auditing.asking import audit
+from privproof.errors import QuestionError
+from privproof.execution.chunks import map_chunks
+from privproof.execution.workers import Workers, cluster
+from privproof.language import integer
+from privproof.library.mechanisms import improved_noisy_max
+
+distributed = pytest.importorskip(
+    "distributed", reason="clusters need the extra privproof[cluster], which is not installed"
+)
+pytestmark = pytest.mark.filterwarnings("ignore")  # of threads and sockets of the cluster
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Two workers that are processes, on this machine."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options, silence_logs=50) as made:
+        yield made.scheduler_address
+
+
+@pytest.fixture
+def executor(address):
+    with cluster(address) as made:
+        yield made
+
+
+def test_an_audit_of_a_function_that_has_no_name(executor):
+    def tells(x: integer(0, 3)):
+        return x if random.random() < 0.5 else random.randrange(4)
+
+    options = {"epsilon": 1, "samples": 20_000, "search": 2000}
+    alone, shared = audit(tells, **options), audit(tells, executor=executor, **options)
+    assert (shared.epsilon, shared.tests, shared.histogram) == (alone.epsilon, alone.tests, alone.histogram)
+
+
+def test_an_audit_of_a_mechanism(executor):
+    options = {"epsilon": "1", "size": 3, "samples": 300_000, "search": 2000, "exact": False}
+    alone, shared = audit(improved_noisy_max, **options), audit(improved_noisy_max, executor=executor, **options)
+    assert (shared.epsilon, shared.tests, shared.histogram) == (alone.epsilon, alone.tests, alone.histogram)
+
+
+def test_a_worker_that_is_killed_changes_nothing(executor, tmp_path):
+    here, mark = os.getpid(), str(tmp_path / "killed")
+
+    def tells(x: integer(0, 3)):
+        if random.random() < 0.0005 and os.getpid() != here and not Path(mark).exists():
+            Path(mark).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return x if random.random() < 0.5 else random.randrange(4)
+
+    options = {"epsilon": 1, "samples": 12_000, "search": 2000}
+    alone, shared = audit(tells, **options), audit(tells, executor=executor, **options)
+    assert Path(mark).exists()
+    assert (shared.epsilon, shared.tests, shared.histogram) == (alone.epsilon, alone.tests, alone.histogram)
+
+
+def ends_its_process(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+@pytest.mark.slow  # dask begins four workers before it gives up
+def test_what_ends_every_worker_is_told(executor):
+    with pytest.raises(QuestionError, match="the executor has no answer: KilledWorker"):
+        list(map_chunks(Workers(executor=executor), ends_its_process, [1]))
+
+
+def test_threads_of_this_process_are_refused():
+    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": None}
+    refused = pytest.raises(QuestionError, match="threads of this process")
+    with distributed.LocalCluster(**options, silence_logs=50) as made, distributed.Client(made) as client, refused:
+        list(map_chunks(client.get_executor(), abs, [1, 2]))
