@@ -17,6 +17,7 @@ from privproof import (
     integer,
     laplace,
     mechanism,
+    model_check,
     privacy_profile,
     queries,
     real,
@@ -30,8 +31,10 @@ from privproof.drawing.palette import DARK, RED
 from privproof.exact import epsilon
 from privproof.exact.probabilities import enclosed
 from privproof.library.noisy_max import noisy_max_question
+from privproof.models import DecisionProcess
 from privproof.profiles.laws import laws_of
 from privproof.reporting import distribution_picture, profile_picture
+from privproof.reporting.logic import pictures, satisfaction_page
 from privproof.reporting.pictures import compared_bound
 from privproof.reporting.reports import report_of
 
@@ -219,3 +222,26 @@ def _wide(value):
     from privproof.exact.probabilities import Ball
 
     return Ball.of(value)
+
+
+def test_states_where_a_formula_fails_have_a_red_border():
+    """Exactly those, in reports and cards of small processes, and the legend says what the border means."""
+    process = DecisionProcess.of(
+        states=["s", "t", "yes", "no"],
+        transitions={
+            "s": {"yes": "3/4", "no": "1/4"},
+            "t": {"yes": "1/4", "no": "3/4"},
+            "yes": {"yes": 1},
+            "no": {"no": 1},
+        },
+        labels={"yes": "yes"},
+        neighbours=[("s", "t")],
+    )
+    found = model_check(process, "D[ln(2), 0](X yes)")
+    (drawn,) = pictures(found)
+    failing = drawn.count(f'stroke="{RED}" stroke-width="2.4"')
+    assert failing == int((found.truth == 0).sum()) == 2
+    assert "the formula fails" in drawn
+    assert drawn in str(satisfaction_page(found, certificate=None))
+    (kept,) = pictures(model_check(process, "D[ln(3), 0](X yes)"))
+    assert "the formula fails" not in kept

@@ -136,6 +136,9 @@ def test_one_side_of_all_schedulers(text, wanted):
     [
         ("multi(Pmax=? [ F s=7 ])", "several objectives at once cannot be asked"),
         ("<<1>> Pmax=? [ F s=7 ]", "games and coalitions cannot be asked"),
+        ("P=? [ F s=7 ] + P=? [ F d=6 ]", "arithmetic over properties cannot be asked"),
+        ("1 - P=? [ F s=7 ]", "arithmetic over properties cannot be asked"),
+        ("filter(count, P>0 [ F s=7 ]) = 3", "arithmetic over properties cannot be asked"),
         ('P=? [ F "nowhere" ]', 'the model has no label "nowhere"'),
         ("P=? [ F<=(1-N) s=7 ]", "-6 is no number of steps"),
         ("filter(median, P=? [ F s=7 ])", "expected what the filter makes of the values"),

@@ -43,6 +43,7 @@ class Box:
         right: whether a right one does.
         initial: whether a transducer starts here.
         halts: whether a run makes no further step from here.
+        failing: whether what is asked fails here: its border is red.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Box:
     right: bool = False
     initial: bool = False
     halts: bool = False
+    failing: bool = False
 
 
 @dataclass(frozen=True)
@@ -386,14 +388,15 @@ def arrow_path(curve: Curve, colour: str) -> str:
 def _box(box: Box, place: _Rectangle) -> str:
     fill = _FILL.get((box.left, box.right), BOX)
     x, y = place.x, place.y
+    border, wide = (RED, 2.4) if box.failing else (GREY, 1.2)
     shape = (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{place.width:.1f}" height="{place.height:.1f}" rx="8" '
-        f'fill="{fill}" stroke="{GREY}" stroke-width="1.2"/>'
+        f'fill="{fill}" stroke="{border}" stroke-width="{wide}"/>'
     )
     if box.halts:
-        wide, high = place.width - 6, place.height - 6
+        inner, high = place.width - 6, place.height - 6
         shape += (
-            f'<rect x="{x + 3:.1f}" y="{y + 3:.1f}" width="{wide:.1f}" height="{high:.1f}" rx="5.5" fill="none" '
+            f'<rect x="{x + 3:.1f}" y="{y + 3:.1f}" width="{inner:.1f}" height="{high:.1f}" rx="5.5" fill="none" '
             f'stroke="{GREY}" stroke-width="0.8"/>'
         )
     middle = place.middle[0]
@@ -429,13 +432,16 @@ def _legend(drawn: Picture, note: str, x: float, y: float) -> tuple[list[str], f
     if note:
         parts.append(text_at(x, y, note, size=11, fill=DARK_ORANGE))
         height += 18.0
-    keys = [(_FILL[role], False, name) for role, name in _LEGEND if any((b.left, b.right) == role for b in drawn.boxes)]
-    keys += [(BOX, True, "halts")] if any(b.halts for b in drawn.boxes) else []
+    keys = [(_FILL[role], GREY, name) for role, name in _LEGEND if any((b.left, b.right) == role for b in drawn.boxes)]
+    keys += [(BOX, GREY, "halts")] if any(b.halts for b in drawn.boxes) else []
+    keys += [(BOX, RED, "the formula fails")] if any(b.failing for b in drawn.boxes) else []
     at = x
-    for fill, double, name in keys:
+    for fill, border, name in keys:
         top = y + height - 9
-        parts.append(f'<rect x="{at:.1f}" y="{top:.1f}" width="14" height="10" rx="3" fill="{fill}" stroke="{GREY}"/>')
-        if double:
+        parts.append(
+            f'<rect x="{at:.1f}" y="{top:.1f}" width="14" height="10" rx="3" fill="{fill}" stroke="{border}"/>'
+        )
+        if name == "halts":
             parts.append(
                 f'<rect x="{at + 2.5:.1f}" y="{top + 2.5:.1f}" width="9" height="5" rx="1.5" fill="none" '
                 f'stroke="{GREY}" stroke-width="0.7"/>'

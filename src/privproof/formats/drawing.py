@@ -44,6 +44,7 @@ def dot(subject: Question | Model | StreamQuestion | Picture) -> str:
             (box.left, box.right)
         )
         extras = (", peripheries=2" if box.halts else "") + (f', fillcolor="{colour}"' if colour else "")
+        extras += f', color="{RED}", penwidth=2' if box.failing else ""
         lines.append(f'  n{number} [label="{label}"{extras}];')
         if box.initial:
             lines += [f'  start{number} [shape=point, label=""];', f"  start{number} -> n{number};"]

@@ -44,8 +44,10 @@ def picture(subject: Question | Model | StreamQuestion | Picture) -> Picture:
     return Picture(title, boxes, tuple(_arrows(model)))
 
 
-def process_picture(process: DecisionProcess) -> Picture:
+def process_picture(process: DecisionProcess, failing: Collection[int] = ()) -> Picture:
     """The picture of a Markov chain or decision process on numbered states: labels in the boxes, actions beside the probabilities.
+
+    States in which a formula fails have a red border.
 
     >>> coin = DecisionProcess.of(states=["a", "b"], actions=["flip"], labels={"b": "done"}, self_loops=True,
     ...     transitions={"a": {"flip": {"a": "1/2", "b": "1/2"}}})
@@ -60,6 +62,7 @@ def process_picture(process: DecisionProcess) -> Picture:
             left=state in lefts,
             right=state in rights,
             initial=state in process.initial,
+            failing=state in failing,
         )
         for state, name in enumerate(process.names)
     )

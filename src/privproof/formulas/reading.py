@@ -54,6 +54,8 @@ _FAMILY = "all k in 0..9: D[1, 0](X out{k})"
 _LISTED = re.compile(r"\s*(?:\"((?:[^\"\\\n]|\\.)*)\"|([^,{}\"\s](?:[^,{}\"\n]*[^,{}\"\s])?))\s*([,}])")
 _REWARD = re.compile(r"R(?P<first>min|max)?(?P<brace>\{(?P<number>[0-9]*)(?P<closed>\}(?P<second>min|max)?)?)?")
 """How a formula about rewards begins: R, Rmin, Rmax, R{1}, R{1}max, or, before a name in quotation marks, R{."""
+_COMPUTED = ("+", "-", "*", "/", "=", "!=", "<", "<=", ">", ">=")
+"""What would make a number, or a truth, of the numbers that properties ask for."""
 _DEEPEST = 150
 """A formula that nests deeper is refused, before the recursion over it is too deep for Python."""
 _LARGEST_FAMILY = 100_000
@@ -172,9 +174,17 @@ class Reader(Tokens):
 
     # ----------------------------------------------------------------------------------------------------- formulas
 
+    def no_arithmetic(self) -> None:
+        """Refuse, by its name, a number that is computed from what properties ask for: ``1 - P=? [ F a ]``, ``filter(count, ...) = 3``."""
+        asked = "=?" in self.text or "filter" in self.text
+        if asked and (self.token.kind == "number" or self.token.text in _COMPUTED):
+            hint = "ask for each number by itself, one property at a time"
+            self.complain("arithmetic over properties cannot be asked", self.token.start, hint=hint)
+
     def whole(self) -> Formula:
         formula = self.formula()
         if not self.at_end:
+            self.no_arithmetic()
             self.expected("an operator or the end", hint=self.near())
         self.state(formula, 0)
         for part in subformulas(formula):
@@ -308,6 +318,7 @@ class Reader(Tokens):
                 token.start,
                 hint=f'a label of this name is written "{token.text}"',
             )
+        self.no_arithmetic()
         hint = 'a label that is a number is written in quotes: "1"' if token.kind == "number" else ""
         self.expected("a formula", hint=hint)
 

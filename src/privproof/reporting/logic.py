@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from privproof.engines.logic.filters import PLAIN, Filtered
@@ -12,8 +13,11 @@ from privproof.engines.logic.satisfaction import Between, Closeness, Gap, Likeli
 from privproof.engines.logic.traces import Trace
 from privproof.exact import Epsilon, decimal, show, text
 from privproof.exact.texts import outward
+from privproof.formats import svg
+from privproof.formats.pictures import process_picture
 from privproof.formulas import Expected
 from privproof.models import DecisionProcess
+from privproof.reporting.drawings import DRAWN, drawing
 from privproof.reporting.facts import Fact
 from privproof.reporting.html import Page
 from privproof.reporting.text import print_facts
@@ -98,9 +102,18 @@ def _status(found: Satisfaction) -> str:
 
 
 def satisfaction_page(found: Satisfaction, *, certificate: str | None) -> Page:
-    """The answer as a page."""
+    """The answer as a page, with a picture of a small process in which the states are marked where the formula fails."""
     listed = tuple(facts(found, every=True))
-    return Page(_status(found), sentence(found), listed, "", satisfaction_data(found, certificate=certificate))
+    drawn = "".join(pictures(found))
+    return Page(_status(found), sentence(found), listed, drawn, satisfaction_data(found, certificate=certificate))
+
+
+def pictures(found: Satisfaction) -> list[str]:
+    """The picture of the process, where it is small; states in which the formula fails have a red border."""
+    if len(found.process) > DRAWN:
+        return []
+    failing = frozenset(np.flatnonzero(found.truth == 0).tolist())
+    return [drawing(svg(process_picture(found.process, failing)))]
 
 
 def sentence(found: Satisfaction) -> str:

@@ -28,7 +28,7 @@ from privproof.reporting import records
 from privproof.reporting.audit_pages import audit_page
 from privproof.reporting.drawings import DRAWN, drawing, source
 from privproof.reporting.facts import Fact
-from privproof.reporting.logic import satisfaction_page
+from privproof.reporting.logic import pictures, satisfaction_page
 from privproof.reporting.pictures import distribution_picture, profile_picture
 from privproof.reporting.profiles import delta_page
 from privproof.reporting.wording import SYMBOLS, facts, headline
@@ -105,7 +105,7 @@ def _(thing: Audit) -> str:
 @card_of.register
 def _(thing: Satisfaction) -> str:
     page = satisfaction_page(thing, certificate=None)
-    return card(page.sentence, page.facts, [], page.status)
+    return card(page.sentence, page.facts, pictures(thing), page.status)
 
 
 @card_of.register

@@ -147,6 +147,7 @@ class _PropertyReader(Reader):
         states = self._states(self.formula()) if self.accept(",") else tuple(range(len(self._model.process)))
         self.expect(")")
         if not self.at_end:
+            self.no_arithmetic()
             self.expected("the end", hint="a filter is the whole property")
         return Property(_as_written(self.text, formula), self._labelled(), states, cast(Aggregate, aggregate))
 
