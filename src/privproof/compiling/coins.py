@@ -28,8 +28,8 @@ from privproof.errors import LanguageError
 from privproof.exact import Rational
 from privproof.language.evaluating import WRONG, evaluator
 from privproof.language.inputs import Input, one_of
-from privproof.language.laws import Table
-from privproof.language.mechanism import Mechanism
+from privproof.language.laws import CONTINUOUS, WHOLE, Table
+from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.noise import NOISES
 from privproof.language.syntax import (
     Append,
@@ -77,11 +77,14 @@ class Coin:
         name: the field that says how it fell.
         site: where it is tossed.
         laws: its outcomes with their probabilities, for every record that is declared, in this order; one law if they are all the same.
+            None are listed of noise on the line or on all integers: nothing is said of it but that its law depends on the record alone.
+        whole: whether such noise is a whole number.
     """
 
     name: str
     site: int
     laws: tuple[tuple[tuple[Any, Rational], ...], ...]
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,23 @@ class TossedProgram:
 
 def tossed(mechanism: Mechanism) -> Tossed | None:
     """A mechanism with the coins of its records as parts of them; None where it tosses none, or not in this form."""
+    found = _tossed(mechanism)
+    return found if found is not None and all(coin.laws for coin in found.coins) else None
+
+
+def noisy_records(mechanism: Mechanism) -> Tossed | None:
+    """A mechanism with the noise that it draws for its records as parts of them; None where it draws none, or not in this form.
+
+    The record that only one list has comes with any noise: what holds for all of it holds for its mixture, whatever the law.
+    """
+    if mechanism.neighbours != ADD_REMOVE:
+        return None
+    found = _tossed(mechanism)
+    return found if found is not None and not any(coin.laws for coin in found.coins) else None
+
+
+def _tossed(mechanism: Mechanism) -> Tossed | None:
+    """A mechanism with coins and noise of its records as parts of them."""
     private = [(name, declared) for name, declared in mechanism.inputs.items() if not declared.public]
     if len(private) != 1 or mechanism.neighbours not in SUMMED or mechanism.stream is not None:
         return None
@@ -121,7 +141,8 @@ def tossed(mechanism: Mechanism) -> Tossed | None:
         return None
     body = one_name(written_out(renamed(filled(mechanism.translated.body, mechanism.parameters), mechanism)))
     body = counted_from_zero(walked_sums(counted(body, (source,)), (source,), "#summed", "#summed.at"), mechanism)
-    found = _Tossing(source, declared)
+    public = frozenset(name for name, each in mechanism.inputs.items() if each.public)
+    found = _Tossing(source, declared, public)
     try:
         changed = found.block(body)
     except _Other:
@@ -132,7 +153,7 @@ def tossed(mechanism: Mechanism) -> Tossed | None:
     names = {name for name, _ in fields}
     if any(coin.name in names for coin in found.coins):
         return None
-    coins = tuple((coin.name, one_of(*_outcomes(coin))) for coin in found.coins)
+    coins = tuple((coin.name, one_of(*_outcomes(coin)) if coin.laws else _any_number(coin)) for coin in found.coins)
     inner = Input("list", None, None, declared.text, size=declared.size, fields=(*fields, *coins))
     inputs = MappingProxyType({**mechanism.inputs, source: inner})
     made = replace(
@@ -148,6 +169,11 @@ def tossed(mechanism: Mechanism) -> Tossed | None:
 def _alone(declared: Input) -> Input:
     """A record as a field."""
     return replace(declared, shape="value", within=None, size=None)
+
+
+def _any_number(coin: Coin) -> Input:
+    """Noise as a field."""
+    return Input("value", None, None, "integer()" if coin.whole else "real()", real=not coin.whole)
 
 
 def _outcomes(coin: Coin) -> tuple[Any, ...]:
@@ -169,8 +195,8 @@ class _Kept:
 class _Tossing:
     """Puts the coins of loops over a list into its records."""
 
-    def __init__(self, source: str, declared: Input) -> None:
-        self.source, self.declared = source, declared
+    def __init__(self, source: str, declared: Input, public: frozenset[str]) -> None:
+        self.source, self.declared, self.public = source, declared, public
         self.coins: list[Coin] = []
         self.kept: dict[str, _Kept] = {}
 
@@ -269,6 +295,12 @@ class _Tossing:
     def coin(self, noise: str, site: int, arguments: tuple[Expression, ...]) -> Coin:
         """The coin that is tossed by a draw whose arguments are known in terms of the row."""
         read = {name for argument in arguments for name in variables(argument)}
+        if noise in (*CONTINUOUS, *WHOLE):
+            if read - {_ROW, *self.public}:
+                raise _Other
+            made = Coin(f"noise {len(self.coins) + 1}", site, (), noise in WHOLE)
+            self.coins.append(made)
+            return made
         if any(_tosses(argument) for argument in arguments) or read - {_ROW}:
             raise _Other
         law = NOISES[noise].law

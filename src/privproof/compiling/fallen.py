@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from privproof.compiling.coins import VALUE, Tossed
+from privproof.exact import ONE
 from privproof.language.evaluating import evaluator
 from privproof.language.laws import Law, Table
 from privproof.language.row import Row
@@ -60,7 +61,7 @@ class _Replay:
             own = dict(record.items()) if isinstance(record, Row) else {VALUE: record}
             number = 0 if listed.values is None or listed.fields else listed.values.index(record)
             for coin in self.tossed.coins:
-                law = coin.laws[number if len(coin.laws) > 1 else 0]
+                law = coin.laws[number if len(coin.laws) > 1 else 0] if coin.laws else ((0, ONE),)
                 own[coin.name] = fell.get(coin.name, law[0][0])
             result.append(Row(**own))
         return result
@@ -117,7 +118,9 @@ class _Replay:
         listed = self.tossed.original.inputs[self.tossed.source]
         record = self.arguments[self.tossed.source][turn]
         place = listed.values.index(record) if len(coin.laws) > 1 and listed.values is not None else 0
-        if not isinstance(law, Table) or law.possible != coin.laws[place]:
+        if isinstance(law, Table) is not bool(coin.laws) or (
+            isinstance(law, Table) and law.possible != coin.laws[place]
+        ):
             raise Disagreement(f"the coin at {sample.place} has another law")
         self.tosses += 1
         self.fell[turn][coin.name] = value

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, TypeAlias
 
-from privproof.compiling.coins import tossed
+from privproof.compiling.coins import noisy_records, tossed
 from privproof.compiling.draws import draws_question
 from privproof.compiling.lotteries import lottery_question
 from privproof.compiling.programs import mechanism_question
@@ -221,8 +221,8 @@ def is_aligned(subject: Mechanism) -> bool:
 
 
 def _relational(subject: Mechanism, *, select: bool = False) -> Program | None:
-    """The program that alignments are about; its records may say how the coins fell that are tossed for them."""
-    found = tossed(subject)
+    """The program that alignments are about; its records may hold the coins that are tossed, or the noise that is drawn, for them."""
+    found = tossed(subject) or noisy_records(subject)
     for each in (subject,) if found is None else (found.mechanism, subject):
         try:
             return relational(each, select=select)

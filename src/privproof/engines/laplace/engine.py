@@ -11,7 +11,7 @@ import linecache
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from privproof.compiling.coins import TossedProgram, tossed
+from privproof.compiling.coins import Tossed, TossedProgram, noisy_records, tossed
 from privproof.compiling.covering import told_coverage
 from privproof.compiling.outside import refuse_outside
 from privproof.compiling.relational import NO_SELECTION, Program, prepare_program, relational
@@ -25,8 +25,17 @@ from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import costs_of, explanation, given_away_by
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.matrices import answer_by_matrix
-from privproof.engines.laplace.mixtures import Mixture, mixture
-from privproof.engines.laplace.proving import FORETOLD, FORMS, SETTLED, AlignmentProof, NoProof, attempts, prove
+from privproof.engines.laplace.mixtures import Mixture, mixture, spent_by
+from privproof.engines.laplace.proving import (
+    FORETOLD,
+    FORMS,
+    SETTLED,
+    AlignmentProof,
+    NoProof,
+    attempts,
+    cheapest,
+    prove,
+)
 from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
 from privproof.engines.laplace.solver import each_in_own_context, own_context
@@ -118,7 +127,8 @@ def _summed(declared: Input, mechanism: Mechanism) -> bool:
 
 def _sums_up(mechanism: Mechanism, program: Program | None) -> bool:
     """Whether a mechanism adds up over records, perhaps by coins that it tosses for each."""
-    return (program is not None and sums_up(program.code)) or tossed(mechanism) is not None
+    by_coins = tossed(mechanism) is not None or noisy_records(mechanism) is not None
+    return (program is not None and sums_up(program.code)) or by_coins
 
 
 def least_length(mechanism: Mechanism) -> int:
@@ -158,6 +168,7 @@ class _Search:
             and found.epsilon.compare(self.question.budget.epsilon) <= 0
         ):
             yield from mixture_proved(self.question, found)
+        yield from self.with_noisy_records()
         if not self.claim.terms and self.claim.constant >= _LARGE:
             loss = self.violation(self.refuter.far, self.question.size)
             if loss is not None:
@@ -200,6 +211,22 @@ class _Search:
             return
         reasons = [each for each in self.reasons if each != NO_SELECTION] or self.reasons
         yield from self.stopped("; ".join(dict.fromkeys(reasons)))
+
+    def with_noisy_records(self) -> Iterator[Answer]:
+        """Proofs where the noise that is drawn for a record is a part of the record, which one list has alone."""
+        found = noisy_records(self.mechanism)
+        budget = self.question.budget
+        if found is None or (budget is not None and budget.delta != 0):
+            return
+        exact = None if budget is None else budget.epsilon
+        for attempt in attempts(found.mechanism, self.claim, self.monitor, size=self.question.size, exact=exact):
+            if isinstance(attempt, AlignmentProof):
+                for answer in proved(self.question, attempt, tossed=found):
+                    if answer.status == "proved":
+                        yield answer
+                    self.reasons.append(answer.reason or "the checker does not accept the proof")
+                return
+            self.reasons.append(attempt.reason)
 
     def proved_below(self) -> Iterator[Answer]:
         """Proofs of a smaller epsilon than a large one that is claimed: they are found sooner, because shifts are small."""
@@ -348,15 +375,18 @@ class _Settled:
         yield Answer(status="unknown", question=self.question, engine=ENGINE, reason=reason)
 
 
-def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None) -> Iterator[Answer]:
+def proved(
+    question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None, tossed: Tossed | None = None
+) -> Iterator[Answer]:
     """What a proof says, if the program does what the function does.
 
     Args:
         question: the question.
         proof: the proof.
         best: the largest loss known.
+        tossed: where the records of the program hold the noise that the function draws for them: the function, and which it is.
     """
-    tried = agreement(proof.program)
+    tried = agreement(proof.program, tossed)
     if tried.told is not None:
         reason = f"the program and the function differ {tried.told}"
         yield Answer(status="unknown", question=question, engine=ENGINE, reason=reason)
@@ -374,6 +404,11 @@ def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None =
     if every is not None and _proportional(question, every):
         notes.insert(0, f"scales and claim are proportional: the same shifts prove the claim for every {every} above 0")
     answer = aligned(question, proof, best, explanation=explanation(proof))
+    if tossed is not None:
+        notes.append(
+            "noise is drawn for every record: what is proved holds for any noise of the record that one list has alone"
+        )
+        answer = replace(answer, compiled=TossedProgram(tossed, proof.program))
     answer = replace(answer, upper=upper, notes=tuple(notes))
     if best is not None and best.lower().compare(epsilon(0)) > 0:
         yield replace(answer, more={"below": lower_bound(best.lower(), loss_evidence(best, _trees(question, best)))})
@@ -482,6 +517,7 @@ class _Tight:
         summed, least = _sums_up(self.mechanism, program), least_length(self.mechanism)
         self.refuter = Refuter(self.mechanism, question.relation, monitor, summed=summed, least=least)
         self.mixture = mixed(question, monitor)
+        self.noisy = noisy_records(self.mechanism)
         self.summed = summed or self.refuter.by_records
         self.proof: AlignmentProof | None = None
         self.exact: Epsilon | None = None
@@ -499,6 +535,10 @@ class _Tight:
         if isinstance(self.mixture, Mixture):
             yield from mixture_proved(question.under(Budget(self.mixture.epsilon)), self.mixture, self.refuter.best)
         self.monitor.listen(Progress("looking for the smallest budget that can be proved"))
+        if self.noisy is not None:
+            self.cheapest_of(self.noisy)
+            yield from self.stopped("")
+            return
         candidates = self.claimed()
         with few_ways(self.too_many):
             candidates = self.candidates()
@@ -514,6 +554,17 @@ class _Tight:
                 self.proof, self.exact = found, candidate.exact
                 break
         yield from self.stopped("")
+
+    def cheapest_of(self, noisy: Tossed) -> None:
+        """A proof of what an alignment costs where the noise of a record is a part of it."""
+        try:
+            program = relational(noisy.mechanism, size=self.question.size)
+        except (Unsupported, LanguageError):
+            return
+        found = cheapest(noisy.mechanism, program, (), self.monitor)
+        if isinstance(found, AlignmentProof):
+            self.exact = spent_by(found)
+            self.proof = replace(found, budget=Affine(rational_below(self.exact)))
 
     def too_many(self, message: str) -> None:
         """Note that not everything was looked at."""
@@ -598,7 +649,7 @@ class _Tight:
             asked = question.under(Budget(epsilon(budget.constant)))
         else:
             asked = replace(question, claim=budget)
-        yield from proved(asked, self.proof, best)
+        yield from proved(asked, self.proof, best, self.noisy)
 
     def at_size(self) -> Epsilon:
         """An upper bound at a size, from linear programs that were verified exactly."""

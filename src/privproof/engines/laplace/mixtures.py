@@ -113,7 +113,7 @@ def mixture(tossed: Tossed, size: int | None, monitor: Monitor) -> Mixture | str
         chosen = tuple((found.classes[one], None if other is None else found.classes[other]) for one, other in between)
         proof = cheapest(tossed.mechanism, program, chosen, monitor)
         if isinstance(proof, AlignmentProof):
-            pairings.append(Pairing(between, proof, _spent(proof)))
+            pairings.append(Pairing(between, proof, spent_by(proof)))
         else:
             reason = proof.reason
     planned = _planned(tossed, program, found, tuple(pairings))
@@ -125,7 +125,7 @@ def factor(value: Epsilon) -> Rational:
     return value.ratio if value.root == 1 and value.shift == 0 else value.enclosure()[1]
 
 
-def _spent(proof: AlignmentProof) -> Epsilon:
+def spent_by(proof: AlignmentProof) -> Epsilon:
     """What an alignment costs at most."""
 
     def power(bound: Bound) -> Rational:

@@ -91,20 +91,26 @@ def product_facts(
     names: Names, fixed: Mapping[str, Term], ranges: Mapping[str, tuple[int | None, int | None]]
 ) -> list[Term]:
     """What holds of a product: for every pair of bounds of its parts the product of the distances from them has a sign."""
-    first, last = names[:-1], names[-1]
-    whole, a, b = fixed[product_name(names)], fixed[product_name(first)], fixed[last]
-    ends = [ranges[name] for name in first]
-    lows, highs = [low for low, _ in ends if low is not None], [high for _, high in ends if high is not None]
-    one = ends[0]
-    if len(first) > 1:
-        positive = len(lows) == len(first) and min(lows) >= 0
-        one = (prod(lows) if positive else None, prod(highs) if positive and len(highs) == len(first) else None)
-    found = []
-    for (i, x), (j, y) in product(enumerate(one), enumerate(ranges[last])):
-        if x is not None and y is not None:
-            linear = y * a + x * b - x * y
-            found.append(whole >= linear if i == j else whole <= linear)
+    whole, found = fixed[product_name(names)], []
+    for last in sorted(set(names)):
+        at = names.index(last)
+        first = (*names[:at], *names[at + 1 :])
+        a, b = fixed[product_name(first)], fixed[last]
+        for (i, x), (j, y) in product(enumerate(_range_of(first, ranges)), enumerate(ranges[last])):
+            if x is not None and y is not None:
+                linear = y * a + x * b - x * y
+                found.append(whole >= linear if i == j else whole <= linear)
     return found
+
+
+def _range_of(names: Names, ranges: Mapping[str, tuple[int | None, int | None]]) -> tuple[int | None, int | None]:
+    """The bounds of a product; of several numbers where none of them is below 0."""
+    if len(names) == 1:
+        return ranges[names[0]]
+    lows, highs = zip(*(ranges[name] for name in names), strict=True)
+    if any(low is None or low < 0 for low in lows):
+        return None, None
+    return prod(lows), None if None in highs else prod(highs)
 
 
 def whole_range(declared: Input) -> tuple[int | None, int | None]:

@@ -66,7 +66,7 @@ def coins_document(tossed: Tossed) -> dict[str, object]:
     return {
         name: {
             "sort": input_sort(declared),
-            "laws": [[[_value(value), str(p)] for value, p in law] for law in coin.laws],
+            **({"laws": [[[_value(value), str(p)] for value, p in law] for law in coin.laws]} if coin.laws else {}),
         }
         for coin in tossed.coins
         for name, declared in tossed.mechanism.inputs[tossed.source].fields

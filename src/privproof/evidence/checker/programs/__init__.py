@@ -25,7 +25,7 @@ from privproof.evidence.checker.programs.inputs import read_declared
 from privproof.evidence.checker.programs.instructions import read_program
 from privproof.evidence.checker.programs.losses import refuted_by_loss
 from privproof.evidence.checker.programs.matrices import proved_by_matrix
-from privproof.evidence.checker.programs.mixtures import proved_by_mixture
+from privproof.evidence.checker.programs.mixtures import proved_by_mixture, with_noise
 
 __all__ = ["check_program"]
 
@@ -55,8 +55,10 @@ def check_program(verdict: str, asked: dict[str, object], certificate: dict[str,
     declared = read_declared(asked, limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
-    if "coins" in asked and method not in ("mixture", "loss"):
-        refuse("coins of records are for mixtures", "question.coins")
+    if "coins" in asked and method not in ("mixture", "alignment", "loss"):
+        refuse("coins of records are for mixtures, and noise of records for alignments", "question.coins")
+    if "coins" in asked and method == "alignment":
+        declared = with_noise(asked, declared)
     if "lists" in asked and method not in ("alignment", "loss"):
         refuse("lists that are kept are for alignments", "question.lists")
     if (verdict, method) == ("proved", "alignment"):

@@ -17,7 +17,7 @@ none in both directions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -91,6 +91,13 @@ def proved_by_mixture(
 
 def _coins(value: object, declared: Declared, limits: Limits) -> tuple[Input, dict[str, _Coin]]:
     """The list whose records have coins, and these."""
+    source, listed = _source(value, declared)
+    place = f"question.coins.{source.name}"
+    return source, {name: _coin(item, source, f"{place}.{name}", limits) for name, item in listed.items()}
+
+
+def _source(value: object, declared: Declared) -> tuple[Input, dict[str, object]]:
+    """The list whose records have coins, and what is said of these."""
     private = declared.private
     given = an_object(value, "question.coins")
     if len(private) != 1 or private[0].shape != "list" or set(given) != {private[0].name}:
@@ -103,7 +110,7 @@ def _coins(value: object, declared: Declared, limits: Limits) -> tuple[Input, di
     within(len(listed), _MOST_COINS, "coins", place)
     if not listed:
         refuse("there is no coin", place)
-    return source, {name: _coin(item, source, f"{place}.{name}", limits) for name, item in listed.items()}
+    return source, listed
 
 
 def _listed(source: Input) -> Input:
@@ -119,13 +126,38 @@ def _listed(source: Input) -> Input:
 def _coin(value: object, source: Input, place: str, limits: Limits) -> _Coin:
     given = an_object(value, place)
     only_members(given, ("sort", "laws"), place)
-    sort = a_text(given.get("sort"), f"{place}.sort")
-    if sort not in SORTS:
-        refuse(f"{sort[:40]!r} is none of {', '.join(SORTS)}", f"{place}.sort")
+    sort = _sort(given, SORTS, place)
     laws = a_list(given.get("laws"), f"{place}.laws")
     if len(laws) != 1 and (source.values is None or len(laws) != len(source.values)):
         refuse("there is one law, or one for every record", f"{place}.laws")
     return _Coin(sort, tuple(_law(law, sort, f"{place}.laws[{i}]", limits) for i, law in enumerate(laws)))
+
+
+def _sort(given: dict[str, object], among: Sequence[str], place: str) -> str:
+    sort = a_text(given.get("sort"), f"{place}.sort")
+    if sort not in among:
+        refuse(f"{sort[:40]!r} is none of {', '.join(among)}", f"{place}.sort")
+    return sort
+
+
+def with_noise(asked: dict[str, object], declared: Declared) -> Declared:
+    """The inputs with the noise that is drawn for every record as fields of the records: any numbers.
+
+    Theorem.  Let the noise of a record have any law that depends on this record and on public inputs alone.  If no set of outputs is more
+    than c times as likely under neighbouring lists of records with noise, whatever the noise is, then neither is it where the noise is
+    drawn.  For fix the noise of the records that both lists have: its law is the same in both runs.  What holds for every noise of the
+    record that changes, in either run, holds for the mixtures.
+    """
+    source, listed = _source(asked.get("coins"), declared)
+    noise = {}
+    for name, item in listed.items():
+        place = f"question.coins.{source.name}.{name}"
+        given = an_object(item, place)
+        if "laws" in given:
+            refuse("coins with laws are for mixtures", place)
+        only_members(given, ("sort",), place)
+        noise[name] = _Coin(_sort(given, ("int", "real"), place), ())
+    return replace(_with_fields(declared, source, noise), claim=declared.claim)
 
 
 def _law(value: object, sort: str, place: str, limits: Limits) -> tuple[tuple[Scalar, Rational], ...]:
@@ -167,7 +199,7 @@ def _with_fields(declared: Declared, source: Input, coins: Mapping[str, _Coin]) 
             low=None,
             high=None,
             size=None,
-            values=tuple(outcomes),
+            values=tuple(outcomes) if coin.laws else None,
         )
     made = replace(source, sort=ROW, within=None, low=None, high=None, values=None, fields=fields)
     return replace(declared, inputs={**declared.inputs, source.name: made}, claim=None)

@@ -86,15 +86,17 @@ def with_parts(products: Iterator[tuple[str, ...]]) -> tuple[tuple[str, ...], ..
 
 def inequalities(names: tuple[str, ...], declared: Declared, own: dict[str, str]) -> Iterator[str]:
     """What is known of a product, whose symbols are `own`: for each pair of bounds that the product of both distances is at least 0."""
-    first, last = names[:-1], names[-1:]
     whole = own[product_of(names)]
-    a, b = own[product_of(first)], own[product_of(last)]
-    for one, upper in zip(_range(first, declared), (False, True), strict=True):
-        for other, above in zip(_range(last, declared), (False, True), strict=True):
-            if one is not None and other is not None:
-                # (a - one) (b - other) is at least 0 where both are bounds from the same side, and at most 0 otherwise
-                linear = plus(times(other, a, INT), times(one, b, INT), number(-one * other, INT))
-                yield f"({'>=' if upper == above else '<='} {whole} {linear})"
+    for last in sorted(set(names)):
+        at = names.index(last)
+        first = (*names[:at], *names[at + 1 :])
+        a, b = own[product_of(first)], own[last]
+        for one, upper in zip(_range(first, declared), (False, True), strict=True):
+            for other, above in zip(_range((last,), declared), (False, True), strict=True):
+                if one is not None and other is not None:
+                    # (a - one) (b - other) is at least 0 where both are bounds from the same side, and at most 0 otherwise
+                    linear = plus(times(other, a, INT), times(one, b, INT), number(-one * other, INT))
+                    yield f"({'>=' if upper == above else '<='} {whole} {linear})"
 
 
 def _range(names: tuple[str, ...], declared: Declared) -> Range:
