@@ -141,7 +141,8 @@ def _tossed(mechanism: Mechanism) -> Tossed | None:
         return None
     body = one_name(written_out(renamed(filled(mechanism.translated.body, mechanism.parameters), mechanism)))
     body = counted_from_zero(walked_sums(counted(body, (source,)), (source,), "#summed", "#summed.at"), mechanism)
-    public = frozenset(name for name, each in mechanism.inputs.items() if each.public)
+    changed_inputs = {writes(statement) for statement in statements(body)}
+    public = frozenset(n for n, each in mechanism.inputs.items() if each.public and n not in changed_inputs)
     found = _Tossing(source, declared, public)
     try:
         changed = found.block(body)

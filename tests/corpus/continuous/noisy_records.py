@@ -148,3 +148,16 @@ def m(q: records(0, 1)):
     for x in q:
         level = level - 1 if level >= 0 else level + 1
     return level
+
+# %% a public number that becomes a private one | not proved
+@mechanism(neighbours="add-remove")
+def m(q: records(0, 1), N: public(integer(low=1))):
+    N = N + sum(q)
+    count = 0
+    for x in q:
+        if laplace(x, scale=1) > N:
+            count += 1
+    for x in q:
+        if laplace(N, scale=1) > 3:
+            count += 1
+    return laplace(count, scale=2)
