@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import random
 import resource
+import shutil
 import signal
 import sqlite3
-import stat
-import time
+import subprocess
+import sys
+import tempfile
 from collections import Counter
-from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from tests.amounts import ALL
+from tests.ledger_campaign import FORK, SMALL, WHOLE, Size, examine_campaign, run_campaign
 
 from privproof import check, mechanism, queries, truncated_geometric
 from privproof.errors import BudgetError, FormatError, QuestionError
@@ -25,7 +26,8 @@ from privproof.exact import epsilon
 from privproof.release import Accountant, Chain, Ledger
 from privproof.release.ledger import datasets
 
-FORK = multiprocessing.get_context("fork")
+_NOBODY = 65_534
+"""The number of the user who owns nothing."""
 CHAIN = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 
 
@@ -319,46 +321,65 @@ def test_processes_that_spend_at_once(path):
     assert ledger.verify().problems == ()
 
 
-def told_by_files(address: str, folder: Path, seed: int) -> None:
-    """Spend for ever; a file is made for every spending that is acknowledged."""
-    ledger = Ledger(address, wait=120)
-    for turn in range(10_000):
-        note = f"{seed}.{turn}"
-        try:
-            ledger.spend(epsilon="1/100", note=note)
-        except BudgetError:
-            return
-        (folder / note).touch()
+def test_a_campaign_of_spending_and_killing(path, tmp_path):
+    size = WHOLE if ALL else SMALL
+    ledger = Ledger.create(path, epsilon=size.budget)
+    found = run_campaign(str(path), tmp_path, size)
+    assert examine_campaign(ledger, tmp_path, size) == []
+    assert found["try"] >= size.attempts
+    assert found["error"] == 0
+    assert ALL or found["ok"] > 0
 
 
-def killed_and_begun_again(address: str, folder: Path, *, processes: int, kills: int) -> None:
-    source = random.Random(7)
-    running = {}
-    for seed in range(processes):
-        running[seed] = FORK.Process(target=told_by_files, args=(address, folder, seed))
-        running[seed].start()
-    for born in range(processes, processes + kills):
-        time.sleep(source.random() * 0.05)
-        victim = source.choice(list(running))
-        with suppress(ProcessLookupError):  # it has just come to its end
-            os.kill(running[victim].pid, signal.SIGKILL)
-        running.pop(victim).join()
-        running[born] = FORK.Process(target=told_by_files, args=(address, folder, born))
-        running[born].start()
-    for each in running.values():
-        each.join(120)
+def test_a_campaign_finds_what_is_wrong(path, tmp_path):
+    """Acknowledged and not there, refused and there, there twice, asked for by nobody, beyond the budget."""
+    ledger = Ledger.create(path, epsilon=10)
+    for note in ("0.1", "0.2", "0.2", "0.9"):
+        ledger.spend(epsilon=1, note=note)
+    (tmp_path / "0.log").write_text("try 0.0\nok 0.0\ntry 0.1\nno 0.1\ntry 0.2\nok 0.2\n", encoding="utf-8")
+    found = examine_campaign(ledger, tmp_path, Size(1, 3, 0, 3))
+    assert found == [
+        "0.0 was acknowledged and is not there",
+        "0.1 was refused and is there",
+        "0.2 is there 2 times",
+        "nobody asked for 0.9",
+        "4 was spent of 3",
+    ]
 
 
-def test_every_acknowledged_spending_is_there_whatever_is_killed(path, tmp_path):
-    folder = tmp_path / "acknowledged"
-    folder.mkdir()
-    processes, kills, budget = (50, 500, 40) if ALL else (4, 6, 1)
-    ledger = Ledger.create(path, epsilon=budget)
-    killed_and_begun_again(str(path), folder, processes=processes, kills=kills)
-    notes = {entry.body["note"] for entry in ledger.history() if entry.kind == "spent"}
-    assert {each.name for each in folder.iterdir()} <= notes
-    assert spent(ledger) == budget
-    assert ledger.verify().problems == ()
+ONE = """
+import sys
+from privproof.release.ledger import Ledger
+Ledger(sys.argv[1]).spend(epsilon="1/100", note=sys.argv[2])
+print("acknowledged", flush=True)
+"""
+WRITES = "pwrite64,fdatasync,ftruncate,unlink"
+"""The calls by which SQLite changes files; one spending makes about 25 of them."""
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_a_kill_at_every_write_leaves_a_whole_ledger(path):
+    """The process is killed at its n-th write, for every n, until it comes to its end before."""
+    ledger = Ledger.create(path, epsilon=4)
+    acknowledged, before = set(), 0
+    for number in range(1, 60) if ALL else (1, 8, 12, 20, 59):
+        inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={WRITES}"]
+        inject += ["-e", f"inject={WRITES}:signal=KILL:when={number}"]
+        note = str(number)
+        done = subprocess.run(
+            [*inject, sys.executable, "-c", ONE, str(path), note], capture_output=True, text=True, check=False
+        )
+        if "acknowledged" in done.stdout:
+            acknowledged.add(note)
+        notes = [entry.body["note"] for entry in ledger.history() if entry.kind == "spent"]
+        assert acknowledged <= set(notes), number
+        assert len(set(notes)) == len(notes) <= before + 1, number
+        assert ledger.verify().problems == (), number
+        before = len(notes)
+        if done.returncode == 0:
+            break
+    assert acknowledged == {note}, "the last one came to its end, and no other was told that it had"
+    ledger.spend(epsilon="1/100")
 
 
 # ------------------------------------------------------------------------------------------------------- where it fails
@@ -405,15 +426,31 @@ def test_files_that_cannot_be_used(path, tmp_path):
         Ledger(other).spend(epsilon=1)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written(tmp_path):
-    ledger = Ledger.create(tmp_path / "a.ledger", epsilon=1)
-    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    try:
-        with pytest.raises(FormatError, match="cannot be used"):
-            ledger.spend(epsilon="1/2")
-    finally:
-        tmp_path.chmod(stat.S_IRWXU)
+def test_a_folder_that_may_not_be_written():
+    """Somebody who may read the folder and not write it, also where the tests run as root."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        Ledger.create(folder / "a.ledger", epsilon=1)
+        (folder / "a.ledger").chmod(0o444)
+        folder.chmod(0o555)
+
+        def spend(told: multiprocessing.SimpleQueue) -> None:
+            if os.geteuid() == 0:
+                os.setgid(_NOBODY)
+                os.setuid(_NOBODY)
+            try:
+                Ledger(folder / "a.ledger").spend(epsilon="1/2")
+            except FormatError as problem:
+                told.put((problem.code, problem.place, problem.hint))
+
+        told: multiprocessing.SimpleQueue = FORK.SimpleQueue()
+        child = FORK.Process(target=spend, args=(told,))
+        child.start()
+        child.join()
+        folder.chmod(0o755)
+        assert not told.empty()
+        assert told.get() == ("ledger", str(folder / "a.ledger"), "the file or its folder may not be written")
+        assert Ledger(folder / "a.ledger").datasets["default"].spendings == 0
 
 
 def test_others_that_hold_it_for_too_long(path):

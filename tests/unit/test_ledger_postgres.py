@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from tests.amounts import ALL
-from tests.unit.test_ledger import killed_and_begun_again, spending_at_once, spent
+from tests.ledger_campaign import SMALL, WHOLE, examine_campaign, run_campaign
+from tests.unit.test_ledger import spending_at_once, spent
 
 from privproof.errors import BudgetError, FormatError
 from privproof.release import Ledger
@@ -107,11 +108,10 @@ def test_processes_that_spend_at_once(address):
     assert ledger.verify().problems == ()
 
 
-def test_every_acknowledged_spending_is_there_whatever_is_killed(address, tmp_path):
-    processes, kills, budget = (50, 500, 40) if ALL else (4, 6, 1)
-    ledger = Ledger.create(address, epsilon=budget)
-    killed_and_begun_again(address, tmp_path, processes=processes, kills=kills)
-    notes = {entry.body["note"] for entry in ledger.history() if entry.kind == "spent"}
-    assert {each.name for each in tmp_path.iterdir()} <= notes
-    assert spent(ledger) == budget
-    assert ledger.verify().problems == ()
+def test_a_campaign_of_spending_and_killing(address, tmp_path):
+    size = WHOLE if ALL else SMALL
+    ledger = Ledger.create(address, epsilon=size.budget)
+    found = run_campaign(address, tmp_path, size)
+    assert examine_campaign(ledger, tmp_path, size) == []
+    assert found["try"] >= size.attempts
+    assert found["error"] == 0
