@@ -6,12 +6,15 @@ import io
 import json
 import os
 import pickle
+import random
+import signal
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.amounts import ALL
 
 from privproof import check
 from privproof.engines.monitor import Monitor
@@ -20,7 +23,7 @@ from privproof.evidence import gate
 from privproof.evidence.checker import Rejected
 from privproof.formats import read_question
 from privproof.loading import load
-from privproof.store import digests
+from privproof.store import digests, verdicts
 from privproof.store.asking import ask_once
 from privproof.store.digests import NotKept, asked_digest
 from privproof.store.records import Unreadable, answer_of, record_of
@@ -312,21 +315,71 @@ def test_the_file(store, monkeypatch):
     assert store.holdings().verdicts == 0
 
 
-def test_several_processes_write_at_once(store):
-    children = []
-    for number in range(4):
+def keep_for_ever(path, number, told):
+    mine = VerdictStore(path)
+    for each in range(1_000_000):
+        mine.put(f"{number} {each}", entry(each))
+        if mine.problem:
+            os.write(told, f"problem {mine.problem}\n".encode())
+            return
+        os.write(told, f"kept {number} {each}\n".encode())
+
+
+def test_processes_that_keep_at_once_and_are_killed(store, tmp_path):
+    """What was kept before a process was killed is there, as it was, and nothing else; the first ones race for the file."""
+    processes, kills = (50, 200) if ALL else (8, 12)
+    log = tmp_path / "log"
+    told = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    source, running = random.Random(5), []
+
+    def begin(number):
         child = os.fork()
         if child == 0:
-            mine = VerdictStore(store.path)
-            for each in range(10):
-                mine.put(f"{number} {each}", entry(each))
-            os._exit(1 if mine.problem else 0)
-        children.append(child)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
-    assert store.holdings().verdicts == 40
-    with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda n: VerdictStore(store.path).get(f"{n % 4} {n % 10}"), range(40)))
-    assert all(found)
+            keep_for_ever(store.path, number, told)
+            os._exit(0)
+        running.append(child)
+
+    for number in range(processes):
+        begin(number)
+    for number in range(processes, processes + kills):
+        time.sleep(source.random() * 0.05)
+        victim = running.pop(source.randrange(len(running)))
+        os.kill(victim, signal.SIGKILL)
+        os.waitpid(victim, 0)
+        begin(number)
+    time.sleep(0.2)
+    for child in running:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    os.close(told)
+    lines = log.read_text(encoding="utf-8").splitlines()
+    kept = [line.removeprefix("kept ") for line in lines if line.startswith("kept ")]
+    assert len(kept) == len(lines) > 0, lines[:3]
+    for digest in kept:
+        assert store.get(digest) == entry(int(digest.split()[1]))
+    assert len(kept) <= store.holdings().verdicts <= len(kept) + processes + kills
+    with sqlite3.connect(store.path) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_store_that_another_process_has_just_made_is_not_emptied(store, monkeypatch):
+    """Two processes see that there is no table yet; the second must not begin anew what the first has begun."""
+    store.put("a", entry())
+    seen = iter([0])
+    real = verdicts._layout
+    monkeypatch.setattr(verdicts, "_layout", lambda database: next(seen, real(database)))
+    store.put("b", entry())
+    assert store.holdings().verdicts == 2
+
+
+def test_what_other_versions_found(store):
+    for number, environment in enumerate(("here", "here", "before")):
+        store.put(str(number), replace(entry(number), environment=environment))
+    held = store.holdings("here")
+    assert (held.verdicts, dict(held.statuses), held.old) == (3, {"proved": 3}, 1)
+    assert store.collect() == 0
+    assert store.collect(environment="here") == 1
+    assert store.holdings("here").old == 0
 
 
 @pytest.mark.parametrize("kind", ["corrupt", "folder", "below a file", "empty"])

@@ -13,7 +13,7 @@ from privproof.evidence.gate import readmit
 from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.exact.patience import Stopped, watched
 from privproof.scenarios import AnyQuestion
-from privproof.store.digests import Asked, NotKept, asked_digest
+from privproof.store.digests import Asked, NotKept, asked_digest, environment_digest
 from privproof.store.records import Unreadable, answer_of, record_of
 from privproof.store.verdicts import Entry, VerdictStore
 
@@ -91,6 +91,7 @@ def _keep(verdict: Verdict, asked: Asked, store: VerdictStore, limit: float | No
     unknown = verdict.status == "unknown"
     certificate = None if unknown else verdict.certificate
     name = verdict.question.name
-    store.put(
-        asked.digest, Entry(verdict.status, name, verdict.seconds, limit if unknown else None, certificate, record)
+    kept = Entry(
+        verdict.status, name, verdict.seconds, limit if unknown else None, certificate, record, environment_digest()
     )
+    store.put(asked.digest, kept)

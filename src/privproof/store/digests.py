@@ -264,6 +264,11 @@ def environment() -> tuple[str, ...]:
     return (*found, text_digest(Path(__file__).resolve().parents[1]))
 
 
+def environment_digest() -> str:
+    """The environment, as one short text."""
+    return hashlib.sha256("\0".join(environment()).encode()).hexdigest()
+
+
 def text_digest(folder: Path) -> str:
     """A digest of all Python files below a folder, by their names and texts."""
     digest = hashlib.sha256()
