@@ -384,7 +384,10 @@ def test_a_second_run_knows_the_first(project, monkeypatch):
     assert "known" not in project("check", "src", "--no-cache").stdout
     alone = project("check", "src/shop/coins.py:coin")
     assert timed.sub("", alone.stdout) == timed.sub("", project("check", "src/shop/coins.py:coin", "--no-cache").stdout)
-    assert "4 verdicts" in project("store").stdout
+    assert "4 verdicts" in (held := project("store").stdout)
+    assert "2 proved, 2 refuted; found in" in held
+    assert json.loads(project("store", "gc", "--size", "1K", "--old", "--json").stdout)["old"] == 0
+    project("check", "src")
     assert json.loads(project("store", "gc", "--days", 0, "--json").stdout)["removed"] == 4
     assert "did you mean 'gc'?" in project("store", "gcc").stderr
     monkeypatch.setenv("PRIVPROOF_CACHE", "none")
