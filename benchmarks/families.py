@@ -259,7 +259,7 @@ def every_length(number):
     return lambda: [check(each) for each in chosen][-1]
 
 
-def audited(samples, processes=1):
+def audited(samples, jobs=1):
     """An audit of noisy max on five numbers, without the exact engines."""
     import subjects
 
@@ -272,10 +272,20 @@ def audited(samples, processes=1):
         size=5,
         samples=samples,
         search=samples,
-        processes=processes,
+        jobs=jobs,
         exact=False,
         seed=1,
     )
+
+
+def sizes_table(largest, jobs=1):
+    """The tight epsilon of improved noisy max at every size up to the largest."""
+    from privproof import tight_epsilon
+    from privproof.library.mechanisms import improved_noisy_max
+    from privproof.profiles.sizes import over_sizes
+
+    sizes = range(1, largest + 1)
+    return lambda: over_sizes(lambda size: tight_epsilon(improved_noisy_max, size=size), sizes, jobs=jobs).rows[-1][1]
 
 
 def logic_chain(states):
@@ -355,6 +365,14 @@ FAMILIES = (
         (10_000, 50_000),
         audited,
         {"two processes": lambda samples: audited(samples, 2)},
+    ),
+    Family(
+        "table of sizes of noisy max, one process",
+        "words",
+        "largest size",
+        (3, 5, 7),
+        sizes_table,
+        {"two processes": lambda largest: sizes_table(largest, 2)},
     ),
     Family(
         "chain in ten layers, F a", "logic", "states", (10_000, 100_000, 300_000), logic_chain, {"Storm": storm_chain}

@@ -48,9 +48,9 @@ def constant():
 @pytest.mark.parametrize("processes", [2, 3])
 def test_the_trees_are_the_same_for_every_number_of_processes(monkeypatch, from_the_start, processes):
     with recognised(globals()):
-        monkeypatch.setattr(os, "cpu_count", lambda: 1)
+        monkeypatch.setattr(sharing, "processors", lambda: 1)
         alone = grown(work(uneven, constant, uneven))
-        monkeypatch.setattr(os, "cpu_count", lambda: processes)
+        monkeypatch.setattr(sharing, "processors", lambda: processes)
         assert grown(work(uneven, constant, uneven)) == alone
     assert [len(tree) for tree in alone] == [15, 1, 15]
 

@@ -19,6 +19,7 @@ from privproof.cli.answers import Answer, console, end, gathered, json_line, ren
 from privproof.cli.processes import started
 from privproof.cli.supervising import INTERRUPTED, Supervision
 from privproof.cli.working import WHY, doing, interrupted, unfinished
+from privproof.execution.workers import limit_processors, processors
 from privproof.projects.discovery import Target
 from privproof.projects.results import STATUS, Outcome, Result, overall
 from privproof.reporting.junit import junit
@@ -113,6 +114,7 @@ def _run(targets: Sequence[Target], wanted: Wanted, results: dict[Target, Result
     for target in targets:
         if target.problem is not None:
             results[target] = _wrong(target, vars(target.problem), f"privproof: {target.problem}\n")
+    limit_processors(processors() // max(1, min(wanted.jobs, len(waiting))))  # for the workers, which are copies
     running: dict[Target, tuple[Supervision, float]] = {}
     stopping, told = False, ""
     while running or (waiting and not stopping):

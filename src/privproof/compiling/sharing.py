@@ -11,17 +11,15 @@ and after a branch, as this one does before and after all runs.
 from __future__ import annotations
 
 import math
-import multiprocessing
-import os
-import sys
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError
+from privproof.execution.workers import Parcel, Raised, Workers, answered, processors
 from privproof.language.trees import MOST_LEAVES, Branch, Leaf, explored, too_many
 
 _ALONE = 1.0
@@ -74,21 +72,14 @@ class Work:
         return Turn(found, left)
 
 
-_WORK: list[Work] = []
-"""What the copies of this process are to do; they have it because they are copies."""
-
-
 def grown(work: Work) -> list[tuple[Leaf, ...]]:
     """The tree of every data set; what goes wrong in a process goes wrong here."""
     trees = _Trees(len(work.calls))
-    processes = (os.cpu_count() or 1) if sys.platform == "linux" else 1
-    trees.add(work.turn(trees.taken(1), _ALONE if processes > 1 else math.inf, time.perf_counter))
-    if trees.waiting:
-        _WORK.append(work)
-        try:
-            _shared_out(trees, processes)
-        finally:
-            _WORK.pop()
+    with Workers(processors()) as workers:
+        shared = workers.jobs > 1 and workers.copies
+        trees.add(work.turn(trees.taken(1), _ALONE if shared else math.inf, time.perf_counter))
+        if trees.waiting:
+            _shared_out(trees, work, workers)
     return trees.whole()
 
 
@@ -123,27 +114,25 @@ class _Trees:
         ]
 
 
-def _shared_out(trees: _Trees, processes: int) -> None:
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"))
-    busy: set[Future[Turn]] = set()
+def _shared_out(trees: _Trees, work: Work, workers: Workers) -> None:
+    job = workers.job(partial(_turn, workers.parcel(work)))
+    busy: set[Future[Turn | Raised]] = set()
     try:
         while trees.waiting or busy:
-            while trees.waiting and len(busy) < processes:
-                busy.add(pool.submit(_turn, trees.taken(processes)))
+            while trees.waiting and len(busy) < workers.jobs:
+                busy.add(workers.submit(job, trees.taken(workers.jobs)))
             done, busy = wait(busy, timeout=_LOOK, return_when=FIRST_COMPLETED)
-            _WORK[-1].pause()
+            work.pause()
             for future in done:
-                trees.add(future.result())
-    except BrokenProcessPool:
+                trees.add(answered(future.result()))
+    except BrokenExecutor:
         raise LanguageError(
             "run",
             "a process that runs the function ended in the middle of a run",
             hint="a smaller size, if memory ran out",
         ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
-def _turn(tasks: list[Task]) -> Turn:
-    work = _WORK[-1]
+def _turn(parcel: Parcel[Work], tasks: list[Task]) -> Turn:
+    work = parcel.open()
     return work.watched(lambda: work.turn(tasks, _TURN, time.process_time))

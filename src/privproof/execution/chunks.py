@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from privproof.errors import QuestionError
-from privproof.execution.workers import Job, Raised, Workers
+from privproof.execution.workers import Job, Workers, answered
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -133,9 +133,7 @@ class _Sharing:
             said = f"the executor has no answer: {type(error).__name__}{': ' if told else ''}{told}"
             hint = "are all workers alive, with the same versions of Python and privproof?"
             raise QuestionError("executor", said, place="executor", hint=hint) from error
-        if isinstance(found, Raised):
-            raise found.error
-        return found
+        return answered(found)
 
     def _again(self, error: BrokenExecutor) -> None:
         """Give out once more what was under way when a process was lost."""

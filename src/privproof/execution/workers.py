@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, TypeVar
@@ -150,6 +151,13 @@ class Raised:
     error: Exception
 
 
+def answered(found: Any) -> Any:
+    """What a worker has found; what it has raised is raised."""
+    if isinstance(found, Raised):
+        raise found.error
+    return found
+
+
 def _sendable(error: Exception) -> Exception:
     """The exception, or one that crosses and says the same."""
     try:
@@ -161,13 +169,14 @@ def _sendable(error: Exception) -> Exception:
 
 def _leave_random_alone() -> None:
     """Let the threads of a dask worker draw their delays elsewhere than from Python's global generator, which chunks seed."""
-    for name, module in list(sys.modules.items()):
+    for name, module in list(sys.modules.items()) if "distributed" in sys.modules else ():
         if name.partition(".")[0] == "distributed" and vars(module).get("random") is random:
             vars(module)["random"] = random.Random()
 
 
 _ONE_AT_A_TIME = threading.Lock()
 _TOKEN = uuid.uuid4().hex
+_numbers = count()
 
 
 def _identity() -> str:
@@ -188,7 +197,7 @@ class Workers:
     executor: Executor | None = None
     _pool: ProcessPoolExecutor | None = field(default=None, init=False)
     _keys: list[str] = field(default_factory=list, init=False)
-    _origin: str = field(default_factory=lambda: _identity() + uuid.uuid4().hex, init=False)
+    _origin: str = field(default_factory=lambda: _identity() + str(next(_numbers)), init=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs < 1:
@@ -222,7 +231,7 @@ class Workers:
             QuestionError: it cannot cross to these workers.
         """
         if self.alone or self.copies:
-            key, data = uuid.uuid4().hex, None
+            key, data = _identity() + str(next(_numbers)), None
             _held[key] = value
             self._keys.append(key)
             self._part()  # workers that have it already are copies of this process as it is now
