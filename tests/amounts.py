@@ -34,7 +34,10 @@ def patience(most: float) -> float:
 
 
 def selected(cases: Iterable[object], kept: int) -> list[object]:
-    """The cases of a sweep, for ``parametrize``: so many of them, evenly spread, in the suite; otherwise all, the others as slow."""
+    """The cases of a sweep, for ``parametrize``: so many of them, evenly spread, in the suite; otherwise all, the others as slow.
+
+    A test that is slow as a whole takes one: the suite would collect the others only to leave them out.
+    """
     found = list(cases)
     chosen = {place * len(found) // kept for place in range(kept)} if kept < len(found) else {*range(len(found))}
     if not ALL:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import Phase, settings
 
 from privproof.evidence import gate
@@ -41,6 +42,22 @@ def _long_cases() -> frozenset[str]:
 
 LONG_CASES = _long_cases()
 """What is slow beside what is marked so where it stands: the file says why."""
+
+
+class _Doctests:
+    """Modules without an example are not looked through for examples, object by object: most of the package and all of the tests.
+
+    It is a plug-in of its own because hooks of this file would see the files of this folder alone.
+    """
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path: Path) -> Iterator[None]:
+        found = yield
+        return [each for each in found if not isinstance(each, DoctestModule) or b">>> " in file_path.read_bytes()]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(_Doctests())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -71,7 +71,7 @@ def test_every_small_change_is_noticed(name, convert):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("author", [Author, ContinuousAuthor])
-@pytest.mark.parametrize("seed", range(1000, 1100))
+@pytest.mark.parametrize("seed", selected(range(1000, 1100), 1))
 def test_small_changes_of_random_mechanisms_are_noticed(folder, seed, author):
     question = random_question(author(seed).text, folder, seed, convert=seed % 2 == 0)
     if question is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.amounts import selected
 from tests.commands import ROOT
 from tests.corpus import programs
 
@@ -70,7 +71,7 @@ def _everything_is_loaded() -> None:
 
 @pytest.mark.slow  # minutes: every subject may take its limit
 @pytest.mark.parametrize("limit", [1, 2, 5])
-@pytest.mark.parametrize("name", SUBJECTS)
+@pytest.mark.parametrize("name", selected(SUBJECTS, 1))
 def test_a_time_limit_is_kept(name: str, limit: float, tmp_path: Path) -> None:
     over = _beyond(lambda: SUBJECTS[name](limit, tmp_path), limit)
     assert over <= _SHARE * limit + _LEAST

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.one_change import change_conjectures, is_about_change, plain_conjectures
 from privproof.engines.laplace.products import product_name
-from privproof.engines.laplace.solver import answered, true, z3
+from privproof.engines.laplace.solver import Substitution, answered, true, z3
 from privproof.engines.laplace.values import Term, number, real
 
 _FACTORS = (*tuple(Fraction(1, k) for k in (8, 6, 4, 3, 2)), Fraction(1), Fraction(3, 2), Fraction(2))
@@ -124,7 +124,8 @@ def _drop(blocks: Blocks, step: Implication, held: dict[int, list[Term]]) -> Non
     names = symbols(blocks, step.target).values()
     solver = _asked(step, held)
     left = list(held[step.target])
-    put = {term.get_id(): z3.substitute(term, *zip(names, step.after, strict=True)) for term in left}
+    behind = Substitution(list(zip(names, step.after, strict=True)))
+    put = {term.get_id(): behind.plain(term) for term in left}
     while left:
         solver.push()
         solver.add(z3.Not(z3.And(*(put[term.get_id()] for term in left))))

@@ -19,7 +19,7 @@ from privproof.engines.laplace.conjectures import Implication, conjectured, coun
 from privproof.engines.laplace.norms import spread, square_bound
 from privproof.engines.laplace.paths import Path
 from privproof.engines.laplace.products import product_name
-from privproof.engines.laplace.solver import answered, false, true, z3
+from privproof.engines.laplace.solver import Substitution, answered, false, true, z3
 from privproof.engines.laplace.symbols import COUNTED
 from privproof.engines.laplace.values import Term, number, real
 from privproof.engines.monitor import Monitor
@@ -208,9 +208,10 @@ def _along(blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: 
     before = symbols(blocks, path.source)
     shifts = {d.instruction: applied(alignment.shift(path, case, d.instruction), path, d) for d in path.drawn}
     inner = [(d.shift, shifts[d.instruction]) for d in path.drawn]
+    shifted = Substitution(inner)
 
     def put(term: Term) -> Term:
-        return z3.substitute(term, *inner) if inner else term
+        return shifted.plain(term) if inner else term
 
     terms = tuple(before.values())
     taken = [blocks.facts, put(path.condition), condition(blocks, path, case)]

@@ -8,7 +8,7 @@ which the lists of partial sums differ: ``cost <= p + 1``, and where the sum tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from privproof.compiling.kept_lists import FILLED
@@ -32,7 +32,7 @@ def is_about_change(blocks: Blocks) -> bool:
     return "changed" in blocks.fixed and "by" in blocks.fixed and (bool(blocks.program.kept) or nested)
 
 
-def plain_conjectures(blocks: Blocks, state: dict[str, Term]) -> Iterator[Term]:
+def plain_conjectures(blocks: Blocks, state: Mapping[str, Term]) -> Iterator[Term]:
     """What is settled first: which numbers are the same in both runs, and which counters go together."""
     counters = _counters(blocks, state)
     tops = _tops(blocks)
@@ -47,7 +47,7 @@ def plain_conjectures(blocks: Blocks, state: dict[str, Term]) -> Iterator[Term]:
 
 
 def change_conjectures(
-    blocks: Blocks, state: dict[str, Term], costs: dict[tuple[str, ...], Term], settled: list[Term]
+    blocks: Blocks, state: Mapping[str, Term], costs: dict[tuple[str, ...], Term], settled: list[Term]
 ) -> Iterator[Term]:
     """Conjectures about a state, where one entry changes.
 
@@ -128,7 +128,7 @@ def _tops(blocks: Blocks) -> list[Term]:
     return [*fixed, *(z3.IntVal(value) for value in sorted(v for v in given if isinstance(v, int) and v > 0))]
 
 
-def _counters(blocks: Blocks, state: dict[str, Term]) -> list[Term]:
+def _counters(blocks: Blocks, state: Mapping[str, Term]) -> list[Term]:
     """The whole numbers of a state that both runs share."""
     return [
         term

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.changes import changed_lists, summed_alone
 from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, outputs_by_word, point, slots, words
-from privproof.engines.laplace.solver import z3
+from privproof.engines.laplace.solver import Substitution, z3
 from privproof.engines.laplace.synthesis import Counterexample
 from privproof.engines.laplace.values import known_value
 from privproof.engines.laplace.worst import (
@@ -511,11 +511,12 @@ def data(last: Counterexample, blocks: Blocks) -> tuple[dict[str, Any], dict[str
     for step in last.steps:
         place = [*known, *((t, state[n]) for n, t in blocks.state(step.path.source).items())]
         place += [(old, last.values[new.decl().name()]) for old, new in step.fresh]
+        put = Substitution(place)
         for read in step.path.reads:
-            at = known_value(z3.substitute(read.index, *place))
+            at = known_value(put.plain(read.index))
             if isinstance(left.get(read.source), list) and 0 <= at < len(left[read.source]):
-                one = known_value(z3.substitute(read.value, *place))
+                one = known_value(put.plain(read.value))
                 left[read.source][at] = one
-                right[read.source][at] = one + known_value(z3.substitute(read.distance, *place))
-        state = {n: z3.simplify(z3.substitute(t, *place)) for n, t in step.path.after.items()}
+                right[read.source][at] = one + known_value(put.plain(read.distance))
+        state = {n: put(t) for n, t in step.path.after.items()}
     return left, right

@@ -84,6 +84,7 @@ class Symbols:
         self.exchanges: tuple[Exchange, ...] = ()
         """How costs are exchanged between counters."""
         self._fresh = 0
+        self._states: dict[int, dict[str, Term]] = {}
         self.remainders: list[tuple[Term, str, Term, Term]] = []
         """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
 
@@ -335,8 +336,13 @@ class Symbols:
 
     # ----------------------------------------------------------------------------------------------------------- states
 
-    def state(self, cut: int) -> dict[str, Term]:
+    def state(self, cut: int) -> Mapping[str, Term]:
         """The symbols of the state at a cut, by name; the fixed ones not included."""
+        if cut not in self._states:
+            self._states[cut] = self._state(cut)
+        return self._states[cut]
+
+    def _state(self, cut: int) -> dict[str, Term]:
         result: dict[str, Term] = {}
         for name in self.program.live[cut]:
             if name in self.program.kept:

@@ -141,6 +141,7 @@ class Synthesis:
             self.by_source.setdefault(path.source, []).append(path)
         self.locality = Locality(self.blocks) if self.own else None
         self.units = {group: _near(log(ratio)) for group, ratio in self.blocks.logarithms.items()}
+        self._features: dict[tuple[Path, int], Mapping[Feature, Term]] = {}
 
     # --------------------------------------------------------------------------------------------------------- searching
 
@@ -251,9 +252,12 @@ class Synthesis:
                     shifts[((path.source, path.tests, case), drawn.instruction)] = Shift(kept)
         return Alignment(shifts)
 
-    def features(self, path: Path, drawn: Drawn) -> dict[Feature, Term]:
+    def features(self, path: Path, drawn: Drawn) -> Mapping[Feature, Term]:
         """What the shift of a noise may be a multiple of: (own) only what meets the noise."""
-        return features(path, drawn) if self.locality is None else self.locality.features(path, drawn)
+        key = (path, drawn.instruction)
+        if key not in self._features:
+            self._features[key] = features(path, drawn) if self.locality is None else self.locality.features(path, drawn)
+        return self._features[key]
 
     def where(self, path: Path, case: Case, drawn: Drawn | None = None) -> Where:
         """What the shift of a noise on a path may depend on: its tests and what is foretold; of Gaussian noise, the tests before.
@@ -404,12 +408,13 @@ class Synthesis:
             constant: dict[int, tuple[Term, Term]] = {}
             for drawn in path.drawn:
                 where = self.where(path, step.case, drawn)
+                put = Substitution(place)
                 total = z3.IntVal(0) if drawn.whole else z3.RealVal(0)
                 for feature, term in self.features(path, drawn).items():
                     coefficient = self.unknown(where, drawn.instruction, feature)
                     if not drawn.whole:
                         coefficient = z3.ToReal(coefficient) * number(unit)
-                    total = total + coefficient * z3.simplify(z3.substitute(term, *place))
+                    total = total + coefficient * put(term)
                 shifts[drawn.instruction] = z3.simplify(total)
                 if drawn.settled:
                     others = [
@@ -418,18 +423,19 @@ class Synthesis:
                     alone = self.unknown(where, drawn.instruction, CONSTANT)
                     constant[drawn.instruction] = z3.And(*(x == 0 for x in others)), self._squared(alone, unit)
                 place.append((drawn.shift, shifts[drawn.instruction]))
+            put = Substitution(place)
             for obligation in path.obligations:
                 if strong and obligation.gap is not None:
-                    needed.append(z3.substitute(obligation.gap, *place) >= 0)
+                    needed.append(put.plain(obligation.gap) >= 0)
                 else:
-                    needed.append(z3.substitute(obligation.condition, *place))
+                    needed.append(put.plain(obligation.condition))
             for group, more in self.cost(path, shifts, instance, constant).items():
-                cost[group] = cost.get(group, z3.RealVal(0)) + z3.substitute(more, *place)
+                cost[group] = cost.get(group, z3.RealVal(0)) + put.plain(more)
             if path.looks:
                 needed.append(self.within(cost, instance))
             if path.target is None:
-                needed += [z3.substitute(t, *place) for t in self.blocks.kept(path)]
-            state = {n: z3.simplify(z3.substitute(t, *place)) for n, t in path.after.items()}
+                needed += [put.plain(t) for t in self.blocks.kept(path)]
+            state = {n: put(t) for n, t in path.after.items()}
         needed.append(self.within(cost, instance))
         return z3.simplify(z3.And(*needed))
 
@@ -459,7 +465,7 @@ class _Search:
         self.fixed = [
             (self.blocks.fixed[n], z3.IntVal(v)) for n, v in instance.values.items() if n in self.blocks.fixed
         ]
-        self.solver.add(z3.substitute(self.blocks.facts, *self.fixed))
+        self.solver.add(Substitution(self.fixed).plain(self.blocks.facts))
         products = set(map(product_name, self.blocks.products))
         turns = sum(v for n, v in instance.values.items() if n not in products)
         turns += sum(v for n, v in instance.values.items() if n in products and v <= _MOST_TURNS)
@@ -569,7 +575,7 @@ class _Search:
         known = list(begun)
         for value, name, a, b in self.blocks.remainders:
             if value.get_id() in own and name in BITS:
-                one, other = (z3.simplify(z3.substitute(term, *known)) for term in (a, b))
+                one, other = map(Substitution(known), (a, b))
                 if z3.is_int_value(one) and z3.is_int_value(other):
                     result = on_bits(name, one.as_long(), other.as_long())
                     if result is not None:
@@ -620,25 +626,33 @@ class _Search:
         """A counterexample, at the corners of the neighbours where there is one there."""
         if any(z3.is_false(z3.simplify(t)) for t in terms):
             return None
+        answer, values = self.valued(terms, steps)
+        if answer == z3.unsat:
+            return None  # as nearly always: one question instead of two
+        _, at_corners = self.valued([*terms, *self.corners(steps)], steps)
+        found = values if at_corners is None else at_corners
+        return None if found is None else Counterexample(self.instance, steps, found, failed)
+
+    def valued(self, terms: list[Term], steps: tuple[Step, ...]) -> tuple[Any, dict[str, Term] | None]:
+        """Whether terms can hold where the run is, and values of the symbols of its steps at which they do, if the solver found some."""
         solver = self.solver
-        for corner in (True, False):
-            solver.push()
+        solver.push()
+        try:
             solver.add(*terms)
-            if corner:
-                solver.add(*self.corners(steps))
-            if answered(solver) == z3.sat:
-                model = solver.model()
-                values: dict[str, Term] = {}
-                for name, term in self.blocks.fixed.items():
-                    known = next((v for t, v in self.fixed if t.eq(term)), None)
-                    values[name] = known if known is not None else model.eval(term, model_completion=True)
-                for step in steps:
-                    for _, new in step.fresh:
-                        values[new.decl().name()] = model.eval(new, model_completion=True)
-                solver.pop()
-                return Counterexample(self.instance, steps, values, failed)
+            answer = answered(solver)
+            if answer != z3.sat:
+                return answer, None
+            model = solver.model()
+            values: dict[str, Term] = {}
+            for name, term in self.blocks.fixed.items():
+                known = next((v for t, v in self.fixed if t.eq(term)), None)
+                values[name] = known if known is not None else model.eval(term, model_completion=True)
+            for step in steps:
+                for _, new in step.fresh:
+                    values[new.decl().name()] = model.eval(new, model_completion=True)
+            return answer, values
+        finally:
             solver.pop()
-        return None
 
     def corners(self, steps: tuple[Step, ...]) -> Iterator[Term]:
         program = self.blocks.program
