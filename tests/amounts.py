@@ -1,14 +1,15 @@
 """How much a test tries: a part in the suite, all where time does not matter (``make test-slow``).
 
 A property has a number of examples (`examples`); a sweep over cases that differ in little but a seed or a size has a fixed selection
-(`selected`), spread over all of them; a search that should find nothing has a time (`patience`).  What is alone of its kind, and what was
-once wrong, is always in the suite.
+(`selected`), spread over all of them; a test of several parameters a diagonal of their combinations (`off_diagonal`); a search that
+should find nothing has a time (`patience`).  What is alone of its kind, and what was once wrong, is always in the suite.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import TypeVar
 
 import pytest
@@ -50,6 +51,28 @@ def spread(cases: Sequence[T], kept: int) -> Sequence[T]:
     if ALL or kept >= len(cases):
         return cases
     return [cases[place * (len(cases) - 1) // (kept - 1)] for place in range(kept)]
+
+
+def off_diagonal(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+    """Of the tests that are marked ``diagonal`` the combinations of parameters that are repetition.
+
+    The parameters of such a test do not touch each other, so that it is enough for the suite that every value of each occurs: the first
+    of all together, the second, and so on, beginning anew with the shorter ones.
+    """
+    combinations: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("diagonal") is not None:
+            combinations.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for found in combinations.values():
+        sizes = [len(mark.args[1]) for mark in found[0].iter_markers("parametrize")]
+        kept = diagonal(sizes)
+        every = product(*map(range, sizes))
+        yield from (item for places, item in zip(every, found, strict=True) if places not in kept)
+
+
+def diagonal(sizes: Sequence[int]) -> set[tuple[int, ...]]:
+    """Combinations of so many values each in which every value of each occurs."""
+    return {tuple(number % size for size in sizes) for number in range(max(sizes))}
 
 
 def _slow(case: object) -> ParameterSet:

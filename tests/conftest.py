@@ -18,7 +18,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import Phase, settings
 
 from privproof.evidence import gate
-from tests.amounts import ALL
+from tests.amounts import ALL, off_diagonal
 from tests.certificates import remembering
 
 os.environ["PRIVPROOF_CACHE"] = "none"
@@ -95,9 +95,8 @@ def pytest_sessionfinish() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Long cases are slow.  With ``--quick``: the first test of each file that is none of the long ones."""
-    for item in items:
-        if item.nodeid in LONG_CASES:
-            item.add_marker(pytest.mark.slow)
+    for item in (*off_diagonal(items), *(item for item in items if item.nodeid in LONG_CASES)):
+        item.add_marker(pytest.mark.slow)
     if not config.getoption("--quick"):
         return
     seen: set[str] = set()

@@ -185,6 +185,7 @@ ENDINGS = {
 }
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("status", [0, 1, 3])
 @pytest.mark.parametrize("name", ENDINGS)
 def test_a_file_that_ends_the_program_while_it_is_loaded(command, name, status):
@@ -228,6 +229,7 @@ def made(x: integer(0, 2)):
 }
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("ends", ["__import__('os')._exit(0)", "raise SystemExit(0)", "raise KeyboardInterrupt"])
 @pytest.mark.parametrize("name", CALLED)
 def test_code_that_runs_later_and_ends_the_program(command, name, ends):
@@ -565,6 +567,7 @@ STUCK = {
 }
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("everyone", [True, False], ids=["a terminal's interrupt", "the supervisor alone"])
 @pytest.mark.parametrize("name", STUCK)
 def test_the_first_interrupt_stops(run, name, everyone, monkeypatch):
@@ -624,6 +627,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("kind", ["full", "closed", "broken"])
 @pytest.mark.parametrize("name", ANSWERS)
 def test_output_that_cannot_be_written(run, name, kind):

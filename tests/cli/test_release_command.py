@@ -360,6 +360,7 @@ def test_states_that_are_numbers(run):
 WALKS = DATA.count("walk")
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize(
     ("query", "expected"),
     [

@@ -47,6 +47,7 @@ def plant(file: Path, old: str, new: str, mode: py_compile.PycInvalidationMode) 
     compiled.write_bytes(data)
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("mode", list(py_compile.PycInvalidationMode))
 @pytest.mark.parametrize(("old", "new", "expected"), [(LOUD, QUIET, 0), (QUIET, LOUD, 1)])
 def test_a_pyc_beside_the_file_is_not_read(command, tmp_path, mode, old, new, expected):
@@ -56,6 +57,7 @@ def test_a_pyc_beside_the_file_is_not_read(command, tmp_path, mode, old, new, ex
     assert result.returncode == expected, result.stderr
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("mode", list(py_compile.PycInvalidationMode))
 @pytest.mark.parametrize(("old", "new"), [(HELPER, QUIET_HELPER), (QUIET_HELPER, HELPER)])
 def test_a_pyc_of_a_helper_that_is_not_its_text_is_refused(command, tmp_path, mode, old, new):

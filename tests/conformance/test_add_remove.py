@@ -114,6 +114,7 @@ def brute_force(function, longest):
     return worst
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize("function", [capped_count, capped_length, sampled_count, noisy_bits, summed_bits, histogram])
 def test_the_model_of_lists_of_two_lengths_gives_what_running_the_function_gives(function, size):

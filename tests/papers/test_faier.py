@@ -141,6 +141,7 @@ def test_the_paper_s_bounds_on_the_improved_algorithm():
     assert check(question, "1.233").status == "proved"
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("engine", ["tensors", "frontier"])
 @pytest.mark.parametrize(
     ("improved", "size", "ratio"),
@@ -150,6 +151,7 @@ def test_noisy_max_with_all_neighbours_at_once(improved, size, ratio, engine):
     assert tight_ratio(noisy_max_question(size, improved=improved), engine=engine) == Fraction(ratio)
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("engine", ["tensors", "frontier"])
 @pytest.mark.parametrize(
     ("relation", "improved", "ratio"),

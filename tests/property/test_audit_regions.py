@@ -30,6 +30,7 @@ def largest(q: Fraction, factor: int, delta: Fraction) -> Fraction:
     return min(Fraction(1), factor * q + delta, 1 - max(Fraction(0), 1 - q - delta) / factor)
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("weight", WEIGHTS)
 @pytest.mark.parametrize("runs", [1, 5, 12])
 def test_a_bound_on_epsilon_is_wrong_at_most_as_often_as_it_says(runs, weight):
@@ -75,6 +76,7 @@ def test_p_values_rise_with_epsilon(delta):
         assert (np.diff(values) >= -1e-12).all()
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("weight", WEIGHTS)
 @pytest.mark.parametrize(
     ("left", "right", "runs"), [(30, 2, 100), (100, 0, 100), (1000, 0, 1000), (40_000, 900, 100_000)]

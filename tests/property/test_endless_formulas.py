@@ -67,6 +67,7 @@ def compare(process: DecisionProcess, path: str) -> None:
     assert least == [1 - value for value in largest(process, Not(formula))]
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("path", WRITTEN)
 @pytest.mark.parametrize("seed", selected(range(20), 2))
 def test_written_formulas_against_automata(path, seed):

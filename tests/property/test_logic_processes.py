@@ -100,6 +100,7 @@ def best(process: DecisionProcess, path: list[int], formula: str, *, largest: bo
     return max(values) if largest else min(values)
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("formula", BOUNDED)
 @pytest.mark.parametrize("seed", selected(range(6), 2))
 def test_schedulers_on_bounded_formulas(formula, seed):
@@ -130,6 +131,7 @@ def gaps(process: DecisionProcess, formula: str) -> dict[tuple[int, int], list[t
     }
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("formula", BOUNDED)
 @pytest.mark.parametrize("seed", selected(range(8), 3))
 def test_query_schedulers_on_bounded_formulas(formula, seed):
@@ -289,6 +291,7 @@ def spelled_out(process: DecisionProcess, missing: str) -> DecisionProcess:
     )
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("missing", ["stay", "refuse"])
 @pytest.mark.parametrize("seed", selected(range(60), 6))
 def test_an_action_that_a_state_does_not_have(seed, missing):

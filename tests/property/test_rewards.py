@@ -124,6 +124,7 @@ def expected(process: DecisionProcess, formula: str, state: int, *, largest: boo
     return best(values, largest=largest)
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("formula", ["F a", "F b", "C", "C<=3", "I=2"])
 @pytest.mark.parametrize("seed", selected(range(60), 6))
 def test_rewards_against_all_schedulers(formula, seed):
@@ -138,6 +139,7 @@ def test_rewards_against_all_schedulers(formula, seed):
             assert wanted is INFINITE or fraction(value.low) == wanted, (state, largest)
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("formula", ["F a", "C", "C<=3", "I=2", "(X a) U b", "X (a | X true)"])
 @pytest.mark.parametrize("seed", selected(range(30), 3))
 def test_bounds_on_rewards_are_certified(formula, seed):

@@ -30,6 +30,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("proofs")
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("convert", [True, False])
 @pytest.mark.parametrize("mechanism", PROVED, ids=lambda mechanism: mechanism.name)
 def test_the_instructions_of_every_proof_of_the_library_are_those_of_its_text(mechanism, convert):
@@ -40,6 +41,7 @@ def test_the_instructions_of_every_proof_of_the_library_are_those_of_its_text(me
         assert found == "established"
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("convert", [True, False])
 @pytest.mark.parametrize("program", programs("continuous", "followed"), ids=str)
 def test_a_text_is_followed_to_its_instructions(folder, program, convert):

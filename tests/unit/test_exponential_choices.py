@@ -127,6 +127,7 @@ def middle_cell(data):
     return exponential_mechanism([-abs(2 * rank - len(data)) for rank in ranks], epsilon=1, sensitivity=2)
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("function", [count_by_gumbel, count_by_scores, count_by_powers])
 @pytest.mark.parametrize(("neighbours", "claim"), [("one", "1"), ("add-remove", "1/2")])
 def test_public_cells_scored_on_records(function, neighbours, claim):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests import amounts, corpus
-from tests.amounts import selected
+from tests.amounts import diagonal, selected
 from tests.conftest import LONG_CASES
 
 import privproof
@@ -129,6 +129,13 @@ def test_a_sweep_keeps_as_many_as_it_says_and_loses_none(monkeypatch: pytest.Mon
         assert len(cases) - len(slow) == min(number, kept)
         assert [case if isinstance(case, int) else case.values[0] for case in cases] == list(range(number))  # type: ignore[attr-defined]
         assert all(mark.name == "slow" for case in slow for mark in case.marks)  # type: ignore[attr-defined]
+
+
+def test_a_diagonal_has_every_value_of_every_parameter() -> None:
+    for sizes in ((2, 6), (5, 3), (4, 4), (2, 3, 2), (3,)):
+        kept = diagonal(sizes)
+        assert [set(values) for values in zip(*kept, strict=True)] == [set(range(size)) for size in sizes]
+        assert len(kept) == max(sizes)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").rglob("*.py")), ids=lambda path: path.name)

@@ -228,6 +228,7 @@ def geometric_law(alpha: Fraction, most: int) -> dict[int, Fraction]:
     return {k: (1 - alpha) / (1 + alpha) * alpha ** abs(k) for k in range(-most, most + 1)}
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("alpha", ["1/10", "1/2", "9/10"])
 @pytest.mark.parametrize("beta", ["1/2", "1/20", "1/1000"])
 def test_accuracy_by_summing_the_law(alpha: str, beta: str) -> None:
@@ -394,6 +395,7 @@ def loss_by_hand(rows: list[list[float]], start: list[float], length: int, kerne
     return worst
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize(
     ("noise", "kernel"),
     [
@@ -728,6 +730,7 @@ def mixed_loss(left: dict[int, Fraction], right: dict[int, Fraction], alpha: Fra
     )
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("method", ["auto", "exact", "wasserstein"])
 @pytest.mark.parametrize("epsilon", ["1/2", "1", "ln(2)", "4"])
 def test_a_framework_without_parameters(method: str, epsilon: str) -> None:

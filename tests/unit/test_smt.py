@@ -212,6 +212,7 @@ def noisy_max_probability(inputs: tuple[int, ...], output: int, *, improved: boo
     return total
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("literal", [False, True])
 @pytest.mark.parametrize(
     ("size", "improved", "tight"), [(2, False, "4"), (3, False, "8"), (2, True, "12/5"), (3, True, "24/7")]

@@ -335,6 +335,7 @@ class Patience(Monitor):
         return "interrupted" if self.left < 0 else None
 
 
+@pytest.mark.diagonal
 @pytest.mark.parametrize("times", [0, 1, 5, 20, 60, 150])
 @pytest.mark.parametrize("horizon", [Horizon.up_to(12), Horizon.unbounded()])
 def test_an_interrupt_in_the_middle_of_a_level(times, horizon):

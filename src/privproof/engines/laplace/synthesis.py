@@ -256,7 +256,9 @@ class Synthesis:
         """What the shift of a noise may be a multiple of: (own) only what meets the noise."""
         key = (path, drawn.instruction)
         if key not in self._features:
-            self._features[key] = features(path, drawn) if self.locality is None else self.locality.features(path, drawn)
+            self._features[key] = (
+                features(path, drawn) if self.locality is None else self.locality.features(path, drawn)
+            )
         return self._features[key]
 
     def where(self, path: Path, case: Case, drawn: Drawn | None = None) -> Where:
