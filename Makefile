@@ -48,7 +48,8 @@ NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_comp
 	tested_numbers)) \
 	$(filter-out %_definitions.py,$(wildcard tests/unit/test_checker*.py)) \
 	tests/conformance/test_checker_language.py tests/papers/test_dpctl.py tests/property/test_unbounded.py \
-	tests/property/test_tensor_diagrams.py tests/property/test_endless_formulas.py
+	tests/property/test_tensor_diagrams.py tests/property/test_endless_formulas.py tests/property/test_rewards.py \
+	tests/property/test_paths_and_long_run.py
 
 .PHONY: coverage
 coverage: $(READY)  ## how much of the gate, of asking and of the checker is tested
