@@ -147,6 +147,7 @@ DOORS = {
         "engines/laplace/solver.py",
         "engines/parametric/solvers.py",  # asks whether it is installed
         "evidence/checker/programs/solving.py",
+        "evidence/multipliers.py",
     },
     "cvc5": {"engines/parametric/solvers.py", "evidence/checker/programs/solving.py"},
     "stormpy": {"engines/logic/storm.py"},

@@ -10,13 +10,14 @@ evidence is not accepted has a bug.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from privproof.errors import CertificateRefused
 from privproof.evidence.answers import Answer
 from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof.evidence.checker.linear.documents import supplied
 from privproof.evidence.questions import OtherQuestion, question_document
 from privproof.evidence.sources import take
 from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict
@@ -102,16 +103,24 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     other = _other(answer, certificate.get("verdict"), certificate.get("question"))
     if other:
         return Refusal(f"the certificate is about something else: {other}")
-    outcome = recheck(certificate)
-    if isinstance(outcome, Rejected) and outcome.beyond:
-        take(certificate["question"], f"{outcome.reason} ({outcome.place})")
+    with supplied(_refutations):
         outcome = recheck(certificate)
+        if isinstance(outcome, Rejected) and outcome.beyond:
+            take(certificate["question"], f"{outcome.reason} ({outcome.place})")
+            outcome = recheck(certificate)
     if isinstance(outcome, Rejected):
         return Refusal(f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})")
     other = _other(answer, outcome.verdict, outcome.question) or _beyond(answer, outcome)
     if other:
         return Refusal(f"the certificate establishes something else: {other}")
     return _sealed(answer, certificate, _certified(answer, outcome))
+
+
+def _refutations(conditions: Sequence[str]) -> Sequence[dict[str, object] | None]:
+    """Multipliers for the conditions of a certificate that has none; the search loads a solver, so it waits until one is met."""
+    from privproof.evidence.multipliers import refutations
+
+    return refutations(conditions)
 
 
 def readmit(answer: Answer, certificate: dict[str, Any], asked: AnyQuestion) -> Verdict | Refusal:

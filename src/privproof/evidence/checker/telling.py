@@ -31,10 +31,10 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("words", "enumeration"): ("recomputed", "all compared words"),
     ("words", "worst way"): ("recomputed", "the ratios of all moves, multiplied along the worst way"),
     ("words", "tensors"): ("recomputed", "the output law of every input"),
-    ("program", "alignment"): ("solver", "an alignment, whose conditions a solver showed"),
+    ("program", "alignment"): ("witnessed", "an alignment, whose conditions were followed by their multipliers"),
     ("program", "mixture"): (
-        "solver",
-        "alignments of what is mixed, whose conditions a solver showed, and plans that were added up",
+        "witnessed",
+        "alignments of what is mixed, whose conditions were followed by their multipliers, and plans that were added up",
     ),
     ("program", "loss"): ("witnessed", "an event, whose two probabilities were integrated again"),
     ("program", "corners"): (
@@ -60,8 +60,8 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("measured", "divergences"): ("recomputed", "the divergences of all pairs of laws, from the trees of all runs"),
     ("measured", "order"): ("witnessed", "an order, whose divergence was enclosed again from the trees of runs"),
     ("measured", "point"): ("witnessed", "an epsilon, at which an excess was enclosed again from the trees of runs"),
-    ("measured", "settled"): ("solver", "a proof by alignment, which was checked again"),
-    ("measured", "range"): ("solver", "a proof by alignment that shows the range of losses, which was checked again"),
+    ("measured", "settled"): ("witnessed", "a proof by alignment, which was checked again"),
+    ("measured", "range"): ("witnessed", "a proof by alignment that shows the range of losses, which was checked again"),
     ("measured", "pure"): ("witnessed", "a proof of an epsilon, which was checked again"),
     ("composed", "composition"): ("recomputed", "the losses of all uses, and their composition"),
     ("composed", "losses"): ("recomputed", "the losses of one use on two data sets, and their composition"),
@@ -101,8 +101,9 @@ def how(accepted: Accepted, asked: Mapping[str, object]) -> dict[str, str]:
     kind, method = str(asked.get("kind")), str(accepted.details.get("method"))
     by, words = _HOW["words" if kind in _WORDS else kind, method]
     found = {"by": by, "method": method, "words": words}
-    if by == "solver":
-        found["solver"] = str(accepted.details["solver"])
+    if accepted.details.get("solver") is not None:  # what has no multipliers was shown by a solver
+        shown = words.replace("were followed by their multipliers", "a solver showed")
+        found |= {"by": "solver", "words": shown, "solver": str(accepted.details["solver"])}
     if "above" in accepted.details:
         larger, words = _HOW["words" if kind in _WORDS else kind, str(accepted.details["above"])]
         found["words"] += f"; a larger epsilon, {larger}: {words}"

@@ -41,13 +41,25 @@ from privproof.evidence.checker.programs.paths import Alignment, Path, paths_of,
 from privproof.evidence.checker.programs.products import product_of
 from privproof.evidence.checker.programs.promises import Promise, prices, read_promises
 from privproof.evidence.checker.programs.ranges import read_range
-from privproof.evidence.checker.programs.solving import Condition, Solver
+from privproof.evidence.checker.programs.solving import Condition, establish
 from privproof.evidence.checker.programs.states import State, cost_of
 from privproof.evidence.checker.programs.terms import INT, REAL, both, implies, number, plus, times
 from privproof.exact import ONE, ZERO, Epsilon, Rational
 from privproof.exact.balls import precision
 
-_MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions", "promises", "foretold", "places", "range")
+_MEMBERS = (
+    "method",
+    "cuts",
+    "bounds",
+    "paths",
+    "invariants",
+    "conditions",
+    "promises",
+    "foretold",
+    "places",
+    "range",
+    "multipliers",
+)
 _MOST_PLACES = 2
 """At so many places may the runs differ in a list that is kept; more are not covered."""
 _MOST_TIMES = 100_000
@@ -79,9 +91,7 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
         _kept(state, path, alignments[path], promises, foretold, bounds, losses, () if path.start else once)
         for path in paths
     ]
-    solver = Solver()
-    for condition in conditions:
-        solver.establish(condition, definitions)
+    solver = establish(conditions, definitions, evidence, limits)
     declared = program.declared
     delta = declared.given
     more = f", plus delta = {str(delta)[:200]}," if delta.constant != 0 or any(delta.terms.values()) else ""
@@ -93,7 +103,7 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
             "method": "alignment",
             "paths": len(paths),
             "conditions": len(conditions),
-            "solver": f"{solver.name} {solver.version}",
+            "solver": solver,
             "foretold": len(flow.outputs),
         },
         shifts=shifts,

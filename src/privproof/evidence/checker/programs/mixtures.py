@@ -265,8 +265,8 @@ def _factors(
     classes: list[list[Row]],
     value: object,
     limits: Limits,
-) -> tuple[dict[tuple[int | None, int | None], Rational], str]:
-    """What the alignments show: a number that is at least e^epsilon for pairs of classes, either way; and by which solver."""
+) -> tuple[dict[tuple[int | None, int | None], Rational], str | None]:
+    """What the alignments show: a number that is at least e^epsilon for pairs of classes, either way; the solver that was asked, if any."""
     solvers: dict[str, None] = {}
     added = inner.relation == ADD_REMOVE
     found: dict[tuple[int | None, int | None], Rational] = {}
@@ -290,11 +290,12 @@ def _factors(
         if alignment.get("method") != "alignment":
             refuse("a pairing is shown by an alignment", f"{place}.alignment")
         shown = proved_by_alignment(read_program(asked, declared, limits), alignment, limits)
-        solvers[str(shown.details["solver"])] = None
+        if shown.details["solver"] is not None:
+            solvers[str(shown.details["solver"])] = None
         most = epsilon.enclosure()[1]
         for one, other in pairs:
             found[one, other] = found[other, one] = most
-    return found, ", ".join(solvers)
+    return found, ", ".join(solvers) or None
 
 
 def _pair(value: object, count: int, place: str, *, added: bool) -> tuple[int, int | None]:

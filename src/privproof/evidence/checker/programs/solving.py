@@ -1,22 +1,26 @@
-"""Validity of conditions, asked of an SMT solver: cvc5 if it is installed, otherwise Z3.
+"""Validity of conditions: by the multipliers that the evidence has for them, and without a solver.
 
-This is the checker's only door to anything outside the standard library, python-flint and `privproof.exact`: the solver is loaded
-when a certificate is read whose evidence needs one.
+The conditions are linear over integers and reals and without quantifiers.  A condition is valid if its negation has no solution, and
+`linear` says how multipliers show that.
 
-The conditions are linear over integers and reals and without quantifiers, so solvers decide them.  The effort is bounded
-in the solver's own units.  A condition counts as valid only if its negation is found to be unsatisfiable.
+Where the evidence has none, as in older certificates, an SMT solver is asked: cvc5 if it is installed, otherwise Z3.  It is loaded
+then and not before, its effort is bounded in its own units, and what it showed is said to be shown by a solver.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 from typing import Any
 
-from privproof.evidence.checker.outcomes import refuse
+from privproof.evidence.checker.documents import a_list, an_object
+from privproof.evidence.checker.linear.documents import complete, read_refutation
+from privproof.evidence.checker.linear.normal import clauses_of
+from privproof.evidence.checker.linear.rule import refuted
+from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.programs.terms import both
 from privproof.exact.patience import pause, seconds_left
 
@@ -49,6 +53,28 @@ class Condition:
         lines += [f"(assert {term})" for term in self.known]
         lines.append(f"(assert (not {both(term for _, term in (self.goals if goals is None else goals))}))")
         return "\n".join(lines)
+
+
+def establish(
+    conditions: Sequence[Condition], definitions: str, evidence: dict[str, object], limits: Limits
+) -> str | None:
+    """Refuse conditions that are not found to be valid; the solver that was asked, if one was."""
+    place = "evidence.multipliers"
+    if "multipliers" not in evidence:
+        complete(evidence, [condition.script(definitions) for condition in conditions])
+    given = a_list(evidence.get("multipliers", [None] * len(conditions)), place)
+    if len(given) != len(conditions):
+        refuse(f"there are {len(conditions)} conditions, and {len(given)} refutations of their negations", place)
+    solver: Solver | None = None
+    for i, (condition, item) in enumerate(zip(conditions, given, strict=True)):
+        if item is None:
+            solver = solver or Solver()
+            solver.establish(condition, definitions)
+        else:
+            here = f"{place}[{i}]"
+            clauses = clauses_of(condition.script(definitions))
+            refuted(clauses, read_refutation(an_object(item, here), here, limits), here)
+    return None if solver is None else f"{solver.name} {solver.version}"
 
 
 class Solver:
