@@ -77,6 +77,14 @@ bench-details: $(READY)  ## tables that look closer at some engines: half an hou
 	$(BIN)/python benchmarks/gaussian.py
 	$(BIN)/python benchmarks/release.py
 
+.PHONY: proofs
+proofs: $(READY)  ## rules of the checker in Coq, and what was extracted from them beside the checker; needs coq and OCaml's zarith
+	mkdir -p proofs/build
+	cd proofs && for file in Vectors Linear Dominate Nonneg Compare Extract; do coqc -Q . "" $$file.v || exit 1; done
+	cp proofs/recheck.ml proofs/build
+	cd proofs/build && ocamlfind ocamlopt -w -a -package zarith -linkpkg rules.mli rules.ml recheck.ml -o recheck
+	$(BIN)/python proofs/corpus.py | proofs/build/recheck
+
 .PHONY: pictures
 pictures: $(READY)  ## the pictures of the documentation, drawn anew
 	for script in docs/pictures/ideas/draw_ideas.py docs/pictures/terminal/record.py docs/pictures/release/draw.py docs/pictures/audit/draw_audits.py; \

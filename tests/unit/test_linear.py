@@ -40,8 +40,11 @@ class Writer:
             return f"({self.random.choice('+-')} {one} {other})"
         if choice < 0.75:
             return f"(* (/ 3.0 2.0) {one})"
-        if choice < 0.85:
+        if choice < 0.8:
             return f"(to_real (to_int {one}))"
+        if choice < 0.85:
+            head, whole = self.random.choice(["div", "mod"]), self.random.choice(["i", "j", "(+ i (* 2 j))", "(- i 5)"])
+            return f"(to_real ({head} {whole} {self.random.choice(['2', '3', '(- 2)'])}))"
         return f"(ite {self.truth(depth - 1)} {one} {other})"
 
     def truth(self, depth: int) -> str:
@@ -216,6 +219,9 @@ def test_every_part_of_a_refutation_is_needed() -> None:
         "(declare-const x Real)(assert (> (/ 1.0 x) 1.0))",
         "(declare-const x Real)(assert (exists ((y Real)) (> y x)))",
         "(declare-const x Real)(assert (distinct x x))",
+        "(declare-const i Int)(assert (= (div i 0) 1))",
+        "(declare-const i Int)(assert (= (mod 5 i) 1))",
+        "(declare-const x Real)(assert (= (div x 2) 1.0))",
         "(assert z)",
         "(check-sat)",
         "(assert " + "(not " * 500 + "true" + ")" * 501,

@@ -17,6 +17,7 @@ import z3
 
 from privproof.evidence.checker.linear.normal import Clauses, Form, clauses_of
 from privproof.evidence.checker.linear.rule import Refutation
+from privproof.evidence.checker.outcomes import Refusal
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.patience import pause
 
@@ -36,7 +37,7 @@ def refutations(conditions: Sequence[str]) -> list[dict[str, object] | None]:
 def _document(condition: str) -> dict[str, object] | None:
     try:
         found = multipliers(clauses_of(condition))
-    except NoMultipliers:
+    except (NoMultipliers, Refusal):  # it does not follow, or is not linear: that is for a solver to say
         return None
     return {
         "atoms": [[str(form.constant), *([n, str(x)] for n, x in form.parts)] for form in found.atoms],

@@ -61,7 +61,10 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("measured", "order"): ("witnessed", "an order, whose divergence was enclosed again from the trees of runs"),
     ("measured", "point"): ("witnessed", "an epsilon, at which an excess was enclosed again from the trees of runs"),
     ("measured", "settled"): ("witnessed", "a proof by alignment, which was checked again"),
-    ("measured", "range"): ("witnessed", "a proof by alignment that shows the range of losses, which was checked again"),
+    ("measured", "range"): (
+        "witnessed",
+        "a proof by alignment that shows the range of losses, which was checked again",
+    ),
     ("measured", "pure"): ("witnessed", "a proof of an epsilon, which was checked again"),
     ("composed", "composition"): ("recomputed", "the losses of all uses, and their composition"),
     ("composed", "losses"): ("recomputed", "the losses of one use on two data sets, and their composition"),

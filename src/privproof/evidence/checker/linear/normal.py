@@ -8,7 +8,8 @@ number:
   ``e + c >= 0`` is ``-e - c - 1 >= 0``; otherwise the first coefficient is 1 or -1.  Of an atom and its negation the one whose first
   coefficient is above 0 has the number, and the other one its negative.  An equation is two atoms;
 - a choice between numbers becomes a new variable v, with ``v = a`` where the condition holds and ``v = b`` where it does not; the
-  integer part of t becomes a new integer v with ``v <= t < v + 1``;
+  integer part of t becomes a new integer v with ``v <= t < v + 1``, and the quotient of an integer t by a constant k a new integer v
+  with ``0 <= t - k v < |k|``;
 - connectives become a literal of their own with the clauses that define it.
 
 Each step keeps what has a solution: a solution of the formulas gives one of the clauses, by the values of the new variables and literals.
@@ -203,6 +204,20 @@ class Clauses:
         assert isinstance(found, Form)
         return found
 
+    def quotient(self, of: Form, by: Rational) -> Form:
+        """The quotient of an integer by a constant integer, such that the remainder is at least 0."""
+        if by.q != 1 or by == 0 or not (self._integral(of) and _counts(of)):
+            refuse("quotients are of integers by constant integers other than 0", "evidence")
+        key = ("quotient", of, by)
+        found = self._gates.get(key)
+        if found is None:
+            found = self._gates[key] = self.variable(whole=True)
+            remainder = of.plus(found, -by)
+            self.demand((self.at_least(remainder, strict=False),))
+            self.demand((self.at_least(Form((), abs(by)).plus(remainder, -ONE), strict=True),))
+        assert isinstance(found, Form)
+        return found
+
 
 def _counts(form: Form) -> bool:
     """Whether a form of integers is an integer."""
@@ -325,6 +340,10 @@ class _Reading:
                 return only
             case "to_int", [only]:
                 return clauses.floor(only)
+            case "div", [one, other] if not other.parts:
+                return clauses.quotient(one, other.constant)
+            case "mod", [one, other] if not other.parts:
+                return one.plus(clauses.quotient(one, other.constant), -other.constant)
             case "=", [one, other]:
                 return clauses.equal(one, other)
             case ((">=" | "<="), [one, other]):

@@ -10,7 +10,7 @@ a million answers, while H_mu is 0.016.
 
 All discrete parts of the result are foretold.  How many values a truth value has is known, and a tag that is written down; of one
 whole number the certificate says between which bounds it lies, expressions in the length of the lists and in public numbers, and the
-solver shows it.
+checker shows it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,5 @@
+(* The rules as programs: [refutes] and [dominate] in OCaml, with its integers of any size. *)
+Require Import Extraction ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlZBigInt.
+Require Import Vectors Linear Dominate.
+Extract Constant BinInt.Z.ggcd => "(fun a b -> let open Big_int_Z in let g = gcd_big_int a b in if sign_big_int g = 0 then (g, (g, g)) else (g, (div_big_int a g, div_big_int b g)))".
+Extraction "build/rules.ml" refutes dominate.
