@@ -22,6 +22,7 @@ from privproof.execution.workers import Workers
 from privproof.formats import table_counting
 from privproof.formats.table_counting import Part, count_part
 from privproof.formats.tables import ROWS_AT_ONCE, Bins, Reading, summarise
+from privproof.release import Chain, Request, calibrate, count, histogram, release, release_table
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -305,3 +306,39 @@ def test_series_beyond_the_memory_that_may_be_taken_are_told(monkeypatch):
     with pytest.raises(FormatError, match="there are 2 series and 2 states") as caught:
         summarise(Reading.of(arrow_table(), column="v", series="who"))
     assert caught.value.code == "memory"
+
+
+# ------------------------------------------------------------------------------------------------------------- releases
+
+CHAIN = Chain.of({"a": {"a": "0.9", "b": "0.1"}, "b": {"a": "0.4", "b": "0.6"}})
+
+
+def test_frames_in_and_frames_out():
+    """The same release of a frame, of a file of it, and of its series; what is released goes into frames again."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"v": ["a", "b", "b", "a"] * 10})
+    said = []
+    asked = Request(data=frame, column="v", query="histogram", epsilon="ln(2)", priors=CHAIN, seed=1)
+    record = release_table(asked, told=said.append)
+    assert record.verdict.status == "proved"
+    assert record.source.data["files"] == "DataFrame of pandas"
+    assert any("method quilt" in text for text in said)
+    again = calibrate(CHAIN, length=40, query=histogram(CHAIN.states), epsilon="ln(2)")
+    assert release(again, frame["v"].tolist(), seed=1).values == record.released.values
+    out = pa.table(record.released)
+    assert out.column("name").to_pylist() == ["a", "b"]
+    assert [Fraction(text) for text in out.column("exact").to_pylist()] == list(record.released.values.values())
+    assert out.column("value").to_pylist() == [float(value) for value in record.released.values.values()]
+
+
+def test_polars_takes_what_was_released():
+    polars = pytest.importorskip("polars")
+    made = calibrate(CHAIN, length=4, query=count("b"), epsilon=1)
+    assert polars.DataFrame(release(made, ["a", "b", "b", "a"], seed=1)).columns == ["name", "value", "exact"]
+
+
+def test_a_prior_that_is_fitted_to_the_very_frame_is_told():
+    frame = pa.table({"v": ["a", "b", "b", "a"] * 10})
+    record = release_table(Request(data=frame, public=frame, column="v", query="count:b", epsilon=1, seed=1))
+    assert record.source.private
+    assert any("fitted to the private data" in text for text in record.source.warnings)

@@ -166,9 +166,8 @@ def release(
         jobs=jobs,
         paid=None if account is None else Paid(Ledger(account), dataset, analyst, note),
     )
-    doing(f"counting {', '.join(data)}")
     try:
-        found = release_table(request, compare=report is not None)
+        found = release_table(request, compare=report is not None, told=doing)
     except BudgetError as problem:
         if request.paid is None or (problem.code, problem.place) != ("budget", "budget"):
             raise

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 PART_ROWS = 1 << 24
 """The rows of a Parquet file that are one part, where its row groups are not larger: a second's work, or more."""
+_TOLD = 1 << 21
+"""Rows between two words about how far counting has come: about a tenth of a second's."""
 _ENDINGS = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".tab.gz", ".parquet", ".pq")
 """The files of a folder that are tables."""
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -73,8 +75,9 @@ class Counting:
         self._run = reading.series is None and reading.time is None and reading.bins is None
         self._identities = Identities(reading.missing)
         self._clock: Clock | None = None
+        self._tell = _TOLD
 
-    def read(self, part: Part, *, rows: int, backend: Backend) -> None:
+    def read(self, part: Part, *, rows: int, backend: Backend, told: Callable[[str], None] = lambda _: None) -> None:
         """Count a part, which follows what was counted before.
 
         Raises:
@@ -88,6 +91,9 @@ class Counting:
                     self._add(piece)
                 except Refusal as refusal:
                     raise _fault(part, refusal, self.tally.rows - begun + refusal.row) from None
+                if self.tally.rows >= self._tell:
+                    self._tell = self.tally.rows + _TOLD
+                    told(f"{self.tally.rows:,} rows counted")
                 if (said := growth.beyond()) is not None:
                     raise FormatError(
                         "memory",
@@ -159,7 +165,9 @@ def count_part(reading: Reading, part: Part, *, rows: int, backend: Backend) -> 
     return counting
 
 
-def count_parts(reading: Reading, *, rows: int, backend: Backend, mapped: Mapped | None) -> Counting:
+def count_parts(
+    reading: Reading, *, rows: int, backend: Backend, mapped: Mapped | None, told: Callable[[str], None]
+) -> Counting:
     """Count all parts of a table in their order.
 
     Raises:
@@ -169,11 +177,12 @@ def count_parts(reading: Reading, *, rows: int, backend: Backend, mapped: Mapped
     counting = Counting(reading)
     if mapped is None or len(parts) == 1 or not all(isinstance(part.source, Path) for part in parts):
         for part in parts:
-            counting.read(part, rows=rows, backend=backend)
+            counting.read(part, rows=rows, backend=backend, told=told)
         return counting
     apart = partial(count_part, reading, rows=rows, backend=backend)
     for part, counted in zip(parts, mapped(apart, parts), strict=True):
         counting.join(counted, part)
+        told(f"{counting.tally.rows:,} rows counted")
     return counting
 
 

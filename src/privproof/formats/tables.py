@@ -10,7 +10,7 @@ are facts about the data.  For a release, name the states (or bins) beforehand; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -200,7 +200,12 @@ class Summary:
 
 
 def summarise(
-    reading: Reading, *, rows: int = ROWS_AT_ONCE, backend: Backend = "auto", mapped: Mapped | None = None
+    reading: Reading,
+    *,
+    rows: int = ROWS_AT_ONCE,
+    backend: Backend = "auto",
+    mapped: Mapped | None = None,
+    told: Callable[[str], None] | None = None,
 ) -> Summary:
     """Read the table once and count.
 
@@ -209,6 +214,7 @@ def summarise(
         rows: how many rows are held at once, at most.
         backend: "arrow" for pyarrow, "plain" for the standard library, "auto" for the first of them that is there.
         mapped: how files, and parts of Parquet files, are counted apart, such as ``partial(map_chunks, workers)``; the result is the same.
+        told: is told now and then how many rows are counted.
 
     Raises:
         FormatError: with the file, the row (the first one after the header is row 1) and the column at fault.
@@ -223,7 +229,7 @@ def summarise(
     >>> summary.transitions.tolist()
     [[0, 1], [0, 1]]
     """
-    counting = count_parts(reading, rows=max(1, rows), backend=backend, mapped=mapped)
+    counting = count_parts(reading, rows=max(1, rows), backend=backend, mapped=mapped, told=told or (lambda _: None))
     tally = counting.tally
     if tally.rows == tally.missing:
         named = [str(one) if isinstance(one, Path) else stream_name(one) for one in reading.sources]

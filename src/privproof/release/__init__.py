@@ -27,6 +27,7 @@ from privproof.release.locations import (
     verify_locations,
 )
 from privproof.release.releasing import Released, exact_answers, noisy, release
+from privproof.release.tables import Paid, Record, Request, release_table
 from privproof.release.verifying import verify
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.channels import Channel
@@ -62,14 +63,17 @@ __all__ = [
     "Map",
     "Network",
     "Node",
+    "Paid",
     "PlanarGeometric",
     "PlanarLaplace",
     "Projection",
     "Protected",
     "Query",
     "Quilts",
+    "Record",
     "ReleaseQuestion",
     "Released",
+    "Request",
     "Resampled",
     "Reservation",
     "Spending",
@@ -90,6 +94,7 @@ __all__ = [
     "quilts",
     "read_account",
     "release",
+    "release_table",
     "remapped",
     "resampling_planar_geometric",
     "resampling_planar_laplace",

@@ -230,8 +230,9 @@ def calibrated(
     method: Method,
     noise: Literal["geometric", "laplace"],
     name: str = "",
+    told: Callable[[str], None] = lambda _: None,
 ) -> Calibrated:
-    """The least noise for a query whose laws may be known already; see `calibrate`."""
+    """The least noise for a query whose laws may be known already; see `calibrate`.  Which method is tried, `told` is told."""
     priors, sizes, query = laws.priors, laws.lengths, laws.query
     if isinstance(entries, bool) or not isinstance(entries, int) or entries < 1:
         raise ScenarioError("entries", f"entries = {entries!r}", place="entries", hint="how many there are in all")
@@ -252,6 +253,7 @@ def calibrated(
             if query.kind == "sum" and _large(laws):
                 refused[candidate] = "the tables of laws would be large; it may still be asked for by name"
                 continue
+        told(f"looking for the least noise by the method {candidate}, {entries:,} entries")
         try:
             found[candidate] = _PLANS[candidate](laws, budget.epsilon)
         except PrivproofError as problem:

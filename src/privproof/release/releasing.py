@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 from privproof.drawing.showing import Shown
@@ -42,6 +43,19 @@ class Released(Shown):
         if len(self.values) != 1:
             raise QuestionError("query", f"{len(self.values)} numbers were released", place="value", hint=".values")
         return next(iter(self.values.values()))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The values as a stream of Arrow, which frames are made of: their names, as floats, and exactly as texts."""
+        try:
+            arrow = import_module("pyarrow")
+        except ImportError:
+            raise QuestionError(
+                "extra", "a stream of Arrow needs pyarrow", place="released", hint="pip install 'privproof[data]'"
+            ) from None
+        values = list(self.values.values())
+        columns = {"name": list(self.values), "value": list(map(float, values)), "exact": list(map(str, values))}
+        stream: object = arrow.table(columns).__arrow_c_stream__(requested_schema)
+        return stream
 
 
 def release(

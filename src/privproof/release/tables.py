@@ -5,7 +5,7 @@ Nothing is released unless its privacy was proved and the independent checker ac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -16,17 +16,20 @@ import numpy as np
 
 from privproof.drawing.showing import Shown
 from privproof.engines.releases.costs import upper
+from privproof.engines.releases.quilts import spent
 from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence import Verdict
 from privproof.exact import Epsilon, Number, fraction
+from privproof.exact import epsilon as exact_epsilon
 from privproof.execution.chunks import map_chunks
 from privproof.execution.workers import Workers
 from privproof.formats.table_streams import stream_name
 from privproof.formats.tables import Bins, Reading, Summary, summarise
-from privproof.release import Calibrated, Released, calibrate, exact_answers, noisy, spent
+from privproof.release.calibrating import Calibrated, calibrated, laws_about
 from privproof.release.comparing import errors_by_method
 from privproof.release.ledger import Entry, Ledger
 from privproof.release.ledger import Quilts as QuiltRule
+from privproof.release.releasing import Released, exact_answers, noisy
 from privproof.release.verifying import verify_calibrated
 from privproof.scenarios import Band, Chain
 from privproof.scenarios.queries import parse_query
@@ -120,6 +123,18 @@ class Request:
     jobs: int = 1
     paid: Paid | None = None
 
+    def __post_init__(self) -> None:
+        """One table, one prior and a budget of any kind may be given as they are."""
+        for name in ("data", "public"):
+            given = getattr(self, name)
+            listed = given if isinstance(given, list | tuple) else (given,)
+            object.__setattr__(self, name, tuple(Path(one) if isinstance(one, str) else one for one in listed))
+        if self.priors is not None:
+            listed = (self.priors,) if isinstance(self.priors, Chain | Band) else tuple(self.priors)
+            object.__setattr__(self, "priors", listed)
+            object.__setattr__(self, "told", self.told or "given")
+        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
+
     @property
     def private(self) -> bool:
         """Whether the prior is fitted to the private data itself."""
@@ -183,16 +198,25 @@ class Record(Shown):
         return tuple(prior for prior in self.made.question.priors if isinstance(prior, Chain | Band))
 
 
-def release_table(request: Request, *, compare: bool = False) -> Record:
-    """Release a query of a table.
+def release_table(request: Request, *, compare: bool = False, told: Callable[[str], None] = lambda _: None) -> Record:
+    """Release a query of a table: count it, find the noise, prove that it is enough, and draw it.
 
     Args:
         request: what is to be released.
         compare: also compute what every method would need at several budgets.
+        told: is told what is being done, where that takes long.
+
+    >>> table = {"state": ["rest", "walk", "walk", "rest"] * 25}
+    >>> import pandas
+    >>> chain = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
+    >>> asked = Request(data=pandas.DataFrame(table), column="state", query="count:walk", epsilon=1, priors=chain, seed=7)
+    >>> record = release_table(asked)
+    >>> record.verdict.status, str(record.released.value)
+    ('proved', '54')
     """
     if request.gaps not in ("joined", "independent"):
         raise QuestionError("gaps", f"{request.gaps!r}", place="gaps", hint="joined, independent")
-    priors, where, summary = _prepared(request)
+    priors, where, summary = _prepared(request, told)
     split = summary.chains > sum(summary.totals.values())
     gaps = split and request.gaps == "joined"
     if gaps:
@@ -202,17 +226,16 @@ def release_table(request: Request, *, compare: bool = False) -> Record:
     middles = None if request.bins is None else dict(zip(request.bins.names, request.bins.middles, strict=True))
     query = parse_query(request.query, known, middles)
     lengths = list(summary.totals if gaps else summary.lengths)
-    made = calibrate(
-        priors,
-        query=query,
+    made = calibrated(
+        laws_about(priors, query, None, lengths)[0],
         epsilon=request.epsilon,
-        lengths=lengths,
         entries=summary.entries,
         gaps=gaps,
         method=request.method,  # type: ignore[arg-type]
         noise=request.noise,  # type: ignore[arg-type]
+        told=told,
     )
-    told = (
+    warnings = (
         (_FITTED, request.private),
         (_SEEDED, request.seed is not None),
         (_INDEPENDENT, split and not gaps),
@@ -224,8 +247,9 @@ def release_table(request: Request, *, compare: bool = False) -> Record:
         private=request.private,
         secure=request.seed is None,
         assumptions=_assumptions(summary, priors, gaps=gaps),
-        warnings=tuple(text for text, holds in told if holds),
+        warnings=tuple(text for text, holds in warnings if holds),
     )
+    told(f"proving that the noise of the method {made.method} is enough")
     verdict = verify_calibrated(made)
     if verdict.status != "proved":
         return Record(made, verdict, source)
@@ -283,25 +307,30 @@ def pay(paid: Paid, made: Calibrated, verdict: Verdict, *, seeded: bool) -> Entr
     )
 
 
-def _counted(request: Request, sources: Sequence[Any], states: Sequence[str] | None) -> Summary:
+def _counted(
+    request: Request, sources: Sequence[Any], states: Sequence[str] | None, told: Callable[[str], None]
+) -> Summary:
+    told(f"counting {_names(sources)}")
     with Workers(jobs=request.jobs) as workers:
         mapped = None if workers.alone else partial(map_chunks, workers)
-        return summarise(_reading(request, sources, states), mapped=mapped)
+        return summarise(_reading(request, sources, states), mapped=mapped, told=told)
 
 
-def _prepared(request: Request) -> tuple[tuple[Chain, ...] | tuple[Band, ...], str, Summary]:
+def _prepared(
+    request: Request, told: Callable[[str], None]
+) -> tuple[tuple[Chain, ...] | tuple[Band, ...], str, Summary]:
     """The priors, where they come from, and what the private table holds."""
     if request.priors is not None:
-        summary = _counted(request, request.data, request.priors[0].states)
+        summary = _counted(request, request.data, request.priors[0].states, told)
         _agree(summary, request.priors[0])
         return request.priors, request.told, summary
     if request.public:
-        public = _counted(request, request.public, request.states)
+        public = _counted(request, request.public, request.states, told)
         chain = _fitted(request, public)
-        summary = _counted(request, request.data, chain.states)
+        summary = _counted(request, request.data, chain.states, told)
         _agree(summary, chain)
         return (chain,), f"fitted to {_names(request.public)} ({public})", summary
-    summary = _counted(request, request.data, request.states)
+    summary = _counted(request, request.data, request.states, told)
     return (_fitted(request, summary),), "fitted to the private data itself", summary
 
 
