@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.cli.test_errands import TEXT
 
+import privproof
 from privproof.auditing.asking import audit
 from privproof.errors import QuestionError
 from privproof.execution.chunks import map_chunks
@@ -64,6 +70,19 @@ def test_a_worker_that_is_killed_changes_nothing(executor, tmp_path):
     alone, shared = audit(tells, **options), audit(tells, executor=executor, **options)
     assert Path(mark).exists()
     assert (shared.epsilon, shared.tests, shared.histogram) == (alone.epsilon, alone.tests, alone.histogram)
+
+
+def test_a_project_is_checked_there(address, tmp_path):
+    for name, claim in (("fine", "ln(2)"), ("tight", "1/2")):
+        (tmp_path / f"{name}.py").write_text(TEXT.format(epsilon=claim))
+    command = [sys.executable, "-m", "privproof", "check", "fine.py", "tight.py", "--json", "--no-cache"]
+    known = {**os.environ, "PYTHONPATH": str(Path(privproof.__file__).parents[1])}
+    run = partial(subprocess.run, cwd=tmp_path, env=known, capture_output=True, text=True, timeout=300, check=False)
+    here, there = run(command), run([*command, "--cluster", address])
+    assert (here.returncode, there.returncode) == (1, 1), there.stderr
+    found = [[{**each, "seconds": 0} for each in json.loads(done.stdout)] for done in (here, there)]
+    assert [each["verdict"] for each in found[0]] == ["proved", "refuted"]
+    assert found[0] == found[1]
 
 
 def ends_its_process(number: int) -> int:

@@ -33,6 +33,7 @@ from privproof.cli.common import (
 from privproof.cli.options import (
     AsJson,
     CertificateOut,
+    Cluster,
     DeltaText,
     EngineName,
     HorizonText,
@@ -101,6 +102,7 @@ def check(
             "--jobs", "-j", min=1, help="Of several mechanisms or sizes, how many at once; default: one per processor."
         ),
     ] = None,
+    cluster: Cluster = None,
     fail_on: Annotated[
         str | None, typer.Option("--fail-on", help="The mildest verdict that fails: unknown (default) or refuted.")
     ] = None,
@@ -168,8 +170,13 @@ def check(
             junit=junit,
             sarif=sarif,
             report=report,
+            cluster=cluster,
+            seconds=seconds,
         )
         check_project(found, wanted)
+    if cluster is not None:
+        said = "--cluster is about several mechanisms"
+        raise QuestionError("option", said, place="--cluster", hint="privproof check FOLDER --cluster ...")
     target = named[0]
     limit = time_limit if time_limit is not None else configured.time_limit
     begin(target, limit, as_json=as_json or part)

@@ -16,10 +16,11 @@ from typing import Any, NoReturn
 
 from privproof import __version__
 from privproof.cli.answers import Answer, console, end, gathered, json_line, rendered, say, write
+from privproof.cli.errands import errand, run_errands
 from privproof.cli.processes import started
 from privproof.cli.supervising import INTERRUPTED, Supervision
 from privproof.cli.working import WHY, doing, interrupted, unfinished
-from privproof.execution.workers import limit_processors, processors
+from privproof.execution.workers import cluster, limit_processors, processors
 from privproof.projects.discovery import Target
 from privproof.projects.results import STATUS, Outcome, Result, overall
 from privproof.reporting.junit import junit
@@ -48,6 +49,8 @@ class Wanted:
         junit: where to write JUnit XML.
         sarif: where to write SARIF.
         report: where to write a page.
+        cluster: the address of a cluster that makes them, instead of processes of this machine.
+        seconds: the time limit of each.
     """
 
     options: tuple[str, ...]
@@ -58,13 +61,19 @@ class Wanted:
     junit: Path | None = None
     sarif: Path | None = None
     report: Path | None = None
+    cluster: str | None = None
+    seconds: float = PATIENCE
 
 
 def check_project(targets: Sequence[Target], wanted: Wanted) -> NoReturn:
     """Check every target and end with all verdicts."""
     results: dict[Target, Result] = {}
     _tell_so_far(targets, results, wanted)
-    _run(targets, wanted, results)
+    for target in targets:
+        if target.problem is not None:
+            results[target] = _wrong(target, vars(target.problem), f"privproof: {target.problem}\n")
+    run = _run if wanted.cluster is None else _run_elsewhere
+    run([target for target in targets if target.problem is None], targets, wanted, results)
     answered = _in_order(targets, results, "interrupted")
     if wanted.junit is not None:
         write(wanted.junit, junit(answered, fail_on=wanted.fail_on))
@@ -106,14 +115,28 @@ def _tell_so_far(targets: Sequence[Target], results: Mapping[Target, Result], wa
     unfinished(lambda _: {"out": out, "status": status or STATUS["unknown"], "err": "", **silent})
 
 
-def _run(targets: Sequence[Target], wanted: Wanted, results: dict[Target, Result]) -> None:
+def _run_elsewhere(
+    asked: Sequence[Target], targets: Sequence[Target], wanted: Wanted, results: dict[Target, Result]
+) -> None:
+    """Fill in the results, as they come from a cluster."""
+    begun = time.monotonic()
+    command = ("check", *wanted.options, "--part", "--json", "--")
+    errands = [errand((*command, target.text), target.file, wanted.seconds) for target in asked]
+    doing(f"{len(asked)} mechanisms on {wanted.cluster}")
+    with cluster(wanted.cluster) as executor:
+        assert executor is not None
+        answers = run_errands(executor, errands, lambda: "interrupted" if interrupted() else None)
+        for target, answer in zip(asked, answers, strict=False):
+            results[target] = _result(target, answer, time.monotonic() - begun)
+            doing(_progress(len(results), len(targets), ()))
+            _tell_so_far(targets, results, wanted)
+
+
+def _run(asked: Sequence[Target], targets: Sequence[Target], wanted: Wanted, results: dict[Target, Result]) -> None:
     """Fill in the results, as they come."""
     from privproof.cli.application import application
 
-    waiting = [target for target in targets if target.problem is None]
-    for target in targets:
-        if target.problem is not None:
-            results[target] = _wrong(target, vars(target.problem), f"privproof: {target.problem}\n")
+    waiting = list(asked)
     limit_processors(processors() // max(1, min(wanted.jobs, len(waiting))))  # for the workers, which are copies
     running: dict[Target, tuple[Supervision, float]] = {}
     stopping, told = False, ""
