@@ -51,6 +51,30 @@ KNOWN = [
 ]
 
 
+def _probabilities(function, data):
+    """What is shown on some zeros and ones, each with a ball around its probability."""
+    model = registers(function, len(data))
+    roles = Roles(model, (rational(0), rational(1)))
+    sums = [roles.sum(each, roles.counted(each, data)) for each in roles.shaped]
+    roles.evaluate(sums, lambda: None)
+    return {outcome.text: roles.value(each) for outcome, each in zip(model.outcomes, sums, strict=True)}
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_last_of_equal_noises_lies_in_the_range_of_the_first(k):
+    inside = _probabilities(k_min_max.having(k=k), [1] * (k + 1))["-1"]
+    assert abs(inside - rational(k - 1) / (k + 1)).lower() <= 0
+    assert inside.rad() < 1e-12
+
+
+@pytest.mark.parametrize("function", [sparse_vector, mix_one, mix_two, noisy_max, m_range, k_min_max])
+def test_something_is_shown_with_probability_one(function):
+    """An outcome that was forgotten would be missing."""
+    total = sum(_probabilities(function, [0, 1, 1, 0]).values())
+    assert total.contains(1)
+    assert total.rad() < 1e-10
+
+
 @pytest.mark.parametrize(("function", "size", "at", "delta"), KNOWN)
 def test_known_deltas_on_all_neighbours_of_zeros_and_ones(function, size, at, delta):
     found = smallest_delta(function, at, size=size)

@@ -1,14 +1,15 @@
 """Probabilities of comparisons of noises as balls: the engines' panels, the checker's trapezoids and FLINT's integrals."""
 
 from fractions import Fraction
-from math import factorial
+from math import factorial, prod
 
 import pytest
-from flint import arb, ctx
+from flint import acb, arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
+from privproof.engines.integrals.curves import Curve, Law
 from privproof.engines.integrals.enclosures import Condition, probability
 from privproof.engines.integrals.functions import Noise
 from privproof.engines.integrals.leaves import Halfspace
@@ -51,12 +52,39 @@ def test_all_orders_of_equal_noises_are_equally_likely(kind, length):
         assert holds(checker([(kind, 2)] * length, chain), Fraction(1, factorial(length)))
 
 
-@pytest.mark.parametrize(("length", "ups"), [(4, 5), (6, 61), (8, 1385)])
+@pytest.mark.parametrize(("length", "ups"), [(4, 5), (6, 61), (8, 1385), (10, 50521)])
 def test_orders_that_go_up_and_down(length, ups):
     """The Euler numbers count them."""
     zigzag = [less(i, i + 1) if i % 2 == 0 else less(i + 1, i) for i in range(length - 1)]
     for by in (engine, checker):
         assert holds(by([("gaussian", 1)] * length, zigzag), Fraction(ups, factorial(length)))
+
+
+@pytest.mark.parametrize("parents", [(0, 0, 1, 1, 2), (0, 1, 1, 2, 2, 0), (0, 0, 0, 3, 3, 4)])
+def test_rooted_forests_have_the_product_of_their_hooks(parents):
+    """Every vertex is the largest of all below it: with probability 1 over how many these are, independently."""
+    count = len(parents) + 1
+    above = [less(child, parent) for child, parent in enumerate(parents, start=1)]
+    sizes = [1] * count
+    for child in range(count - 1, 0, -1):
+        sizes[parents[child - 1]] += sizes[child]
+    for by in (engine, checker):
+        assert holds(by([("gaussian", 3)] * count, above), Fraction(1, prod(sizes)))
+
+
+def test_the_normal_distribution_function_exceeds_one_off_the_line_and_stays_within_its_bound():
+    curve = Curve(Law("gaussian", rational(0), rational(1)), "below")
+    largest = 0.0
+    for across in (Fraction(1, 2), Fraction(1)):
+        for low in range(-3, 4):
+            piece = curve.piece(rational(low), rational(low + 1))
+            bound = piece.bound(arb(low), arb(low + 1), arb(rational(across)))
+            for k in range(9):
+                z = acb(arb(rational(low + Fraction(k, 8))), arb(rational(across)))
+                size = abs(acb.erfc(-z / arb(2).sqrt()) / 2)
+                assert size <= bound
+                largest = max(largest, float(size.mid()))
+    assert largest > 1.01
 
 
 def test_the_largest_of_a_hundred():
