@@ -14,13 +14,13 @@ from tests.amounts import selected
 from tests.certificates import recheck
 
 from privproof import model_check
-from privproof.engines.logic import checking
+from privproof.engines.logic import checking, factored
 from privproof.engines.logic.bounding import until_bounds
 from privproof.engines.logic.exactly import TooLarge
 from privproof.engines.logic.products import product
 from privproof.engines.logic.schedulers import least_and_most
 from privproof.engines.logic.vectors import UNITS, Columns
-from privproof.engines.monitor import Monitor
+from privproof.engines.monitor import Monitor, Stopped
 from privproof.evidence.checker import Accepted, Rejected
 from privproof.exact import fraction
 from privproof.formats.prism import explore
@@ -233,3 +233,21 @@ def test_a_large_chain_has_a_verdict():
     assert private.in_columns
     at = model_check(process, f"P>={value} [ F left ]", certify=False)
     assert at.computed == "proved"  # what vectors leave open is computed exactly, as before
+
+
+@pytest.mark.parametrize("seed", selected(range(200), 10))
+def test_parts_that_are_iterated_are_enclosed_too(seed, monkeypatch):
+    """Large parts are iterated first, and factored where that ends too late: here every part with a cycle is large."""
+    monkeypatch.setattr(factored, "_SMALL", 1)
+    monkeypatch.setattr(factored, "_ITERATED", 0)
+    monkeypatch.setattr(factored, "_ITERATIONS", 100 if seed % 2 else 1)
+    test_vectors_enclose_the_exact_numbers(seed)
+
+
+def test_the_time_limit_is_kept_where_a_part_would_be_factored_for_long(monkeypatch):
+    process = walk()
+    goal = process.labels["goal"]
+    for name, value in (("_SMALL", 1), ("_ITERATED", 0), ("_ITERATIONS", 0), ("_SECONDS", 1e12)):
+        monkeypatch.setattr(factored, name, value)
+    with pytest.raises(Stopped):
+        until_bounds(Columns(process), ~process.labels["goal"], goal, Monitor.within(0.05), largest=True)
