@@ -3,12 +3,15 @@
 Times are ratios to a baseline of the same run: the loops of the published algorithm, written down plainly, or reading the file's bytes
 once.
 ``python benchmarks/release.py [--tiny] [ROWS]``; without a number of rows the table has ten million.
+``python benchmarks/release.py --parquet ROWS`` counts a column of a Parquet file instead, beside pyarrow, each in a process of its own.
 """
 
 from __future__ import annotations
 
 import argparse
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -152,16 +155,75 @@ def large_table(count: int, rows: int) -> None:
         print(f"  peak memory  {peak:6.0f} MB")
 
 
+COUNTED = """
+import resource, sys
+from collections import Counter
+what, path = sys.argv[1:]
+if what == "pyarrow":
+    import pyarrow.compute, pyarrow.parquet
+    found = Counter()
+    file = pyarrow.parquet.ParquetFile(path, read_dictionary=["state"])
+    for batch in file.iter_batches(batch_size=1 << 17, columns=["state"]):
+        found.update({each["values"]: each["counts"] for each in pyarrow.compute.value_counts(batch.column(0)).to_pylist()})
+    rows = sum(found.values())
+else:
+    from functools import partial
+    from privproof.execution.chunks import map_chunks
+    from privproof.execution.workers import Workers
+    from privproof.formats.tables import Reading, summarise
+    with Workers(jobs=int(what)) as workers:
+        mapped = None if workers.alone else partial(map_chunks, workers)
+        rows = summarise(Reading.of(path, column="state"), mapped=mapped).entries
+mine, theirs = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+seconds = [used.ru_utime + used.ru_stime for used in (mine, theirs)]
+memory = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))  # not what it was copied from
+print(rows, *seconds, memory // 1024)
+"""
+
+
+def large_parquet(rows: int) -> None:
+    """A column of four states in a Parquet file of so many rows, counted once: counts and transitions, beside counts by pyarrow."""
+    import pyarrow
+    from pyarrow import parquet
+
+    print(f"\na Parquet file of {rows:,} rows, four states, in one pass: processor seconds")
+    print(f"{'':<14} {'here':>8} {'others':>8} {'MB':>6}")
+    names, generator, piece = ["rest", "walk", "run", "sleep"], np.random.default_rng(1), 1 << 22
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "states.parquet")
+        with parquet.ParquetWriter(path, pyarrow.schema([("state", pyarrow.string())])) as writer:
+            for start in range(0, rows, piece):
+                size = min(piece, rows - start)
+                codes = np.repeat(generator.integers(0, 4, size // 4 + 1), 4)[:size].astype(np.int32)
+                codes[generator.integers(0, size, size // 10)] = 2
+                states = pyarrow.DictionaryArray.from_arrays(codes, names).cast(pyarrow.string())
+                writer.write_table(pyarrow.table({"state": states}), row_group_size=piece)
+        for what, name in (("pyarrow", "pyarrow"), ("1", "one process"), ("2", "two processes")):
+            done = subprocess.run(
+                [sys.executable, "-c", COUNTED, what, str(path)], capture_output=True, text=True, check=True
+            )
+            counted, mine, theirs, memory = done.stdout.split()
+            assert int(counted) == rows
+            print(f"{name:<14} {float(mine):>8.2f} {float(theirs):>8.2f} {memory:>6}")
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="?", type=int, default=10_000_000, help="rows of the large table")
     parser.add_argument("--tiny", action="store_true", help="the smallest members alone: whether all of it still runs")
+    parser.add_argument(
+        "--parquet", type=int, metavar="ROWS", help="count a Parquet file of so many rows, and nothing else"
+    )
     given = parser.parse_args()
+    if given.parquet:
+        large_parquet(given.parquet)
+        return
     against_the_loops([(3, 20, 0.3)] if given.tiny else CHAINS)
     long_series(*((3, 500) if given.tiny else (STATES, 1_000_000)))
     exact_noise([10] if given.tiny else [100, 300, 1000])
     large_table(*((3, 2_000) if given.tiny else (STATES, given.rows)))
+    large_parquet(2_000 if given.tiny else given.rows)
 
 
 if __name__ == "__main__":
