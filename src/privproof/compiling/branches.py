@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
-from privproof.compiling.needs import exposed
+from privproof.compiling.needs import exposed, exposed_after
 from privproof.compiling.sorts import SHIFTED
 from privproof.language.syntax import (
     Assign,
@@ -106,8 +106,9 @@ class _Levelling:
     def block(self, block: Block, live: set[str]) -> Block:
         """A block with its branches levelled, given the variables that are read after it."""
         result: list[Statement] = []
+        later = exposed_after(block)
         for number, statement in enumerate(block):
-            after = live | exposed(block[number + 1 :], set())[0]
+            after = live | later[number]
             if isinstance(statement, If) and self.differs(statement.test):
                 whole, rest = _with_rest(statement, block[number + 1 :])
                 levelled = self.levelled(whole, result, after)

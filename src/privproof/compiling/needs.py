@@ -31,3 +31,14 @@ def exposed(block: Block, written: set[str]) -> tuple[set[str], set[str]]:
         if name is not None and not isinstance(statement, Each):
             written = written | {name}
     return found, written
+
+
+def exposed_after(block: Block) -> list[set[str]]:
+    """For every statement of a block the variables that what follows it there may read before it writes them."""
+    found: list[set[str]] = []
+    later = set[str]()
+    for statement in reversed(block):
+        found.append(later)
+        needed, written = exposed((statement,), set())
+        later = needed | (later - written)
+    return found[::-1]

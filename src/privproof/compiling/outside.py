@@ -115,11 +115,10 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
             look(part)
 
     decided = {s.name for s in statements(body) if isinstance(s, Assign) and _discrete(s.value)}
-    noisy -= {
-        name
-        for name in decided
-        if all(_discrete(s.value) for s in statements(body) if isinstance(s, Assign) and s.name == name)
-        and not any(isinstance(s, Sample) and s.name == name for s in statements(body))
+    noisy -= decided - {
+        s.name
+        for s in statements(body)
+        if isinstance(s, Sample) or (isinstance(s, Assign) and not _discrete(s.value))
     }
     for statement in statements(body):
         for expression in reads(statement):

@@ -61,6 +61,27 @@ Class: TypeAlias = tuple[Mapping[str, object], ...]
 
 
 @dataclass(frozen=True)
+class Cells:
+    """The cells of a program, and some that stand for all, see `compiling.cells`.
+
+    Attributes:
+        program: the program.
+        bounds: where each cell begins, and where the last one ends.
+        kept: the cells that stand for all.
+        source: the list of records.
+        field: the field that tells which cell a record is of; None where the record itself does.
+        records: the records that stand for all, by what tells them apart.
+    """
+
+    program: Program
+    bounds: tuple[int, ...]
+    kept: tuple[int, ...]
+    source: str
+    field: str | None
+    records: tuple[object, ...]
+
+
+@dataclass(frozen=True)
 class Program:
     """A mechanism prepared for alignments.
 
@@ -84,6 +105,8 @@ class Program:
         shown: the outputs that are made of the parts that are written or returned, by their places.
         between: where only some changes of a record are looked at: which classes of records it goes from and to, either way; None for
             a record that is not there.
+        few: inputs of which only some values are looked at.
+        cells: where only some cells of a program are looked at: these, and the whole program.
     """
 
     mechanism: Mechanism
@@ -104,11 +127,18 @@ class Program:
     shown: Mapping[Place, Expression] = field(default_factory=dict)
     between: tuple[tuple[Class, Class | None], ...] = ()
     kept: Mapping[str, Sort] = field(default_factory=dict)
+    few: Mapping[str, Input] = field(default_factory=dict)
+    cells: Cells | None = None
 
     @property
     def inputs(self) -> Mapping[str, Input]:
         """The declared inputs."""
-        return self.mechanism.inputs
+        return {**self.mechanism.inputs, **self.few} if self.few else self.mechanism.inputs
+
+    @property
+    def whole(self) -> Program:
+        """The program with all its cells."""
+        return self if self.cells is None else self.cells.program
 
     @property
     def lists(self) -> tuple[str, ...]:

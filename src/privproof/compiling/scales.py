@@ -67,6 +67,8 @@ class Scale:
 
 def resolved(expression: Expression, body: Block) -> Expression:
     """An expression with the values of variables that are assigned once, such as the arguments of a function that is called."""
+    if not any(True for _ in variables(expression)):
+        return expression
     once = values_assigned_once(body)
 
     def read(part: Expression, left: int) -> Expression:

@@ -89,17 +89,18 @@ def _shared(block: Block, known: Mapping[Expression, str]) -> Block:
         known: the totals computed before, by what they are, with the variables that hold them.
     """
     now, result = dict(known), list[Statement]()
+    spoken = {each for total, name in now.items() for each in (name, *variables(total))}
     for statement in block:
-        if isinstance(statement, While):  # a turn may follow another one
-            written = {writes(s) for s in statements((statement,))}
-            now = {total: name for total, name in now.items() if not written & {name, *variables(total)}}
-        inner = with_blocks(statement, lambda each, now=now: _shared(each, now))  # type: ignore[misc]
         changed = {writes(s) for s in statements((statement,))}
+        if isinstance(statement, While) and changed & spoken:  # a turn may follow another one
+            now = {total: name for total, name in now.items() if not changed & {name, *variables(total)}}
+        inner = with_blocks(statement, lambda each, now=now: _shared(each, now))  # type: ignore[misc]
         summed = placeless(statement.value) if isinstance(statement, Assign) else None
         is_total = isinstance(summed, Operation) and summed.name == "total"
         if isinstance(statement, Assign) and is_total and summed in now:
             inner = Assign(statement.name, Variable(now[summed], statement.place), statement.place)
-        now = {total: name for total, name in now.items() if not changed & {name, *variables(total)}}
+        if changed & spoken:
+            now = {total: name for total, name in now.items() if not changed & {name, *variables(total)}}
         if (
             isinstance(statement, Assign)
             and is_total
@@ -107,6 +108,7 @@ def _shared(block: Block, known: Mapping[Expression, str]) -> Block:
             and statement.name not in variables(summed)
         ):
             now.setdefault(summed, statement.name)
+            spoken |= {statement.name, *variables(summed)}
         result.append(inner)
     return tuple(result)
 

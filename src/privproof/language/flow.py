@@ -332,12 +332,12 @@ def _harmless(expression: Expression, sure: frozenset[str]) -> bool:
 def _windows(
     code: tuple[Instruction, ...], after: list[tuple[int, ...]], lists: tuple[str, ...]
 ) -> tuple[dict[str, Window], ...]:
-    if not lists:
-        return tuple({} for _ in code)
-    reachable = _reachable(after)
     accesses: dict[str, list[Window | str | None]] = {}
     for name in lists:
         accesses[name] = [_access(instruction, name) for instruction in code]
+    if not any(isinstance(access, Window) for each in accesses.values() for access in each):
+        return tuple({} for _ in code)
+    reachable = _reachable(after)
     forward = {
         number: _advances(instruction) for number, instruction in enumerate(code) if _writes(instruction) is not None
     }

@@ -54,6 +54,21 @@ def _affine(value: Affine) -> dict[str, object]:
     return {"constant": str(value.constant), "terms": {name: str(factor) for name, factor in value.terms}}
 
 
+def proof_evidence(proof: AlignmentProof) -> dict[str, object]:
+    """The evidence of a proof: an alignment, of the whole program or of some of its cells."""
+    cells = proof.program.cells
+    if cells is None:
+        return alignment_evidence(proof)
+    return {
+        "method": "cells",
+        "cells": list(cells.bounds),
+        "kept": list(cells.kept),
+        **({} if cells.field is None else {"field": cells.field}),
+        "records": [_plain(each) for each in cells.records],
+        "alignment": alignment_evidence(proof),
+    }
+
+
 def alignment_evidence(proof: AlignmentProof) -> dict[str, object]:
     """The evidence of a proof by alignment."""
     bounds: list[dict[str, object]] = []

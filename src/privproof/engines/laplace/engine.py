@@ -20,7 +20,7 @@ from privproof.compiling.scales import unit
 from privproof.compiling.summaries import SUMMED, sums_up
 from privproof.compiling.translation import agreement, refuse_endless
 from privproof.engines.engine import Answers, Request
-from privproof.engines.laplace.certificates import alignment_evidence, loss_evidence, mixture_evidence
+from privproof.engines.laplace.certificates import loss_evidence, mixture_evidence, proof_evidence
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import costs_of, explanation, given_away_by
 from privproof.engines.laplace.losses import Loss
@@ -431,8 +431,8 @@ def aligned(
         status="proved",
         question=question,
         engine=ENGINE,
-        evidence=alignment_evidence(proof),
-        compiled=proof.program,
+        evidence=proof_evidence(proof),
+        compiled=proof.program.whole,
         lower=epsilon(0) if best is None else best.lower(),
         witness=None if best is None else witnessed(best),
         details=ProgramDetails(

@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import floor
 from typing import TypeAlias
 
+from privproof.compiling.cells import few_cells
 from privproof.compiling.kinds import refuse_several_kinds
 from privproof.compiling.relational import Class, Program, relational
 from privproof.compiling.rewriting import Unsupported
@@ -43,7 +44,7 @@ class AlignmentProof:
 
     @property
     def program(self) -> Program:
-        """The program that is proved."""
+        """The program that is proved, perhaps with few of its cells."""
         return self.blocks.program
 
     @property
@@ -170,6 +171,7 @@ def attempts(
         try:
             if shape_of not in known:
                 made = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead, select=form.select)
+                made = few_cells(made)
                 if (form.places > 1 and not made.kept) or (made.kept and not _is_plain(form)):
                     continue
                 blocks = Blocks(made, form.reach, foretell=form.foretell, spare=form.spare, places=form.places)
@@ -232,7 +234,7 @@ def _up_to_bad(
     """Attempts that need not work on all runs: noise whose centre differs goes far with a probability that delta pays for."""
     for form in PROMISED:
         try:
-            program = relational(mechanism, size=size, convert=form.convert)
+            program = few_cells(relational(mechanism, size=size, convert=form.convert))
         except Unsupported as problem:
             yield NoProof(str(problem))
             continue

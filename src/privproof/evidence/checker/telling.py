@@ -32,6 +32,10 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("words", "worst way"): ("recomputed", "the ratios of all moves, multiplied along the worst way"),
     ("words", "tensors"): ("recomputed", "the output law of every input"),
     ("program", "alignment"): ("witnessed", "an alignment, whose conditions were followed by their multipliers"),
+    ("program", "cells"): (
+        "witnessed",
+        "an alignment of some cells, whose conditions were followed by their multipliers, and that the others are like them",
+    ),
     ("program", "mixture"): (
         "witnessed",
         "alignments of what is mixed, whose conditions were followed by their multipliers, and plans that were added up",
@@ -189,7 +193,7 @@ def _from_source(
         return established(asked, _LOSS, loss, limits)
     if kind == "stream":
         return established(asked, _AUTOMATON, automaton, limits)
-    if (kind, method) in (("program", "alignment"), ("program", "mixture")):
+    if kind == "program" and method in ("alignment", "cells", "mixture"):
         return established(asked, _PROOF, proof, limits)
     if kind == "program" and method in ("registers", "corners", "matrix", "outcomes"):
         return established(asked, _INSTRUCTIONS, proof, limits)

@@ -10,8 +10,8 @@ run once with data and noise left open, and what it shows is integrated over few
 sums of data and Gaussian noise, by a *matrix* of shifts.
 
 Read it in this order: `inputs`, `expressions`, `instructions`, `flow` (the question); `terms`, `states`, `evaluating`,
-`paths`, `executing`, `invariants`, `solving`, `alignment`, `mixtures` (proofs); `trees`, `losses` (refutations);
-`registers`, `excesses`, `matrices` (a delta at one size).
+`paths`, `executing`, `invariants`, `solving`, `alignment`, `cells`, `mixtures` (proofs); `trees`, `losses`
+(refutations); `registers`, `excesses`, `matrices` (a delta at one size).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from __future__ import annotations
 from privproof.evidence.checker.documents import a_text, a_text_or_null, an_object, only_members
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.programs.alignment import proved_by_alignment
+from privproof.evidence.checker.programs.cells import proved_by_cells
 from privproof.evidence.checker.programs.corners import proved_by_corners
 from privproof.evidence.checker.programs.excesses import proved_by_registers, refuted_by_outcomes
 from privproof.evidence.checker.programs.inputs import read_declared
@@ -63,6 +64,8 @@ def check_program(verdict: str, asked: dict[str, object], certificate: dict[str,
         refuse("lists that are kept are for alignments", "question.lists")
     if (verdict, method) == ("proved", "alignment"):
         return proved_by_alignment(read_program(asked, declared, limits), evidence, limits)
+    if (verdict, method) == ("proved", "cells"):
+        return proved_by_cells(read_program(asked, declared, limits), evidence, limits)
     if (verdict, method) == ("proved", "mixture"):
         return proved_by_mixture(asked, declared, evidence, limits)
     if (verdict, method) == ("refuted", "loss"):
