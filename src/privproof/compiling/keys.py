@@ -38,7 +38,7 @@ from privproof.language.walking import (
     writes,
 )
 
-_MOST_TURNS = 40
+_MOST_TURNS = 1000
 """A loop with more keys stays a loop: every turn that is written out makes the paths that are looked at longer."""
 
 

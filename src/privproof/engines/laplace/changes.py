@@ -26,6 +26,7 @@ _BESIDE = 3
 """So many different records stand beside the one that changes, each in a list of nothing else."""
 _MOST = 120
 """Pairs of lists that are tried at one length; what is not tried is not refuted, and never proved by it."""
+NO_INPUTS: Mapping[str, Input] = {}
 _FAR = 1000
 """How far a number without a bound is from those that the program speaks of: far enough for what grows with it to show."""
 
@@ -37,9 +38,16 @@ def summed_alone(mechanism: Mechanism) -> bool:
 
 
 def changed_lists(
-    mechanism: Mechanism, size: int | None, public: Mapping[str, Any]
+    mechanism: Mechanism, size: int | None, public: Mapping[str, Any], few: Mapping[str, Input] = NO_INPUTS
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Neighbouring data of a size, under ``add-remove`` of that size and one less; each pair in both orders."""
+    """Neighbouring data of a size, under ``add-remove`` of that size and one less; each pair in both orders.
+
+    Args:
+        mechanism: the mechanism.
+        size: the size.
+        public: the public inputs.
+        few: inputs of which some values stand for all.
+    """
     constants = spoken_constants(mechanism)
     listed = [name for name, declared in mechanism.inputs.items() if declared.public and declared.shape == "list"]
     if mechanism.neighbours == ADD_REMOVE and any(mechanism.inputs[name].size is None for name in listed):
@@ -47,7 +55,7 @@ def changed_lists(
     for name in listed:
         declared = mechanism.inputs[name]
         public = {**public, name: tried_values(declared, constants)[:1] * (declared.size or size or 1)}
-    private = {name: declared for name, declared in mechanism.inputs.items() if not declared.public}
+    private = {name: few.get(name, declared) for name, declared in mechanism.inputs.items() if not declared.public}
     some = {name: tried_values(declared, constants) for name, declared in private.items()}
     found = (
         pair

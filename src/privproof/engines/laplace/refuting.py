@@ -16,6 +16,9 @@ from itertools import chain, islice, product
 from math import ceil, isqrt
 from typing import Any, TypeVar
 
+from privproof.compiling.cells import few_cells
+from privproof.compiling.relational import relational
+from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.changes import changed_lists, summed_alone
 from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, outputs_by_word, point, slots, words
@@ -359,12 +362,20 @@ class Refuter:
         """Whether data are lists of records, of which no linear program speaks."""
         return summed_alone(self.mechanism)
 
+    @cached_property
+    def few(self) -> Mapping[str, Input]:
+        """Lists of which some records stand for all, because the cells that they are of are alike."""
+        try:
+            return few_cells(relational(self.mechanism)).few
+        except (Unsupported, LanguageError):
+            return {}
+
     def between_records(self, size: int | None, public: Mapping[str, Any], most: Epsilon | None = None) -> Loss | None:
         """A loss above the budget between lists of which one record changes; without a budget, the largest one is remembered.
 
         Where it is known that no loss is larger than `most`, one as large ends the search.
         """
-        for left, right in changed_lists(self.mechanism, size, public):
+        for left, right in changed_lists(self.mechanism, size, public, self.few):
             self.monitor.pause()
             if most is not None and self.best is not None and self.best.lower().compare(most) >= 0:
                 return None

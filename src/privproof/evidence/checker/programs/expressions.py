@@ -25,7 +25,7 @@ BITS = {">>": 2, "<<": 2, "&": 2, "|": 2, "^": 2, "**": 2, "bit_length": 1}
 _OF_LISTS = {"entry": 2, "part": 3, "count": 1}
 _MOST_PARTS = 1000
 """An operator may have so many operands, and a list of expressions so many parts; beyond, the program is refused."""
-_MOST_EXPRESSIONS = 20_000
+_MOST_EXPRESSIONS = 200_000
 """All expressions that one reader meets, those inside others counted; beyond, the document is refused."""
 
 

@@ -21,9 +21,9 @@ from privproof.evidence.checker.programs.inputs import ADD_REMOVE, SIZE, SORTS, 
 from privproof.evidence.checker.programs.trees import WHOLE
 from privproof.exact import Rational
 
-_MOST_INSTRUCTIONS = 5_000
+_MOST_INSTRUCTIONS = 50_000
 """A program may have so many instructions; beyond, the question is refused."""
-_MOST_VARIABLES = 2_000
+_MOST_VARIABLES = 20_000
 """A program may have so many variables; beyond, the question is refused."""
 _MOST_NAMES = 8
 """A scale or a bound is a number times the product of at most so many public integers; with more it is refused."""
