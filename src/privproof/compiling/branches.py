@@ -105,19 +105,23 @@ class _Levelling:
 
     def block(self, block: Block, live: set[str]) -> Block:
         """A block with its branches levelled, given the variables that are read after it."""
-        result: list[Statement] = []
+        done, result = list[Statement](), list[Statement]()
         later = exposed_after(block)
         for number, statement in enumerate(block):
             after = live | later[number]
             if isinstance(statement, If) and self.differs(statement.test):
                 whole, rest = _with_rest(statement, block[number + 1 :])
                 levelled = self.levelled(whole, result, after)
+                if levelled is not None and whole is statement and not _returns((whole,)):
+                    done += (*result, *levelled)
+                    result = []
+                    continue
                 if levelled is not None:
                     here = statement.place
                     end = (Return(Constant(None, here), here),) if _returns((whole,)) else ()  # code ends with one
-                    return (*result, *levelled, *self.block(rest, live), *end)
+                    return (*done, *result, *levelled, *self.block(rest, live), *end)
             result.append(self.looked_into(statement, after))
-        return tuple(result)
+        return (*done, *result)
 
     def looked_into(self, statement: Statement, after: set[str]) -> Statement:
         """A statement that stays, with the branches inside of it levelled."""

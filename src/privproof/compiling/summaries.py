@@ -78,23 +78,23 @@ def summarised(body: Block, mechanism: Mechanism, differing: set[str]) -> Block:
     if not lists:
         return body
     made = _Summaries(lists, differing, lengths=mechanism.neighbours == ADD_REMOVE).block(measured_lists(body))
-    return _shared(made, {})
+    return _shared(made, {}, set())
 
 
-def _shared(block: Block, known: Mapping[Expression, str]) -> Block:
+def _shared(block: Block, known: Mapping[Expression, str], named: set[str]) -> Block:
     """The statements with every total computed once, as long as nothing that it speaks of changes.
 
     Args:
         block: the statements.
         known: the totals computed before, by what they are, with the variables that hold them.
+        named: these variables, and those that the totals speak of.
     """
-    now, result = dict(known), list[Statement]()
-    spoken = {each for total, name in now.items() for each in (name, *variables(total))}
+    now, spoken, result = dict(known), set(named), list[Statement]()
     for statement in block:
         changed = {writes(s) for s in statements((statement,))}
         if isinstance(statement, While) and changed & spoken:  # a turn may follow another one
             now = {total: name for total, name in now.items() if not changed & {name, *variables(total)}}
-        inner = with_blocks(statement, lambda each, now=now: _shared(each, now))  # type: ignore[misc]
+        inner = with_blocks(statement, lambda each, now=now: _shared(each, now, spoken))  # type: ignore[misc]
         summed = placeless(statement.value) if isinstance(statement, Assign) else None
         is_total = isinstance(summed, Operation) and summed.name == "total"
         if isinstance(statement, Assign) and is_total and summed in now:

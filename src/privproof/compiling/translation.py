@@ -69,16 +69,22 @@ def agreement(program: Program, tossed: Tossed | None = None) -> Covered:
     """Trials of the program beside the function: on data and noise that are searched for, and on some for every way through it.
 
     Args:
-        program: the program.
+        program: the program; where some of its cells stand for all, the whole is tried, until these went every way.
         tossed: where its records say how the coins fell that the function tosses for them: the function, and which they are.
 
     Raises:
         LanguageError: the function itself fails.
     """
+    cells, few, program = program.cells, program.inputs, program.whole
     conditions, least = Conditions(program.code), _least_size(program)
     sought = list(conditions.sides()) if tossed else _sides_of_some_length(program, conditions, least)
+    if cells is not None:
+        looked_at = [range(cells.bounds[number], cells.bounds[number + 1]) for number in cells.kept]
+        sought = [side for side in sought if any(side.number in each for each in looked_at)]
     with recognised_noise(_function(program, tossed)):  # once for all trials
-        covered = cover(sought, lambda choices, watch: _by_choice(program, tossed, least, conditions, choices, watch))
+        covered = cover(
+            sought, lambda choices, watch: _by_choice(program, tossed, least, conditions, choices, watch, few)
+        )
         told = covered.told or _where_rounding_decides(program, tossed, least)
     told = told or _on_every_way(program, tossed, least)
     return replace(covered, told=told)
@@ -103,9 +109,18 @@ def _function(program: Program, tossed: Tossed | None) -> Mechanism:
 
 
 def _by_choice(
-    program: Program, tossed: Tossed | None, least: int, conditions: Conditions, choices: Choices, watch: Watch
+    program: Program,
+    tossed: Tossed | None,
+    least: int,
+    conditions: Conditions,
+    choices: Choices,
+    watch: Watch,
+    few: Mapping[str, Input],
 ) -> str | None:
-    """How the program and the function differ on chosen data and noise, in words; None if they do not."""
+    """How the program and the function differ on chosen data and noise, in words; None if they do not.
+
+    Where some values of the inputs stand for all, these are taken in half of the trials.
+    """
 
     def noise(law: Law) -> Any:
         match law:
@@ -118,7 +133,10 @@ def _by_choice(
                 return exactly(choices.choice(law.ranked)[0])
 
     size = program.size if program.size is not None else choices.randint(least, _LONGEST)
-    arguments = _arguments(_function(program, tossed).inputs, size, choices)
+    declared = _function(program, tossed).inputs
+    if tossed is None and few is not declared and choices.below(2):
+        declared = few
+    arguments = _arguments(declared, size, choices)
     return _difference(program, tossed, arguments, noise, conditions, watch)
 
 
