@@ -68,13 +68,23 @@ def few_cells(program: Program) -> Program:
 
 
 def _is_plain(program: Program) -> bool:
-    """Whether a program consists of what cells may have, and a return that shows nothing."""
+    """Whether a program consists of what cells may have, and a return that shows nothing; what it knows of lists are totals."""
     *steps, last = program.code
-    kinds = all(
-        isinstance(step, Assign | Emit | Test | Jump) or (isinstance(step, Sample) and step.noise in SHIFTED)
-        for step in steps
-    )
-    return kinds and isinstance(last, Return) and not output_parts(last.value)
+    for step in steps:
+        if not isinstance(step, Assign | Emit | Test | Jump | Sample):
+            return False
+        if isinstance(step, Sample) and step.noise not in SHIFTED:
+            return False
+        for expression in instruction_reads(step):
+            listed = [part for part in within(expression) if isinstance(part, Variable) and part.name in program.lists]
+            summed = [
+                part.arguments[0]
+                for part in within(expression)
+                if isinstance(part, Operation) and part.name in ("total", "record")
+            ]
+            if len(listed) != len(summed):
+                return False
+    return isinstance(last, Return) and not output_parts(last.value)
 
 
 def _tellers(name: str, declared: Input) -> Iterator[_Told]:
@@ -164,7 +174,7 @@ def _touching(steps: tuple[Instruction, ...], told: _Told) -> dict[object, Form]
         return {}
 
     def ways(value: object) -> Form:
-        return tuple(_expression_form(_settled(each, told, value), {}, {}, []) for each in added)
+        return tuple(_expression_form(_settled(each, told, value), {}) for each in added)
 
     nothing = tuple(("constant", "int", 0) for _ in added)
     if ways(_OTHER) != nothing:
@@ -179,13 +189,13 @@ def _filled(expression: Expression, known: dict[str, Expression]) -> Expression:
     return with_parts(expression, tuple(_filled(each, known) for each in parts(expression)))
 
 
-def _settled(expression: Expression, told: _Told, value: object) -> Expression:
-    """What a record adds, where this much is known of it."""
+def _settled(expression: Expression, told: _Told | None = None, value: object = None) -> Expression:
+    """An expression, where this much is known of the record: tests that this or constants decide are decided."""
     match expression:
-        case Operation("record", (Variable(name),), place) if told.field is None and name == told.source:
-            return Constant(value, place)  # type: ignore[arg-type]
-        case Operation("field", (Operation("record"), Constant(part)), place) if part == told.field:
-            return Constant(value, place)  # type: ignore[arg-type]
+        case Operation("record", (Variable(name),), place) if told and told.field is None and name == told.source:
+            return Constant(value, place)
+        case Operation("field", (Operation("record"), Constant(part)), place) if told and part == told.field:
+            return Constant(value, place)
         case Conditional(test, then, otherwise):
             match _settled(test, told, value):
                 case Constant(bool() as decided):
@@ -213,7 +223,7 @@ def _form(steps: tuple[Instruction, ...], first: int) -> Form:
     known, names = _constants(steps), dict[str, int]()
 
     def expression(given: Expression) -> Form:
-        return _expression_form(given, known, names, [])
+        return _expression_form(_settled(_filled(given, known)), names)
 
     def instruction(step: Instruction) -> Form:
         match step:
@@ -236,19 +246,15 @@ def _form(steps: tuple[Instruction, ...], first: int) -> Form:
     return tuple(map(instruction, steps))
 
 
-def _expression_form(
-    given: Expression, known: dict[str, Expression], names: dict[str, int], added: list[Expression]
-) -> Form:
+def _expression_form(given: Expression, names: dict[str, int]) -> Form:
     match given:
-        case Variable(name) if name in known:
-            return _expression_form(known[name], known, names, added)
         case Variable(name):
             return ("variable", names.setdefault(name, len(names)))
         case Constant(value):
             return ("constant", type(value).__name__, value)
         case Operation("total", (Variable(name), _)):
             return ("total", name)
-    inner = (_expression_form(each, known, names, added) for each in parts(given))
+    inner = (_expression_form(each, names) for each in parts(given))
     return (type(given).__name__, given.name if isinstance(given, Operation) else "", *inner)
 
 

@@ -116,9 +116,7 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
 
     decided = {s.name for s in statements(body) if isinstance(s, Assign) and _discrete(s.value)}
     noisy -= decided - {
-        s.name
-        for s in statements(body)
-        if isinstance(s, Sample) or (isinstance(s, Assign) and not _discrete(s.value))
+        s.name for s in statements(body) if isinstance(s, Sample) or (isinstance(s, Assign) and not _discrete(s.value))
     }
     for statement in statements(body):
         for expression in reads(statement):

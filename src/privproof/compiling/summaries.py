@@ -94,7 +94,7 @@ def _shared(block: Block, known: Mapping[Expression, str], named: set[str]) -> B
         changed = {writes(s) for s in statements((statement,))}
         if isinstance(statement, While) and changed & spoken:  # a turn may follow another one
             now = {total: name for total, name in now.items() if not changed & {name, *variables(total)}}
-        inner = with_blocks(statement, lambda each, now=now: _shared(each, now, spoken))  # type: ignore[misc]
+        inner = with_blocks(statement, lambda each, now=now, spoken=spoken: _shared(each, now, spoken))  # type: ignore[misc]
         summed = placeless(statement.value) if isinstance(statement, Assign) else None
         is_total = isinstance(summed, Operation) and summed.name == "total"
         if isinstance(statement, Assign) and is_total and summed in now:

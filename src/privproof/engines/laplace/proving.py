@@ -163,9 +163,9 @@ def attempts(
         forms = sorted(forms, key=lambda form: not form.select)  # it is drawn for selections
     seen: set[tuple[object, ...]] = set()
     known: dict[tuple[int, ...], tuple[Blocks, list[Counterexample]]] = {}
-    up_to_bad = not delta.terms and delta.constant > 0
+    up_to_bad, celled = not delta.terms and delta.constant > 0, False
     for number, form in enumerate(_with_places(forms)):
-        if up_to_bad and number == 1:  # a delta is claimed for what is true of most runs only
+        if up_to_bad and number == 1 and not celled:  # a delta is claimed for what is true of most runs only
             yield from _up_to_bad(mechanism, budget, monitor, size, exact, fraction(delta.constant))
         shape_of = (form.convert, form.ahead, form.select, form.reach, form.foretell, form.spare, form.places)
         try:
@@ -196,8 +196,23 @@ def attempts(
             else:
                 yield from _approximate(search, each)
             continue
-        yield _attempt(search, before)
+        found = _attempt(search, before)
+        if up_to_bad and number == 0 and program.cells is not None and isinstance(found, NoProof):
+            celled = True  # violations among many cells take longer to look for than proofs
+            yield from _proofs_first(_up_to_bad(mechanism, budget, monitor, size, exact, fraction(delta.constant)))
+        yield found
         before += search.seen
+
+
+def _proofs_first(found: Iterator[AlignmentProof | NoProof]) -> Iterator[AlignmentProof | NoProof]:
+    """Attempts, those that failed after all others."""
+    failed = []
+    for one in found:
+        if isinstance(one, AlignmentProof):
+            yield one
+        else:
+            failed.append(one)
+    yield from failed
 
 
 def _with_places(forms: Sequence[Form]) -> Iterator[Form]:

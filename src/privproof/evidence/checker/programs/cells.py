@@ -11,8 +11,8 @@ takes the path of run 1; and what is shown is a function of the runs through all
 changes by.  So two cells with the same instructions, up to the names of variables and to constants that are shown, and with the same
 changes, are as good as each other.
 
-Let a value of the record touch one cell at most.  The *kind* of a cell is its instructions, and all ways in which records touch it.  Then it
-is enough to look at two cells of every kind (at one, where a record is added or removed), at one record for every way in which
+Let a value of the record touch one cell at most.  The *kind* of a cell is its instructions, and all ways in which records touch it.
+Then it is enough to look at two cells of every kind (at one, where a record is added or removed), at one record for every way in which
 one of these is touched, and at one that touches none.
 """
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from privproof.evidence.checker.documents import a_list, an_integer, an_object, only_members
@@ -51,6 +52,9 @@ _MOST_PAIRS = 20_000_000
 
 _OTHER = Rational(-1)
 """The number of no tag: these count from 0."""
+
+NOTHING: Mapping[str, Expression] = {}
+"""Nothing is known of a record."""
 
 Form = tuple[Any, ...]
 """What is compared: instructions and expressions without places and names."""
@@ -92,14 +96,13 @@ def proved_by_cells(program: Program, evidence: dict[str, object], limits: Limit
     looked_at = _touched(records, told, cells, program)
     _enough(cells, touching, looked_at, kept, 1 if declared.relation == ADD_REMOVE else 2)
     alignment = an_object(evidence.get("alignment"), "evidence.alignment")
-    if alignment.get("method") != "alignment" or "foretold" in alignment:
-        refuse("some cells are looked at by an alignment that foretells nothing", "evidence.alignment")
+    if alignment.get("method") != "alignment" or "foretold" in alignment or "range" in alignment:
+        refuse("some cells are looked at by an alignment that foretells nothing, for its costs alone", "evidence.alignment")
     shown = proved_by_alignment(_some(program, bounds, kept, told, records), alignment, limits)
     return replace(
         shown,
         statement=f"{shown.statement}; {len(cells)} cells are independent, and {len(kept)} of them stand for all",
         details={**shown.details, "method": "cells", "cells": len(cells), "kept": len(kept)},
-        shifts=None,
     )
 
 
@@ -110,7 +113,7 @@ def _bounds(value: object, program: Program) -> list[int]:
     """Where the cells begin, and where the last one ends."""
     listed = [an_integer(each, "evidence.cells") for each in a_list(value, "evidence.cells")]
     within(len(listed), _MOST_CELLS, "cells", "evidence.cells")
-    if len(listed) < 2 or listed[0] != 0 or any(one >= other for one, other in zip(listed, listed[1:], strict=False)):
+    if len(listed) < 2 or listed[0] != 0 or any(one >= other for one, other in pairwise(listed)):
         refuse("the cells follow each other, from the first instruction on", "evidence.cells")
     last = program.code[-1]
     if listed[-1] != len(program.code) - 1 or not isinstance(last, Return) or last.parts:
@@ -163,7 +166,7 @@ def _cell(program: Program, first: int, end: int) -> _Cell:
     added: list[Expression] = []
 
     def expression(given: Expression) -> Form:
-        given = _filled(given, known)
+        given = _settled(_filled(given, known))
         if given.head == "total":
             added.append(given.parts[0])
             return ("total", given.sort, given.name)
@@ -182,7 +185,7 @@ def _cell(program: Program, first: int, end: int) -> _Cell:
             case Assign(name) if name in known:
                 return ("constant",)
             case Emit(parts, processed):
-                shown = tuple(expression(each) for each in parts if _filled(each, known).head != "literal")
+                shown = tuple(expression(each) for each in parts if _settled(_filled(each, known)).head != "literal")
                 return ("Emit", processed, *shown)
             case Jump(to):
                 return ("Jump", target(at, to))
@@ -215,9 +218,10 @@ def _constants(program: Program, first: int, end: int) -> dict[str, Expression]:
         if isinstance(step, Test) or (isinstance(step, Jump) and step.target != first + at + 1):
             break
         read |= {part.name for each in _read(step) for part in parts_within(each) if part.head == "variable"}
-        if isinstance(step, Assign) and step.value.head == "literal" and step.name not in read:
-            if written.count(step.name) == 1 and program.variables[step.name] == step.value.sort:
-                found[step.name] = step.value
+        if not isinstance(step, Assign) or step.value.head != "literal" or step.name in read:
+            continue
+        if written.count(step.name) == 1 and program.variables[step.name] == step.value.sort:
+            found[step.name] = step.value
     return found
 
 
@@ -247,7 +251,9 @@ def _told(source: Input, value: object) -> Input:
     return told
 
 
-def _touched(values: Iterable[Scalar], told: Input, cells: list[_Cell], program: Program) -> list[tuple[int, Form] | None]:
+def _touched(
+    values: Iterable[Scalar], told: Input, cells: list[_Cell], program: Program
+) -> list[tuple[int, Form] | None]:
     """For every record the cell whose totals it adds something to, and what; None if there is none, and refuses if there are several."""
     known = [Rational(program.tags.number(each)) if told.sort == "tag" else each for each in values]
     places: dict[object, list[int]] = {}
@@ -258,7 +264,7 @@ def _touched(values: Iterable[Scalar], told: Input, cells: list[_Cell], program:
     def added(cell: _Cell, value: object) -> Form | None:
         assert isinstance(value, Rational | bool)
         literal = Expression("literal", told.sort, "", value=value)
-        forms = tuple(_form(_settled(each, told.name, literal)) for each in cell.added)
+        forms = tuple(_form(_settled(each, {told.name: literal})) for each in cell.added)
         return None if all(each[0] == "literal" and each[2] == 0 for each in forms) else forms
 
     for number, cell in enumerate(cells):
@@ -305,16 +311,18 @@ def _form(given: Expression) -> Form:
     return (given.head, given.sort, given.name, *map(_form, given.parts))
 
 
-def _settled(given: Expression, name: str, value: Expression) -> Expression:
-    """What a record adds, where this much is known of it: tests that it decides are decided."""
-    if given.head == "record" and given.name == name:
-        return value
+def _settled(given: Expression, known: Mapping[str, Expression] = NOTHING) -> Expression:
+    """An expression, where so much is known of the record: tests that this or constants decide are decided."""
+    if given.head == "record" and given.name in known:
+        return known[given.name]
+    if given.head == "total":
+        return given
     if given.head == "if":
         test, then, otherwise = given.parts
-        decided = _settled(test, name, value)
+        decided = _settled(test, known)
         if decided.head == "literal":
-            return _settled(then if decided.value else otherwise, name, value)
-    parts = tuple(_settled(each, name, value) for each in given.parts)
+            return _settled(then if decided.value else otherwise, known)
+    parts = tuple(_settled(each, known) for each in given.parts)
     values = [each.value for each in parts if each.head == "literal"]
     if given.head in ("and", "or"):
         decisive = given.head == "or"
