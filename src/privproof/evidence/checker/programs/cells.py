@@ -97,7 +97,9 @@ def proved_by_cells(program: Program, evidence: dict[str, object], limits: Limit
     _enough(cells, touching, looked_at, kept, 1 if declared.relation == ADD_REMOVE else 2)
     alignment = an_object(evidence.get("alignment"), "evidence.alignment")
     if alignment.get("method") != "alignment" or "foretold" in alignment or "range" in alignment:
-        refuse("some cells are looked at by an alignment that foretells nothing, for its costs alone", "evidence.alignment")
+        refuse(
+            "some cells are looked at by an alignment that foretells nothing, for its costs alone", "evidence.alignment"
+        )
     shown = proved_by_alignment(_some(program, bounds, kept, told, records), alignment, limits)
     return replace(
         shown,
