@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 from tests.certificates import recheck
 
-from privproof import check, laplace, mechanism, privacy_loss, real, real_queries
+from privproof import check, laplace, mechanism, privacy_loss, public, real, real_queries
 from privproof.errors import LanguageError
 from privproof.evidence.checker import Accepted, Rejected
 
@@ -109,3 +109,13 @@ def test_the_checker_asks_that_the_scale_is_above_zero():
     found = recheck(made)
     assert isinstance(found, Rejected)
     assert "the scale is above 0" in found.reason
+
+
+@mechanism
+def beside_a_longer_list(q: real_queries(), r: public(real_queries(size=3))):
+    for a, b in zip(q, r, strict=False):
+        yield laplace(a + b, scale=1)
+
+
+def test_a_public_list_with_a_length_of_its_own_is_not_counted_among_the_open_ones():
+    assert check(beside_a_longer_list, "1/2").status == "refuted"

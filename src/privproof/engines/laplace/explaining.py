@@ -45,9 +45,16 @@ _GRID = 10**30
 def explanation(proof: AlignmentProof) -> Explanation:
     """Why the claim of a proof holds, in words."""
     writer = Writer(proof.program.body)
+    together = proof.counted_together()
+    exchanged = {group for each in proof.blocks.exchanges for group in (each.names, each.others)}
+    joint = []
+    if together is not None:
+        grown = " or ".join(" * ".join(group) for group in together[0])
+        joint.append(f"noise whose scale grows with {grown} costs at most {together[1]}")
+    totals = [_total(proof, bound) for bound in proof.bounds if bound.group not in exchanged]
     return Explanation(
         tuple(_charges(proof, writer)),
-        (*(_total(proof, bound) for bound in proof.bounds), *map(_promise_words, proof.blocks.promises)),
+        (*totals, *joint, *map(_promise_words, proof.blocks.promises)),
         "\n".join(Printer(proof, writer).lines()),
         conditions(proof),
     )

@@ -49,6 +49,20 @@ _STRENGTH = {
 _RECORD = "r"
 
 
+_WORDS = {
+    "l": "listed",
+    "e": "entry",
+    "t": "value",
+    "v": "item",
+    "k": "key",
+    "r": "returned",
+    "u": "drawn",
+    "s": "part",
+    "c": "chosen",
+}
+"""What variables are called whose names the translation makes of a letter and a number."""
+
+
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -76,6 +90,7 @@ class Writer:
             ):
                 named.setdefault(statement.value.name, statement.name)
         self.named = {made: name for made, name in named.items() if not name.startswith("#")}
+        self.called: dict[str, str] = {}
         self.taken = {s.name for s in statements(body) if isinstance(s, Assign)}
         self.walks = {id(s): walk for s in statements(body) if isinstance(s, While) and (walk := _walk(s)) is not None}
         for walk in self.walks.values():
@@ -91,14 +106,29 @@ class Writer:
         if name in self.named:
             return self.named[name]
         if "." in name:
-            return name.rpartition(".")[2]
+            kind, _, of = name.rpartition(".")
+            return (
+                of if not of.startswith("#") else self.apart(name, {"#count": "count", "#sum": "total"}.get(kind, of))
+            )
         if re.fullmatch(r"#(i|n|at)\d+", name):
             return "i" if "i" not in self.taken else "k"
         if name.startswith(("#sum", "#a")):
             return "total"
         if name.startswith("#z"):
             return "noisy"
-        return name.lstrip("#").replace(".", "_")
+        entry = re.fullmatch(r"#e(\d+)(\w+)", name)
+        return self.apart(name, f"{entry[2]}[{entry[1]}]" if entry else name)
+
+    def apart(self, name: str, wanted: str) -> str:
+        """What a name that was made up is called: the same everywhere, and as no other one is."""
+        if name not in self.called:
+            stem = re.sub(r"\W+", "_", wanted.lstrip("#")) if wanted.startswith("#") else wanted
+            stem = re.sub(r"_?\d+(_\d+)*$", "", stem) or stem
+            stem = _WORDS.get(stem, stem)
+            used = {*self.taken, *self.called.values()}
+            numbers = (f"{stem}{number}" for number in range(2, len(used) + 3))
+            self.called[name] = next(each for each in (stem, *numbers) if each not in used)
+        return self.called[name]
 
     def text(self, expression: Expression, around: int = 0) -> str:
         """An expression as a text."""

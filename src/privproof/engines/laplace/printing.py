@@ -287,7 +287,14 @@ class Printer:
     def within(self) -> str:
         """That the counters are within their bounds."""
         parts = []
+        together, apart = self.proof.counted_together(), {e.others for e in self.proof.blocks.exchanges}
+        apart |= {each.names for each in self.proof.blocks.exchanges}
+        if together is not None:
+            shares = [f"{_counter(self.proof, group)}/({'*'.join(group)})" for group in together[0]]
+            parts.append(f"{' + '.join(shares)} <= {together[1]}")
         for bound in self.proof.bounds:
+            if bound.group in apart:
+                continue
             name = _counter(self.proof, bound.group)
             plain = not bound.group or bound.group == SQUARES or bound.group in self.proof.blocks.logarithms
             limit = str(bound.limit) if plain else f"{bound.limit}*{'*'.join(bound.group)}".removeprefix("1*")

@@ -52,6 +52,13 @@ class AlignmentProof:
         """What each counter holds at most at the end."""
         return self.invariants.bounds
 
+    def counted_together(self) -> tuple[tuple[tuple[str, ...], ...], Affine] | None:
+        """The counters that costs are exchanged between, and what they hold at most together, each divided by its product; or None."""
+        exchanged = {group for each in self.blocks.exchanges for group in (each.names, each.others)}
+        found = [bound for bound in self.bounds if bound.group in exchanged]
+        drawn = tuple(bound.group for bound in found if bound.group in self.blocks.groups)
+        return (drawn, Affine(sum((bound.limit.constant for bound in found), ZERO))) if found else None
+
 
 @dataclass(frozen=True)
 class NoProof:

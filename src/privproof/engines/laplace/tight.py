@@ -195,7 +195,8 @@ def paid(
     """What every line has to pay for an event at given data: the least cost of shifts, by the line that draws the noise."""
     if summed_alone(mechanism):
         return {}
-    size = max((len(v) for v in left.values() if isinstance(v, list)), default=None)
+    own = {name for name, declared in mechanism.inputs.items() if declared.size is not None}
+    size = max((len(v) for name, v in left.items() if isinstance(v, list) and name not in own), default=None)
     corner: dict[str, Fraction] = {}
     for name, declared in mechanism.inputs.items():
         if not declared.public:
