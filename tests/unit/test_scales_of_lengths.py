@@ -113,7 +113,7 @@ def test_the_checker_asks_that_the_scale_is_above_zero():
 
 @mechanism
 def beside_a_longer_list(q: real_queries(), r: public(real_queries(size=3))):
-    for a, b in zip(q, r, strict=False):
+    for a, b in zip(q, r):  # noqa: B905
         yield laplace(a + b, scale=1)
 
 
