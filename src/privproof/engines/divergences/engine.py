@@ -183,7 +183,10 @@ class DivergencesEngine:
             each.value is None or each.value.compare(v) < 0 for each, v in zip(question.budgets, values, strict=True)
         ):
             return None
-        inner = {**verdict.certificate, "evidence": {**evidence, "range": str(spread)}}
+        shown = {
+            name: part for name, part in evidence.items() if name != "multipliers"
+        }  # of the conditions without a range
+        inner = {**verdict.certificate, "evidence": {**shown, "range": str(spread)}}
         return Answer(
             status="proved",
             question=asked,
