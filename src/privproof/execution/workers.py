@@ -311,7 +311,8 @@ def cluster(address: str | None) -> Iterator[Executor | None]:
         said = "a cluster needs the package distributed"
         raise QuestionError("cluster", said, place="--cluster", hint="pip install 'privproof[cluster]'") from None
     try:
-        client = Client(address, timeout=_REACHABLE, set_as_default=False)
+        connect: Any = Client  # typed or not, as the package is
+        client = connect(address, timeout=_REACHABLE, set_as_default=False)
     except (OSError, ValueError) as error:
         said = (
             f"no scheduler answers at {address}: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
