@@ -8,9 +8,10 @@ named as a new atom.  What was learnt on the way, and was used in the end, are t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NoReturn
 
 import flint
 import z3
@@ -85,6 +86,8 @@ class _Search:
         self.clashes = _Clashes(clauses)
         for clause in clauses.clauses:
             self._store(_Known(list(dict.fromkeys(clause))))
+        for lemma in _orders(clauses):
+            self._store(_Known([-literal for literal, _ in lemma], lemma=lemma))
 
     def refutation(self) -> Refutation:
         conflicts = 0
@@ -286,6 +289,16 @@ class _Search:
         return list(chosen)
 
 
+def _orders(clauses: Clauses) -> Iterator[tuple[tuple[int, Rational], ...]]:
+    """Of atoms about the same multiples of variables each gives the next weaker one."""
+    alike: dict[tuple[tuple[int, Rational], ...], list[tuple[Rational, bool, int]]] = {}
+    for literal, row in clauses.rows.items():
+        alike.setdefault(row.form.parts, []).append((row.form.constant, not row.strict, literal))
+    for atoms in alike.values():
+        for (_, _, tight), (_, _, loose) in pairwise(sorted(atoms)):
+            yield (tight, ONE), (-loose, ONE)
+
+
 class _Clashes:
     """Which atoms clash, over the reals."""
 
@@ -293,7 +306,6 @@ class _Clashes:
         self.numbers = clauses
         self._context = z3.Context()
         self._solver = z3.SimpleSolver(ctx=self._context)
-        self._solver.set(**{"core.minimize": True})
         self._variables: dict[int, Any] = {}
         self._named: dict[int, Any] = {}
         self._kept: list[Any] = []
@@ -301,12 +313,10 @@ class _Clashes:
 
     def clash(self, literals: Sequence[int]) -> tuple[tuple[int, Rational], ...] | Form:
         """Literals that clash, with their multipliers; or a new atom, where they have a solution that is not whole."""
-        named = [self._name(literal) for literal in literals]
-        answer = z3.Z3_solver_check_assumptions(
-            self._context.ref(), self._solver.solver, len(named), (z3.Ast * len(named))(*named)
-        )
+        answer = self._check(literals)
         if answer == z3.Z3_L_FALSE:
-            return self._multiplied([self._literals[name.get_id()] for name in self._solver.unsat_core()])
+            core = self._core()
+            return self._multiplied(core) or self._multiplied(self._smallest(core)) or self._none()
         if answer != z3.Z3_L_TRUE:
             raise NoMultipliers("Z3 does not decide some rows")
         model = self._solver.model()
@@ -317,6 +327,28 @@ class _Clashes:
                     floor = value.numerator_as_long() // value.denominator_as_long()
                     return Form(((n, ONE),), Rational(-floor - 1))
         raise NoMultipliers("the condition does not follow")
+
+    def _check(self, literals: Sequence[int]) -> int:
+        named = [self._name(literal) for literal in literals]
+        return int(
+            z3.Z3_solver_check_assumptions(
+                self._context.ref(), self._solver.solver, len(named), (z3.Ast * len(named))(*named)
+            )
+        )
+
+    def _core(self) -> list[int]:
+        return [self._literals[name.get_id()] for name in self._solver.unsat_core()]
+
+    def _smallest(self, core: list[int]) -> list[int]:
+        """Literals that clash, and none of which may be left out."""
+        for literal in core:
+            fewer = [each for each in core if each != literal]
+            if len(fewer) < len(core) and self._check(fewer) == z3.Z3_L_FALSE:
+                return self._smallest(self._core())
+        return core
+
+    def _none(self) -> NoReturn:
+        raise NoMultipliers("rows that clash have no multipliers above 0")
 
     def _name(self, literal: int) -> Any:
         found = self._named.get(literal)
@@ -338,24 +370,24 @@ class _Clashes:
             self._variables[n] = z3.Real(f"x{n}", self._context)
         return self._variables[n]
 
-    def _multiplied(self, core: Sequence[int]) -> tuple[tuple[int, Rational], ...]:
-        """The multipliers of rows of which no fewer clash: the one dependence between them."""
+    def _multiplied(self, core: Sequence[int]) -> tuple[tuple[int, Rational], ...] | None:
+        """The multipliers of rows that clash, where there is one dependence between them: so it is if none may be left out."""
         rows = [self.numbers.row(literal) for literal in core]
         variables = sorted({n for row in rows if row is not None for n, _ in row.form.parts})
         columns = [dict(row.form.parts) for row in rows if row is not None]
         matrix = flint.fmpq_mat(len(variables), len(core), [c.get(n, ZERO) for n in variables for c in columns])
         reduced, rank = matrix.rref()
         if rank != len(core) - 1:
-            raise NoMultipliers("rows that clash have several dependences")
+            return None
         pivots = [next(j for j in range(len(core)) if reduced[i, j] != 0) for i in range(rank)]
         free = next(j for j in range(len(core)) if j not in pivots)
         solution = [ZERO] * len(core)
         solution[free] = ONE
         for i, j in enumerate(pivots):
             solution[j] = -reduced[i, free]
-        if any(x <= 0 for x in solution):
-            raise NoMultipliers("rows that clash have no multipliers above 0")
-        return tuple(zip(core, solution, strict=True))
+        if any(x < 0 for x in solution):
+            return None
+        return tuple((literal, x) for literal, x in zip(core, solution, strict=True) if x > 0)
 
 
 def _number(value: Rational, context: Any) -> Any:
