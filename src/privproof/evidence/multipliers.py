@@ -22,8 +22,8 @@ from privproof.evidence.checker.outcomes import Refusal
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.patience import pause
 
-MOST_CONFLICTS = 3000
-"""The search is given up after so many conflicts."""
+MOST_CONFLICTS = 800
+"""The search is given up after so many conflicts, a second or two; then a solver shows the condition, and that is said."""
 
 
 class NoMultipliers(Exception):
@@ -181,7 +181,7 @@ class _Search:
             self.unsorted, self.passed = False, 0
         while (chosen := self.order[self.passed]) in self.holds or -chosen in self.holds:
             self.passed += 1
-        return chosen if self.phases.get(chosen, False) else -chosen
+        return chosen if self.phases.get(chosen, True) else -chosen
 
     # what is learnt
 
