@@ -298,6 +298,7 @@ def test_a_hidden_source_is_never_copied_into_several_processes():
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no other way there")
 def test_where_processes_cannot_be_forked(monkeypatch):
     monkeypatch.setattr(execution, "_start_method", lambda: "spawn")
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
     with pytest.raises(QuestionError, match="cannot be sent to another process"):
         runnable(lambda x: x, processes=2).draw({"x": 1}, 10_000, 0)
     at_the_top_of_a_module = functools.partial(geometric, alpha="1/2")

@@ -214,6 +214,6 @@ def test_a_proof_about_another_program_does_not_pass_the_gate(monkeypatch):
         return {site: replace(scale, factor=scale.factor * 2) for site, scale in honest(*arguments).items()}
 
     monkeypatch.setattr(compiling, "shifted_scales", doubled)
-    monkeypatch.setattr(engine, "agreement", lambda program: replace(tried(program), told=None))
+    monkeypatch.setattr(engine, "agreement", lambda *given: replace(tried(*given), told=None))
     with pytest.warns(CertificateRefused, match="the noise has another scale in the text"):
         assert check(mechanism, 1).status != "proved"

@@ -106,6 +106,8 @@ def test_the_checker_asks_that_the_scale_is_above_zero():
     code[:] = [[*sample[:3], ["rational", "0"], sample[4]], ["return", []]]
     made["question"].pop("source")
     made["evidence"] |= {"cuts": [0], "paths": [], "invariants": {"0": "true"}}
+    assert isinstance(recheck(made), Rejected)
+    made["evidence"].pop("multipliers")
     found = recheck(made)
     assert isinstance(found, Rejected)
     assert "the scale is above 0" in found.reason

@@ -85,7 +85,7 @@ def most_range(measure: Measure, value: Epsilon) -> Fraction:
 
     >>> from privproof.exact.measures import RHO
     >>> most_range(RHO, epsilon("1/8")), most_range(RHO, epsilon("1/4"))
-    (Fraction(1, 1), Fraction(707106781186, 500000000000))
+    (Fraction(1, 1), Fraction(1414213562373, 1000000000000))
     """
     low, _ = rational_bounds(value.ball(_BITS)) if value.ratio != 1 else (value.shift, None)
     square = 8 * fraction(low) / (1 if measure.order is None else fraction(measure.order))

@@ -145,6 +145,7 @@ class Calls:
 def repeats(draw: Draw, arguments: Mapping[str, object], *, seed: int = 0) -> bool:
     """Whether a few runs are the same when they are made twice with one seed.
 
+    >>> import random
     >>> repeats(Calls("coin", lambda: random.random() < 0.5), {})
     True
     >>> repeats(Calls("secret", lambda: random.SystemRandom().random()), {})
