@@ -10,6 +10,7 @@ from zlib import compress, decompress
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from tests.amounts import selected
 from tests.certificates import recheck
 
@@ -245,9 +246,8 @@ def test_parts_that_are_iterated_are_enclosed_too(seed, monkeypatch):
 
 
 def test_the_time_limit_is_kept_where_a_part_would_be_factored_for_long(monkeypatch):
-    process = walk()
-    goal = process.labels["goal"]
-    for name, value in (("_SMALL", 1), ("_ITERATED", 0), ("_ITERATIONS", 0), ("_SECONDS", 1e12)):
+    for name, value in (("_ITERATIONS", 1), ("_SECONDS", 1e12)):
         monkeypatch.setattr(factored, name, value)
+    part = csr_matrix([[0, 0.5, 0.1], [0.3, 0, 0.5], [0.5, 0.2, 0]])
     with pytest.raises(Stopped):
-        until_bounds(Columns(process), ~process.labels["goal"], goal, Monitor.within(0.05), largest=True)
+        factored._Large(part, Monitor.within(0.05)).solve(np.array([1.0, 2.0, -1.0]))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -34,6 +36,10 @@ def address():
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with distributed.LocalCluster(**options, silence_logs=50) as made:
         yield made.scheduler_address
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # of lock files of the workers' folders
+        del made
+        gc.collect()
 
 
 @pytest.fixture
