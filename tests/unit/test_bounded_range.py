@@ -80,7 +80,7 @@ def test_choices_by_scores_have_the_rho_of_their_range():
         assert verdict.status == "proved"
         assert verdict.certificate["evidence"]["method"] == "range"
         assert isinstance(recheck(verdict.certificate), Accepted)
-    assert check(commonest, rho="1/9", time_limit=patience(8)).status != "proved"
+    assert check(commonest, rho="1/9", time_limit=patience(4)).status != "proved"
 
 
 @mechanism
@@ -112,7 +112,7 @@ def with_more_noise(q: real_queries(), x: queries(size=1)):
 
 @pytest.mark.parametrize("function", [noisy_max, smallest, twice, with_more_noise])
 def test_what_is_no_single_choice_by_scores_is_not_given_its_rho(function):
-    assert check(function, rho="1/8", time_limit=patience(8)).status != "proved"
+    assert check(function, rho="1/8", time_limit=patience(4)).status != "proved"
 
 
 def test_permute_and_flip_is_refuted():

@@ -9,7 +9,7 @@ from math import prod
 from random import Random
 
 import pytest
-from tests.amounts import examples, selected
+from tests.amounts import selected
 from tests.certificates import recheck
 from tests.corpus import programs
 from tests.laplace_programs import load
@@ -49,7 +49,7 @@ def _times(rows: list[tuple[tuple[str, ...], Fraction, tuple[str, ...]]], values
     )
 
 
-@pytest.mark.parametrize("seed", range(examples(72)))
+@pytest.mark.parametrize("seed", selected(range(72), 1))
 def test_random_loops_against_the_loss_of_the_laplace_mechanism(tmp_path, seed):
     dice = Random(seed)
     rows, lines = [], []
