@@ -171,18 +171,18 @@ def _leave_random_alone() -> None:
     """Let the threads of a dask worker draw delays and samples elsewhere than from Python's global generator, which chunks seed."""
     if "distributed" not in sys.modules:
         return
-    shared = random.random.__self__  # type: ignore[attr-defined]
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] in _CLUSTER_PACKAGES:
             for known, value in list(vars(module).items()):
                 if value is random:
                     vars(module)[known] = _OTHERS
-                elif getattr(value, "__self__", None) is shared:
+                elif getattr(value, "__self__", None) is _SHARED:
                     vars(module)[known] = getattr(_OTHERS, value.__name__)
 
 
 _CLUSTER_PACKAGES = ("dask", "distributed", "tornado")
 _OTHERS = random.Random()
+_SHARED = random._inst  # whose methods are the functions of the module
 _ONE_AT_A_TIME = threading.Lock()
 _TOKEN = uuid.uuid4().hex
 _numbers = count()
