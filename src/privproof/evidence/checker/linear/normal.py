@@ -103,22 +103,20 @@ class Clauses:
     def row(self, literal: int) -> Row | None:
         """What a literal says of numbers; None where it is no atom."""
         found = self.rows.get(abs(literal))
-        if found is None or literal > 0:
-            return found
-        if self._integral(found.form):
-            return Row(found.form.times(-ONE).plus(Form((), -ONE)), strict=False)
-        return Row(found.form.times(-ONE), strict=not found.strict)
+        return found if found is None or literal > 0 else self._opposite(found)
 
     def at_least(self, form: Form, *, strict: bool) -> int:
         """The literal that says that a form is at least 0, or above 0."""
         if not form.parts:
             return TRUE if form.constant > 0 or (form.constant == 0 and not strict) else -TRUE
         row = self._normal(form, strict=strict)
-        if row.form.parts[0][1] > 0:
-            return self._atom(row)
+        return self._atom(row) if row.form.parts[0][1] > 0 else -self._atom(self._opposite(row))
+
+    def _opposite(self, row: Row) -> Row:
+        """What a row in normal form says if it does not hold."""
         if self._integral(row.form):
-            return -self._atom(Row(row.form.times(-ONE).plus(Form((), -ONE)), strict=False))
-        return -self._atom(Row(row.form.times(-ONE), strict=not row.strict))
+            return Row(row.form.times(-ONE).plus(Form((), -ONE)), strict=False)
+        return Row(row.form.times(-ONE), strict=not row.strict)
 
     def _integral(self, form: Form) -> bool:
         return all(self.whole[variable] for variable, _ in form.parts)

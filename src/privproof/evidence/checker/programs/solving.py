@@ -60,8 +60,9 @@ def establish(
 ) -> str | None:
     """Refuse conditions that are not found to be valid; the solver that was asked, if one was."""
     place = "evidence.multipliers"
+    scripts = [condition.script(definitions) for condition in conditions]
     if "multipliers" not in evidence:
-        complete(evidence, [condition.script(definitions) for condition in conditions])
+        complete(evidence, scripts)
     given = a_list(evidence.get("multipliers", [None] * len(conditions)), place)
     if len(given) != len(conditions):
         refuse(f"there are {len(conditions)} conditions, and {len(given)} refutations of their negations", place)
@@ -72,8 +73,7 @@ def establish(
             solver.establish(condition, definitions)
         else:
             here = f"{place}[{i}]"
-            clauses = clauses_of(condition.script(definitions))
-            refuted(clauses, read_refutation(an_object(item, here), here, limits), here)
+            refuted(clauses_of(scripts[i]), read_refutation(an_object(item, here), here, limits), here)
     return None if solver is None else f"{solver.name} {solver.version}"
 
 
