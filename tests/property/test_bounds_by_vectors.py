@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import random
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
+from itertools import product as iterated
+from math import prod
 from zlib import compress, decompress
 
 import numpy as np
 import pytest
+from flint import fmpq, fmpq_mat
 from scipy.sparse import csr_matrix
 from tests.amounts import selected
 from tests.certificates import recheck
@@ -19,6 +24,7 @@ from privproof.engines.logic import checking, factored
 from privproof.engines.logic.bounding import until_bounds
 from privproof.engines.logic.exactly import TooLarge
 from privproof.engines.logic.products import product
+from privproof.engines.logic.recurrences import often_bounds
 from privproof.engines.logic.schedulers import least_and_most
 from privproof.engines.logic.vectors import UNITS, Columns
 from privproof.engines.monitor import Monitor, Stopped
@@ -64,8 +70,56 @@ def test_vectors_enclose_the_exact_numbers(seed):
             assert high - low < UNITS * 1e-6
 
 
+@pytest.mark.parametrize("seed", selected(range(2_000), 60))
+def test_vectors_of_repetition_enclose_the_exact_numbers(seed):
+    """Every policy is tried, in the chain of which bottom components decide."""
+    drawn = (random_process(seed + 10_000 * again, chain=seed % 4 == 0) for again in range(100))
+    process = next(each for each in drawn if prod(np.diff(each.choices).tolist()) <= 3_000)
+    source = random.Random(-seed)
+    often = np.array([source.random() < source.choice((0.15, 0.5)) for _ in range(len(process))])
+    columns = Columns(process)
+    values = [_often_exactly(process, policy, often) for policy in _policies(process)]
+    for largest in (False, True):
+        found = often_bounds(columns, often, Monitor(), largest=largest)
+        for s in range(len(process)):
+            exact = (max if largest else min)(value[s] for value in values)
+            low, high = int(found.low.values[s]), int(found.high.values[s])
+            assert low <= exact * UNITS <= high
+            assert high - low < UNITS * 1e-6
+            assert low == high or exact not in (0, 1)
+
+
+def _policies(process: DecisionProcess) -> Iterator[tuple[int, ...]]:
+    begins = process.choices.tolist()
+    return iterated(*(range(first, last) for first, last in pairwise(begins)))
+
+
+def _often_exactly(process: DecisionProcess, policy: tuple[int, ...], often: np.ndarray) -> list[fmpq]:
+    """The probability of visiting states for ever, from every state of the chain of a policy."""
+    size = len(process)
+    rows = [dict(process.entries(choice)) for choice in policy]
+    reach = np.eye(size, dtype=bool)
+    for s, row in enumerate(rows):
+        reach[s, list(row)] = True
+    for _ in range(size):
+        reach = reach @ reach
+    bottom = [all(reach[t, s] for t in np.flatnonzero(reach[s])) for s in range(size)]
+    won = [bottom[s] and bool(often[reach[s]].any()) for s in range(size)]
+    matrix = fmpq_mat(size, size)
+    for s, row in enumerate(rows):
+        matrix[s, s] = fmpq(1)
+        for t, p in row.items() if not bottom[s] else ():
+            matrix[s, t] -= p
+    solution = matrix.inv() * fmpq_mat(size, 1, [fmpq(int(w)) for w in won])
+    return [solution[s, 0] for s in range(size)]
+
+
 FORMULAS = (
     "P>={p} [ F a ]",
+    "P>={p} [ G F a ]",
+    "P<{p} [ F G a ]",
+    "P<={p} [ X !G F a & b ]",
+    "P>={p} [ F P>1/2 [ F G b ] ]",
     "P<{p} [ b U a ]",
     "P>1/4 [ G a ]",
     "P<={p} [ a W b ]",
@@ -76,7 +130,13 @@ FORMULAS = (
     "P>={p} [ F P>=1/2 [ X a ] ]",
     "(P>={p} [ F a & b ]) | !P<{p} [ G !b ]",
 )
-PRIVATE = ("D[ln(2), {p}](F a & b)", "D[0, {p}](a U<=4 b)", "D[ln(3), 0](X b)")
+PRIVATE = (
+    "D[ln(2), {p}](G F a)",
+    "D[0, {p}](F G !b)",
+    "D[ln(2), {p}](F a & b)",
+    "D[0, {p}](a U<=4 b)",
+    "D[ln(3), 0](X b)",
+)
 
 
 @pytest.mark.parametrize("seed", selected(range(2_000), 30))
@@ -158,6 +218,82 @@ def test_changed_vectors_are_rejected(monkeypatch, side, end, name, state, by):
     assert isinstance(recheck(document), Accepted)
     changed(document["evidence"]["untils"][0][side][end][name], state, by)
     assert isinstance(recheck(document), Rejected)
+
+
+def rests() -> DecisionProcess:
+    """Where a run may rest without the goal or with it; `far` gambles for the goal, which is left and come back to."""
+    return DecisionProcess.of(
+        states=["far", "goal", "back", "lost"],
+        actions=["go", "wait"],
+        transitions={
+            "far": {"go": {"goal": "1/2", "lost": "1/2"}, "wait": {"far": 1}},
+            "goal": {"go": {"back": 1}, "wait": {"back": "1/2", "lost": "1/2"}},
+            "back": {"go": {"goal": "1/3", "back": "2/3"}, "wait": {"goal": 1}},
+            "lost": {"go": {"lost": 1}},
+        },
+        labels={"goal": "goal"},
+        initial=["far"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("side", "end", "name", "state", "by"),
+    [
+        ("most", "high", "values", 0, -1_000_000),
+        ("most", "high", "values", 1, -1),
+        ("least", "high", "falls", 1, -1_000),
+        ("least", "high", "falls", 2, 1_000),
+        ("least", "high", "falls", 0, -UNITS),
+        ("most", "low", "values", 0, 1_000_000),
+        ("most", "low", "values", 3, UNITS // 2),
+        ("most", "low", "ranks", 2, -10),
+        ("most", "low", "policy", 1, 1),
+        ("least", "low", "values", 0, 1),
+        ("least", "low", "values", 1, 1),
+        ("least", "low", "values", 2, 1),
+        ("least", "high", "policy", 1, -1),
+    ],
+)
+def test_changed_vectors_of_repetition_are_rejected(monkeypatch, side, end, name, state, by):
+    document = certified(monkeypatch, rests(), "P<=3/4 [ G F goal ]")
+    assert isinstance(recheck(document), Accepted)
+    changed(document["evidence"]["often"][0][side][end][name], state, by)
+    assert isinstance(recheck(document), Rejected)
+
+
+def flat(document: dict[str, object], values: list[int]) -> None:
+    """Give all bounds from above the same values."""
+    for side in ("least", "most"):
+        bound = document["evidence"]["often"][0][side]["high"]
+        for column in (bound["values"], bound.get("falls", {})):
+            column["bits"], column["data"] = 64, b64encode(compress(np.array(values, "<i8").tobytes())).decode()
+
+
+def test_a_bound_that_does_not_fall_bounds_no_repetition(monkeypatch):
+    """Any constant is superharmonic: without the strict fall where the goal holds, 1/4 would be accepted for ``G F goal``."""
+    document = certified(monkeypatch, rests(), "P<=3/4 [ G F goal ]")
+    flat(document, [UNITS // 4] * 4)
+    document["question"]["formula"][1]["high"] = "1/3"
+    outcome = recheck(document)
+    assert isinstance(outcome, Rejected)
+    assert "does not fall" in str(outcome)
+
+
+def test_evidence_about_repetition_says_nothing_about_reaching(monkeypatch):
+    """``goal`` is reached from the start with 1 by waiting for it, and visited for ever with 1/2 at most."""
+    document = certified(monkeypatch, rests(), "P<=3/4 [ G F goal ]")
+    formula = document["question"]["formula"]
+    for path in (
+        formula[2][1],
+        ["U", ["true"], ["label", "goal"], 0, None],
+        ["not", ["U", ["label", "goal"], ["not", ["U", ["true"], ["label", "goal"], 0, None]], 0, None]],
+        ["not", ["U", ["true"], ["not", ["U", ["true"], ["label", "goal"], 0, 1]], 0, None]],
+        ["not", ["U", ["true"], ["not", ["U", ["true"], ["true"], 0, None]], 0, None]],
+    ):
+        asked = json.loads(json.dumps(document))
+        asked["question"]["formula"][2] = path
+        asked["question"]["formula"][1]["high"] = "3/4"
+        assert isinstance(recheck(asked), Rejected)
 
 
 def test_changed_processes_are_rejected(monkeypatch):

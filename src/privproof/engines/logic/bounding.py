@@ -54,14 +54,16 @@ def until_bounds(columns: Columns, stay: Bools, goal: Bools, monitor: Monitor, *
         TooLarge: none were found.
     """
     columns.fractions  # noqa: B018  (raises where numbers are too long)
-    search = _Search(columns, stay & ~goal, goal, monitor)
+    search = Search(columns, stay & ~goal, goal, monitor)
     found = search.greatest() if largest else search.least()
     if not columns.is_low(found.low, stay, goal) or not columns.is_high(found.high, stay, goal):
         raise TooLarge("no bounds were found in floating point that exact arithmetic confirms")
     return found
 
 
-class _Search:
+class Search:
+    """For bounds on the probability of reaching a goal through some moving states."""
+
     def __init__(self, columns: Columns, moving: Bools, goal: Bools, monitor: Monitor) -> None:
         self.columns, self.moving, self.goal, self.monitor = columns, moving, goal, monitor
         self.single = columns.process.is_chain
@@ -69,15 +71,17 @@ class _Search:
 
     # ------------------------------------------------------------------------------------------------------- the two
 
-    def greatest(self) -> Bounds:
+    def greatest(self, *, falling: bool = False) -> Bounds:
+        """Bounds on the greatest probability; `falling`: that from above, where not 1, falls by all choices outside of end components."""
         if self.single:
             return self.least()
         columns, count = self.columns, len(self.columns)
-        can = columns.graph.reaching(self.goal, self.moving) & self.moving
         sure, policy = self._surely_for_some()
-        rest = can & ~sure
+        rest = self.moving & ~sure
+        if not falling:
+            rest &= columns.graph.reaching(self.goal, self.moving)
         node, inner, leaving = self._collapsed(rest)
-        problem = _Problem.of(columns, node, leaving, self.goal | sure, self.monitor)
+        problem = Options.of(columns, node, leaving, self.goal | sure, self.monitor)
         x, chosen, factors = problem.improved(largest=True)
         low = x - problem.policy_margin(x, chosen, factors)
         high = x + problem.margin(x, chosen, factors, largest=True)
@@ -85,36 +89,36 @@ class _Search:
         taken = problem.choices[chosen]
         policy[columns.owner[taken]] = taken
         exits[columns.owner[taken]] = True
-        routed, _ = self._towards(exits, inner)
+        routed, _ = self.towards(exits, inner)
         policy = np.where(rest & ~exits, routed, policy)
-        lower = self._vector(low, node, self.goal | sure, down=True)
-        upper = self._vector(high, node, self.goal | sure, down=False)
+        lower = self.vector(low, node, self.goal | sure, down=True)
+        upper = self.vector(high, node, self.goal | sure, down=False)
         policy = np.where(policy >= 0, policy, columns.first)
         inside = (lower > 0) & ~self.goal
         marks = np.zeros(len(columns.begins), np.bool_)
         marks[policy[inside]] = True
-        _, ranks = self._towards(~inside, marks)
+        _, ranks = self.towards(~inside, marks)
         return Bounds(Bound(lower, policy - columns.first, ranks), Bound(upper))
 
     def least(self) -> Bounds:
         columns = self.columns
         if self.single:
-            _, ranks = self._towards(self.goal, self.moving[columns.owner])
+            _, ranks = self.towards(self.goal, self.moving[columns.owner])
             levels = np.where(self.goal, 0, ranks)
             hit = np.ones(0, np.bool_)
         else:
-            levels, hit = self._attracted()
+            levels, hit = self.attracted()
         positive = (levels > 0) & self.moving
         bad = ~self.goal & ~positive
         sure = positive & ~columns.graph.reaching(bad, positive)
         rest = positive & ~sure
         node = np.where(rest, np.cumsum(rest) - 1, -1)
-        problem = _Problem.of(columns, node, rest[columns.owner], self.goal | sure, self.monitor)
+        problem = Options.of(columns, node, rest[columns.owner], self.goal | sure, self.monitor)
         x, chosen, factors = problem.improved(largest=False)
         around = problem.policy_margin(x, chosen, factors)
         below = around if self.single else problem.margin(x, chosen, factors, largest=False)
-        lower = self._vector(x - below, node, self.goal | sure, down=True)
-        upper = self._vector(x + around, node, self.goal | sure, down=False)
+        lower = self.vector(x - below, node, self.goal | sure, down=True)
+        upper = self.vector(x + around, node, self.goal | sure, down=False)
         if self.single:
             return Bounds(Bound(lower, None, levels), Bound(upper))
         policy = columns.first.copy()
@@ -124,7 +128,7 @@ class _Search:
         policy[columns.owner[taken]] = taken
         return Bounds(Bound(lower, None, levels), Bound(upper, policy - columns.first))
 
-    def _vector(self, values: Floats, node: Ints, ones: Bools, *, down: bool) -> Ints:
+    def vector(self, values: Floats, node: Ints, ones: Bools, *, down: bool) -> Ints:
         """The vector in units: of nodes, 1 where that is known, and 0 elsewhere."""
         scaled = np.clip(values, 0.0, 1.0) * UNITS
         units = (np.floor(scaled) if down else np.ceil(scaled)).astype(np.int64)
@@ -135,7 +139,7 @@ class _Search:
 
     # -------------------------------------------------------------------------------------------------------- graphs
 
-    def _towards(self, begin: Bools, choices: Bools) -> tuple[Ints, Ints]:
+    def towards(self, begin: Bools, choices: Bools) -> tuple[Ints, Ints]:
         """For every state from which some choices lead to the beginning: one of them (or -1), and a rank that falls on the way (or 0)."""
         from scipy.sparse import csr_matrix
         from scipy.sparse.csgraph import breadth_first_order
@@ -167,14 +171,14 @@ class _Search:
             inner = (
                 np.logical_and.reduceat(inside[self.targets], columns.begins) & (inside & self.moving)[columns.owner]
             )
-            policy, ranks = self._towards(self.goal, inner)
+            policy, ranks = self.towards(self.goal, inner)
             reached = self.goal | (ranks > 0)
             if np.array_equal(reached, inside):
                 sure = inside & self.moving
                 return sure, np.where(sure, policy, -1)
             inside = reached & inside
 
-    def _attracted(self) -> tuple[Ints, Bools]:
+    def attracted(self) -> tuple[Ints, Bools]:
         """Levels of the moving states that reach the goal with positive probability whatever is chosen; and which choices do so."""
         from scipy.sparse import csr_matrix
 
@@ -202,14 +206,14 @@ class _Search:
             levels[front] = level
         return levels, hit
 
-    def _collapsed(self, rest: Bools) -> tuple[Ints, Bools, Bools]:
-        """The nodes of states (-1 elsewhere), where end components are one; the choices inside of them; and those that leave."""
+    def parted(self, states: Bools) -> tuple[Ints, Bools, Bools]:
+        """End components among some states: for every state the number of its own, the choices inside of them, and the others."""
         from scipy.sparse import csr_matrix
         from scipy.sparse.csgraph import connected_components
 
         columns, count = self.columns, len(self.columns)
-        own = rest[columns.owner]
-        inner = own & np.logical_and.reduceat(rest[self.targets], columns.begins)
+        own = states[columns.owner]
+        inner = own & np.logical_and.reduceat(states[self.targets], columns.begins)
         while True:
             self.monitor.pause()
             used = inner[columns.choice]
@@ -219,16 +223,26 @@ class _Search:
             same = part[self.targets] == part[columns.owner[columns.choice]]
             kept = inner & np.logical_and.reduceat(same, columns.begins)
             if np.array_equal(kept, inner):
-                break
+                return part.astype(np.int64), inner, own & ~inner
             inner = kept
-        _, node = np.unique(part[rest], return_inverse=True)
-        nodes = np.full(count, -1, np.int64)
-        nodes[rest] = node.reshape(-1)
-        return nodes, inner, own & ~inner
+
+    def _collapsed(self, rest: Bools) -> tuple[Ints, Bools, Bools]:
+        """The nodes of states, where end components are one; the choices inside of them; and those that leave.
+
+        The node is -1 elsewhere, and where nothing leaves.
+        """
+        part, inner, leaving = self.parted(rest)
+        left = np.zeros(len(part), np.bool_)
+        left[part[self.columns.owner[leaving]]] = True
+        among = rest & left[part]
+        _, node = np.unique(part[among], return_inverse=True)
+        nodes = np.full(len(part), -1, np.int64)
+        nodes[among] = node.reshape(-1)
+        return nodes, inner, leaving
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class Options:
     """Options of nodes in floating point: what an option leads to (a row), and the probability that it succeeds at once.
 
     Attributes:
@@ -250,7 +264,7 @@ class _Problem:
     monitor: Monitor
 
     @classmethod
-    def of(cls, columns: Columns, node: Ints, choices: Bools, ones: Bools, monitor: Monitor) -> _Problem:
+    def of(cls, columns: Columns, node: Ints, choices: Bools, ones: Bools, monitor: Monitor) -> Options:
         """The problem of some choices, between nodes of states; success is where it is known to be sure."""
         from scipy.sparse import csr_matrix
 

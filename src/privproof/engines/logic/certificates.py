@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privproof.engines.logic.large import UntilBounds
+from privproof.engines.logic.large import Evidence
 from privproof.engines.logic.measures import Closeness, Gap
 from privproof.engines.logic.queries import ByWords, Extremes, Lasso, Tree
 from privproof.engines.logic.satisfaction import Satisfaction
@@ -22,8 +22,10 @@ def logic_evidence(found: Satisfaction) -> dict[str, object]:
         evidence["state"] = next(s for s in found.asked if found.truth[s] == 0)
     if found.in_columns:
         bounds = [measured.bounds for measured in found.measured.values() if measured.bounds is not None]
-        evidence["untils"] = [_until(found.process, until) for each in bounds for until in each.untils]
-        return evidence
+        listed = [item for each in bounds for item in each.evidence]
+        evidence["untils"] = [_vectors(found.process, item) for item in listed if item.left is not None]
+        often = [_vectors(found.process, item) for item in listed if item.left is None]
+        return evidence | ({"often": often} if often else {})
     if not found.process.is_chain:
         evidence["operators"] = [
             _operator(found.process, close) for close in found.measured.values() if isinstance(close, Closeness)
@@ -31,18 +33,20 @@ def logic_evidence(found: Satisfaction) -> dict[str, object]:
     return evidence
 
 
-def _until(process: DecisionProcess, until: UntilBounds) -> dict[str, object]:
-    """The vectors that bound the probability of an until."""
-    sides = {"least": until.least} | ({} if until.most is None else {"most": until.most})
-    left, right = (structured(side, process, in_columns=True) for side in (until.left, until.right))
+def _vectors(process: DecisionProcess, item: Evidence) -> dict[str, object]:
+    """The vectors that bound the probability of an until, or of repetition."""
+    sides = {"least": item.least} | ({} if item.most is None else {"most": item.most})
+    right = structured(item.right, process, in_columns=True)
     return {
-        "formula": ["U", left, right, 0, None],
+        "formula": right
+        if item.left is None
+        else ["U", structured(item.left, process, in_columns=True), right, 0, None],
         **{side: {"low": _bound(bounds.low), "high": _bound(bounds.high)} for side, bounds in sides.items()},
     }
 
 
 def _bound(bound: Bound) -> dict[str, object]:
-    columns = {"values": bound.values, "policy": bound.policy, "ranks": bound.ranks}
+    columns = {"values": bound.values, "policy": bound.policy, "ranks": bound.ranks, "falls": bound.falls}
     return {name: column(values) for name, values in columns.items() if values is not None}
 
 

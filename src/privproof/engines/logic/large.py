@@ -1,24 +1,26 @@
 """Probabilities of path formulas on large processes, bounded in every state by vectors that the checker can check again.
 
 Of path formulas those with one temporal operator over state formulas are taken, below negations and nexts: ``F``, ``G``, ``U``, ``W``,
-``R`` with or without bounds, ``X^k``.  Unbounded untils by `bounding`; steps are taken one by one, rounded down and up.
+``R`` with or without bounds, ``X^k``; and ``G F``, ``F G``.  Unbounded untils by `bounding`, repetition by `recurrences`; steps are taken
+one by one, rounded down and up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from flint import fmpq
 
 from privproof.engines.logic.bounding import Bounds, until_bounds
 from privproof.engines.logic.measures import Between, Probabilities, Truths
+from privproof.engines.logic.recurrences import often_bounds
 from privproof.engines.logic.vectors import UNITS, Columns
 from privproof.engines.monitor import Monitor
 from privproof.exact import Rational
-from privproof.formulas import And, Formula, Next, Not, Range, Truth, Unary, Until
+from privproof.formulas import And, Bound, Formula, Next, Not, Range, Truth, Unary, Until
 from privproof.formulas.sublogics import is_state_formula
 from privproof.models.process import Bools, Ints
 
@@ -31,10 +33,13 @@ Decided: TypeAlias = "Callable[[Formula], Bools | None]"
 
 
 @dataclass(frozen=True, eq=False)
-class UntilBounds:
-    """What bounds the probability of ``left U right``: from both sides the least and, in a decision process, the greatest."""
+class Evidence:
+    """What bounds the probability of ``left U right``: from both sides the least and, in a decision process, the greatest.
 
-    left: Formula
+    Where there is no left side, it is about ``G F right``.
+    """
+
+    left: Formula | None
     right: Formula
     least: Bounds
     most: Bounds | None
@@ -42,11 +47,11 @@ class UntilBounds:
 
 @dataclass(frozen=True, eq=False)
 class PathBounds:
-    """Bounds on the least and the greatest probability of a path formula from every state, in units, and the untils behind them."""
+    """Bounds on the least and the greatest probability of a path formula from every state, in units, and what is behind them."""
 
     least: Ends
     most: Ends
-    untils: tuple[UntilBounds, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
 
     def probabilities(self, *, largest: bool) -> Probabilities:
         """The bounds on the least or greatest probability as rationals."""
@@ -91,6 +96,10 @@ def path_bounds(
             if last is None:
                 return None
             return _iterated(columns, last, [(times.constant, np.ones(len(columns), np.bool_), None)], wanted, monitor)
+        case Unary("G", Unary("F", inner, within), bound) if within == bound == Bound() and is_state_formula(inner):
+            return _often(columns, inner, decided, monitor)
+        case Unary("F", Unary("G", inner, within), bound) if within == bound == Bound() and is_state_formula(inner):
+            return _complement(_often(columns, Not(inner), decided, monitor))
         case Unary(operator, inner, bound):
             until = Until("U", Truth(value=True), inner if operator == "F" else Not(inner), bound)
             found = path_bounds(columns, until, decided, monitor, wanted)
@@ -121,17 +130,34 @@ def _complement(found: PathBounds | None) -> PathBounds | None:
     if found is None:
         return None
     least, most = ((UNITS - high, UNITS - low) for low, high in (found.most, found.least))
-    return PathBounds(least, most, found.untils)
+    return PathBounds(least, most, found.evidence)
 
 
 def _endless(columns: Columns, left: Formula, right: Formula, keep: Bools, goal: Bools, monitor: Monitor) -> PathBounds:
-    least = until_bounds(columns, keep, goal, monitor, largest=False)
+    return _bounded(
+        columns, left, right, lambda *, largest: until_bounds(columns, keep, goal, monitor, largest=largest)
+    )
+
+
+def _often(columns: Columns, inner: Formula, decided: Decided, monitor: Monitor) -> PathBounds | None:
+    often = decided(inner)
+    if often is None:
+        return None
+    return _bounded(columns, None, inner, lambda *, largest: often_bounds(columns, often, monitor, largest=largest))
+
+
+class _Find(Protocol):
+    def __call__(self, *, largest: bool) -> Bounds: ...
+
+
+def _bounded(columns: Columns, left: Formula | None, right: Formula, find: _Find) -> PathBounds:
+    """The least probability and, in a decision process, the greatest."""
+    least = find(largest=False)
     ends = (least.low.values, least.high.values)
     if columns.process.is_chain:
-        return PathBounds(ends, ends, (UntilBounds(left, right, least, None),))
-    most = until_bounds(columns, keep, goal, monitor, largest=True)
-    both = (most.low.values, most.high.values)
-    return PathBounds(ends, both, (UntilBounds(left, right, least, most),))
+        return PathBounds(ends, ends, (Evidence(left, right, least, None),))
+    most = find(largest=True)
+    return PathBounds(ends, (most.low.values, most.high.values), (Evidence(left, right, least, most),))
 
 
 Rounds: TypeAlias = "list[tuple[int, Bools, Bools | None]]"
@@ -150,7 +176,7 @@ def _iterated(columns: Columns, last: PathBounds, rounds: Rounds, wanted: Ints |
     near = columns.within_steps(wanted, total)
     listed = [(steps, keep[near], None if goal is None else goal[near]) for steps, keep, goal in rounds]
     (a, b), (c, d) = last.least, last.most
-    some = PathBounds((a[near], b[near]), (c[near], d[near]), last.untils)
+    some = PathBounds((a[near], b[near]), (c[near], d[near]), last.evidence)
     found = _stepped(columns.only(near), some, listed, monitor)
     place = np.searchsorted(near, wanted)
 
@@ -159,7 +185,7 @@ def _iterated(columns: Columns, last: PathBounds, rounds: Rounds, wanted: Ints |
         low[wanted], high[wanted] = ends[0][place], ends[1][place]
         return low, high
 
-    return PathBounds(spread(found.least), spread(found.most), last.untils)
+    return PathBounds(spread(found.least), spread(found.most), last.evidence)
 
 
 def _stepped(columns: Columns, last: PathBounds, rounds: Rounds, monitor: Monitor) -> PathBounds:
@@ -172,7 +198,7 @@ def _stepped(columns: Columns, last: PathBounds, rounds: Rounds, monitor: Monito
             most = least if columns.process.is_chain else _moved(columns, most, keep, goal, largest=True)
             if all(np.array_equal(one, other) for one, other in zip(before, (*least, *most), strict=True)):
                 break
-    return PathBounds(least, most, last.untils)
+    return PathBounds(least, most, last.evidence)
 
 
 def _moved(columns: Columns, ends: Ends, keep: Bools, goal: Bools | None, *, largest: bool) -> Ends:

@@ -41,11 +41,13 @@ class Bound:
         values: the bound in every state, in units.
         policy: for every state the number of its choice, where the bound is about one choice.
         ranks: for bounds from below, by which it is seen that no run stays.
+        falls: for bounds from above on repetition, what falls where the values themselves do not.
     """
 
     values: Ints
     policy: Ints | None = None
     ranks: Ints | None = None
+    falls: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,11 +187,37 @@ class Columns:
         inside = (values > 0) & ~goal
         if values.min() < 0 or values.max() > UNITS or (inside & ~stay).any() or bound.ranks is None:
             return False
-        ranks = np.where(inside, bound.ranks, 0)
         about = self._considered(bound) & inside[self.owner]
-        nearest = np.minimum.reduceat(ranks[self.process.targets], self.begins)
-        ranked = bool((ranks[inside] > 0).all()) and not (about & (nearest >= ranks[self.owner])).any()
+        return self._is_ranked(bound.ranks, inside, about) and not (about & ~self.compared(values)[1]).any()
+
+    def is_high_often(self, bound: Bound, often: Bools) -> bool:
+        """Whether a vector bounds the probability of visiting states for ever from above."""
+        values = bound.values
+        falls = values if bound.falls is None else bound.falls
+        about = self._considered(bound) & (values < UNITS)[self.owner]
+        above, below = self.compared(falls)
+        falling = above & ~(below & often[self.owner])
+        if bound.falls is not None:
+            falling &= self.compared(values)[0]
+        inside = all(vector.min() >= 0 and vector.max() <= UNITS for vector in (values, falls))
+        return inside and not (about & ~falling).any()
+
+    def is_low_often(self, bound: Bound, often: Bools) -> bool:
+        """Whether a vector bounds the probability of visiting states for ever from below."""
+        values = bound.values
+        if values.min() < 0 or values.max() > UNITS or bound.ranks is None:
+            return False
+        about = self._considered(bound) & (values > 0)[self.owner]
+        ranked = self._is_ranked(bound.ranks, (values > 0) & ~often, about)
         return ranked and not (about & ~self.compared(values)[1]).any()
+
+    def _is_ranked(self, given: Ints, inside: Bools, about: Bools) -> bool:
+        """Whether some choices of the states inside all have a next state of a smaller rank, where it is 0 outside."""
+        ranks = np.where(inside, given, 0)
+        nearest = np.minimum.reduceat(ranks[self.process.targets], self.begins)
+        return (
+            bool((ranks[inside] > 0).all()) and not (about & inside[self.owner] & (nearest >= ranks[self.owner])).any()
+        )
 
 
 def runs_of(begins: Ints, which: Ints) -> Ints:

@@ -12,8 +12,19 @@ chain both are the probability.  The evidence gives vectors, with entries from 0
   probability, again and again).  So L(s) is at most the expected L where T is left, which is at most 1, and above 0 only where g holds:
   at most the probability of ``f U g`` under the named choices, or under every scheduler.
 
-Where it is not known whether f or g holds, they count as true for bounds from above and as false for those from below; the probability
-grows with both.  Steps of ``X`` and of bounded untils are taken one by one, rounded down and up; where only some states are asked about,
+Of ``G F a`` (a a state formula) they are bounds in the same way:
+
+* **high**: where ``U(s) < 1``, ``U(s) >= sum p(t) U(t)`` and ``V(s) >= sum p(t) V(t)``, the second strictly where a holds, for every choice
+  (greatest) or the named one (least); V is another vector, or U itself.  Stopped where U is 1, V is a non-negative supermartingale that
+  falls by at least some c > 0 on average whenever a is visited.  So the expected number of visits before is at most V(s) / c: almost
+  surely a run that visits a for ever comes to where U is 1, and the probability of that is at most U(s).
+* **low**: let T be the states with ``L(s) > 0``.  In T ``L(s) <= sum p(t) L(t)`` for the named choice (greatest) or every choice (least),
+  and where a does not hold, each of these choices has a next state outside of T, or in T where a holds, or of a smaller rank.  Then
+  L(s) is at most the probability of staying in T for ever, since L is 0 outside and at most 1; and a run that stays there visits a for
+  ever, almost surely, since within so many steps as there are ranks it does so, or leaves, with at least some fixed probability.
+
+Where it is not known whether f, g or a holds, they count as true for bounds from above and as false for those from below; the probability
+grows with each.  Steps of ``X`` and of bounded untils are taken one by one, rounded down and up; where only some states are asked about,
 on the states alone that so many steps lead to: what n more steps lead to matters for the states that are n steps before the last.
 """
 
@@ -22,13 +33,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from privproof.evidence.checker.documents import a_list, a_text, a_text_or_null, an_object, only_members
+from privproof.evidence.checker.documents import a_list, an_object, only_members
 from privproof.evidence.checker.logic.columns import ONE, Columns, Flags, Ints, Numbered, read_column, read_columns
 from privproof.evidence.checker.logic.formulas import (
     Leaf,
@@ -44,11 +55,8 @@ from privproof.evidence.checker.logic.formulas import (
     State,
     States,
     Until,
-    a_state,
-    privates,
-    states_of,
-    written,
 )
+from privproof.evidence.checker.logic.questions import read_asked
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.exact import Rational
 
@@ -57,8 +65,6 @@ Truths: TypeAlias = NDArray[np.int8]
 
 _MOST_WORK = 20_000_000_000
 """Entries passed in all steps of bounded formulas; beyond, the question is refused."""
-_MOST_WORDS = 2_000
-"""Characters of a formula that the statement tells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,46 +86,40 @@ class Interval:
 
 def check_bounds(verdict: str, question: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
     """Check a certificate whose question is a formula about a process in columns."""
-    only_members(question, ("kind", "title", "process", "formula", "text", "states"), "question")
-    a_text_or_null(question.get("text"), "question.text")
     process = read_columns(question.get("process"), "question.process", limits)
     listed = list(process.labels)
     # a label is read as the set of one number below 0, which stands for its column
     reader = Reader(Numbered(len(process)), {name: frozenset((-1 - i,)) for i, name in enumerate(listed)}, limits)
-    formula = reader.state(question.get("formula"), "question.formula")
-    asked = states_of(question.get("states"), len(process), "question.states")
-    if not asked:
-        refuse("no state is asked about", "question.states")
-    if certificate.get("witness") is not None:
-        refuse("a formula has no witness beside its evidence", "witness")
-    evidence = an_object(certificate.get("evidence"), "evidence")
-    only_members(evidence, ("method", "state", "untils"), "evidence")
-    if a_text(evidence.get("method"), "evidence.method") != "bounds":
-        refuse("the evidence for a formula about columns has the method bounds", "evidence.method")
-    found = _Bounds(process, [process.labels[name] for name in listed], asked)
-    for i, item in enumerate(a_list(evidence.get("untils"), "evidence.untils")):
-        found.add(item, reader, f"evidence.untils[{i}]")
-    words = written(formula)
-    words = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]} ..."
+    asked = read_asked(question, certificate, reader, "bounds", ("untils", "often"))
+    found = _Bounds(process, [process.labels[name] for name in listed], asked.states)
+    for i, item in enumerate(a_list(asked.evidence.get("untils"), "evidence.untils")):
+        found.add_until(item, reader, f"evidence.untils[{i}]")
+    for i, item in enumerate(a_list(asked.evidence.get("often", []), "evidence.often")):
+        found.add_often(item, reader, f"evidence.often[{i}]")
+
+    def holds(states: list[int]) -> dict[int, bool | None]:
+        truth = found.truth(asked.formula)
+        return {s: None if truth[s] < 0 else bool(truth[s]) for s in states}
+
+    settled, _, statement = asked.settled(verdict, holds, compared=bool(process.neighbours))
     how = f"bounds on the probabilities of {len(process)} states were checked in exact arithmetic"
     details = {"method": "bounds", "states": len(process), "exact": True, "compared": len(process.neighbours)}
-    if verdict == "proved":
-        if any(True for _ in privates(formula)) and not process.neighbours:
-            refuse("no state has a neighbour other than itself, so nothing is compared", "question.process.neighbours")
-        truth = found.truth(formula)
-        for s in asked:
-            if truth[s] != 1:
-                reason = "it fails" if truth[s] == 0 else "it is not established"
-                refuse(f"{reason} in the state {s}", "question.states")
-        several = f"{', '.join(map(str, asked[:20]))}{f' and {len(asked) - 20} others' if len(asked) > 20 else ''}"
-        return Accepted("proved", f"{words} holds in the states {several}; {how}", details)
-    state = a_state(evidence.get("state"), len(process), "evidence.state")
-    if state not in asked:
-        refuse("this state is not asked about", "evidence.state")
-    value = found.truth(formula)[state]
-    if value != 0:
-        refuse("the formula holds there" if value else "it is not established that the formula fails", "evidence.state")
-    return Accepted("refuted", f"{words} fails in the state {state}; {how}", details)
+    return Accepted(settled, f"{statement}; {how}", details)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A bound as the evidence gives it: a vector from 0 to 1, and the rest of its document."""
+
+    values: Ints
+    document: dict[str, object]
+    place: str
+
+
+class Side(Protocol):
+    """Refuses a bound that is not checked from one side; the vector otherwise."""
+
+    def __call__(self, given: Given, *, most: bool) -> Ints: ...
 
 
 class _Bounds:
@@ -131,17 +131,28 @@ class _Bounds:
         self._wanted: Ints | None = np.array(sorted(compared.union(asked)), np.int64)
         self.work = 0
         self._truth: dict[tuple[State, bool], Truths] = {}
-        self._evidence: dict[Until, tuple[dict[str, object], str]] = {}
+        self._evidence: dict[Until | State, tuple[dict[str, object], str]] = {}
         self._intervals: dict[tuple[Path, bool], Interval] = {}
 
-    def add(self, value: object, reader: Reader, place: str) -> None:
+    def add_until(self, value: object, reader: Reader, place: str) -> None:
         """Read what the evidence says about one until."""
-        given = an_object(value, place)
-        only_members(given, ("formula", "least", "most"), place)
+        given = self._members(value, place)
         until = reader.path(given.get("formula"), f"{place}.formula")
         if not isinstance(until, Until) or (until.low, until.high) != (0, None):
             refuse("expected an until without bounds", f"{place}.formula")
         self._evidence[until] = (given, place)
+
+    def add_often(self, value: object, reader: Reader, place: str) -> None:
+        """Read what the evidence says about a state formula that holds again and again."""
+        given = self._members(value, place)
+        self._evidence[reader.state(given.get("formula"), f"{place}.formula")] = (given, place)
+
+    def _members(self, value: object, place: str) -> dict[str, object]:
+        given = an_object(value, place)
+        only_members(given, ("formula", "least", "most"), place)
+        if self.process.chain and "most" in given:
+            refuse("in a chain the least probability is the greatest", place)
+        return given
 
     def truth(self, formula: State) -> Truths:
         """Where a state formula holds; elsewhere than in the states asked about it may be taken for not known."""
@@ -206,14 +217,15 @@ class _Bounds:
                 both = (np.where(truth == 1, ONE, 0), np.where(truth == 0, 0, ONE))
                 return self._both(both, both)
             case PathNot(inner):
-                found = self.interval(inner)
-                least = (ONE - found.most[1], ONE - found.most[0])
-                return self._both(least, (ONE - found.least[1], ONE - found.least[0]))
+                return self._complement(self.interval(inner))
             case Next(steps, inner):
                 always = np.ones(len(self.process), np.int8)
                 with self._all_states():
                     last = self.interval(inner)
                 return self._iterated(last, [(steps, always, None)])
+            case Until(Leaf(Several(True, ())), PathNot(Until(Leaf(Several(True, ())), Leaf(inner), 0, None)), 0, None):
+                # F G not inner: not G F inner
+                return self._complement(self._often(inner, self._everywhere(inner)))
             case Until(Leaf(left), Leaf(right), low, high):
                 keep, goal = self._everywhere(left), self._everywhere(right)
                 if high is None:
@@ -223,6 +235,10 @@ class _Bounds:
 
     def _both(self, least: tuple[Ints, Ints], most: tuple[Ints, Ints]) -> Interval:
         return Interval(least, least if self.process.chain else most, chain=self.process.chain)
+
+    def _complement(self, found: Interval) -> Interval:
+        least = (ONE - found.most[1], ONE - found.most[0])
+        return self._both(least, (ONE - found.least[1], ONE - found.least[0]))
 
     def _everywhere(self, formula: State) -> Truths:
         """Where a state formula inside of a path formula holds: in all states, not only in those asked about."""
@@ -272,55 +288,69 @@ class _Bounds:
 
     def _endless(self, until: Until, keep: Truths, goal: Truths) -> Interval:
         """What the evidence says about an until without end, checked."""
+
+        def low(given: Given, *, most: bool) -> Ints:
+            inside = (given.values > 0) & (goal != 1)
+            if (inside & (keep != 1)).any():
+                refuse("the bound is above 0 where the formula fails", f"{given.place}.values")
+            self._at_most_expected(given, inside, inside, everything=not most)
+            return given.values
+
+        def high(given: Given, *, most: bool) -> Ints:
+            if (given.values[goal != 0] != ONE).any():
+                refuse("the bound is below 1 where the formula is satisfied", f"{given.place}.values")
+            above, _ = self.process.compared(given.values)
+            considered = self._considered(given, everything=most)
+            if (considered & ((keep != 0) & (goal == 0))[self.process.owner] & ~above).any():
+                refuse("a state's bound is below what a choice leads to", f"{given.place}.values")
+            return given.values
+
+        return self._given(until, low, high)
+
+    def _often(self, formula: State, truth: Truths) -> Interval:
+        """What the evidence says about a state formula that holds again and again, checked."""
+
+        def low(given: Given, *, most: bool) -> Ints:
+            inside = given.values > 0
+            self._at_most_expected(given, inside, inside & (truth != 1), everything=not most)
+            return given.values
+
+        def high(given: Given, *, most: bool) -> Ints:
+            above, below = self.process.compared(given.values)
+            if "falls" in given.document:
+                kept = above
+                above, below = self.process.compared(self._vector(given.document["falls"], f"{given.place}.falls"))
+                above &= kept
+            falling = above & ~(below & (truth != 0)[self.process.owner])
+            considered = self._considered(given, everything=most)
+            if (considered & (given.values < ONE)[self.process.owner] & ~falling).any():
+                refuse("a state's bound does not fall by a choice", f"{given.place}.values")
+            return given.values
+
+        return self._given(formula, low, high, ("falls",))
+
+    def _given(
+        self, about: Until | State, check_low: Side, check_high: Side, members: tuple[str, ...] = ()
+    ) -> Interval:
+        """The bounds that the evidence gives, each checked; 0 and 1 where it gives none."""
         count = len(self.process)
-        trivial = (np.zeros(count, np.int64), np.full(count, ONE))
-        given, place = self._evidence.get(until, ({}, ""))
-        if self.process.chain and "most" in given:
-            refuse("in a chain the least probability is the greatest", place)
+        given, place = self._evidence.get(about, ({}, ""))
         found = []
         for key in ("least", "most"):
             sides = an_object(given.get(key, {}), f"{place}.{key}")
             only_members(sides, ("low", "high"), f"{place}.{key}")
-            low, high = trivial
+            low, high = np.zeros(count, np.int64), np.full(count, ONE)
             if "low" in sides:
-                low = self._low(sides["low"], keep == 1, goal == 1, f"{place}.{key}.low", most=key == "most")
+                low = check_low(self._read(sides["low"], f"{place}.{key}.low", ("ranks",)), most=key == "most")
             if "high" in sides:
-                high = self._high(sides["high"], keep != 0, goal != 0, f"{place}.{key}.high", most=key == "most")
+                high = check_high(self._read(sides["high"], f"{place}.{key}.high", members), most=key == "most")
             found.append((low, high))
         return self._both(found[0], found[1])
 
-    def _high(self, value: object, keep: Flags, goal: Flags, place: str, *, most: bool) -> Ints:
-        given = an_object(value, place)
-        only_members(given, ("values", "policy"), place)
-        vector = self._vector(given.get("values"), f"{place}.values")
-        if (vector[goal] != ONE).any():
-            refuse("the bound is below 1 where the formula is satisfied", f"{place}.values")
-        above, _ = self.process.compared(vector)
-        considered = self._considered(given, place, everything=most)
-        if (considered & (keep & ~goal)[self.process.owner] & ~above).any():
-            refuse("a state's bound is below what a choice leads to", f"{place}.values")
-        return vector
-
-    def _low(self, value: object, keep: Flags, goal: Flags, place: str, *, most: bool) -> Ints:
-        given = an_object(value, place)
-        only_members(given, ("values", "policy", "ranks"), place)
-        vector = self._vector(given.get("values"), f"{place}.values")
-        inside = (vector > 0) & ~goal
-        if (inside & ~keep).any():
-            refuse("the bound is above 0 where the formula fails", f"{place}.values")
-        ranks = read_column(given.get("ranks"), len(self.process), f"{place}.ranks")
-        if inside.any() and ranks[inside].min() < 1:
-            refuse("a rank is below 1", f"{place}.ranks")
-        ranks = np.where(inside, ranks, 0)
-        process = self.process
-        considered = self._considered(given, place, everything=not most) & inside[process.owner]
-        _, below = process.compared(vector)
-        if (considered & ~below).any():
-            refuse("a state's bound is above what a choice leads to", f"{place}.values")
-        nearest = np.minimum.reduceat(ranks[process.targets], process.first_entry)
-        if (considered & (nearest >= ranks[process.owner])).any():
-            refuse("a choice leads to no state of a smaller rank", f"{place}.ranks")
-        return vector
+    def _read(self, value: object, place: str, members: tuple[str, ...] = ()) -> Given:
+        document = an_object(value, place)
+        only_members(document, ("values", "policy", *members), place)
+        return Given(self._vector(document.get("values"), f"{place}.values"), document, place)
 
     def _vector(self, value: object, place: str) -> Ints:
         vector = read_column(value, len(self.process), place)
@@ -328,14 +358,29 @@ class _Bounds:
             refuse("a bound is from 0 to 1, in units of 2^-52", place)
         return vector
 
-    def _considered(self, given: dict[str, object], place: str, *, everything: bool) -> Flags:
+    def _at_most_expected(self, given: Given, inside: Flags, ranked: Flags, *, everything: bool) -> None:
+        """Refuse unless the considered choices of the states inside lead to as much, and from the ranked ones to a smaller rank."""
+        process, place = self.process, given.place
+        considered = self._considered(given, everything=everything) & inside[process.owner]
+        _, below = process.compared(given.values)
+        if (considered & ~below).any():
+            refuse("a state's bound is above what a choice leads to", f"{place}.values")
+        ranks = read_column(given.document.get("ranks"), len(process), f"{place}.ranks")
+        if ranked.any() and ranks[ranked].min() < 1:
+            refuse("a rank is below 1", f"{place}.ranks")
+        ranks = np.where(ranked, ranks, 0)
+        nearest = np.minimum.reduceat(ranks[process.targets], process.first_entry)
+        if (considered & ranked[process.owner] & (nearest >= ranks[process.owner])).any():
+            refuse("a choice leads to no state of a smaller rank", f"{place}.ranks")
+
+    def _considered(self, given: Given, *, everything: bool) -> Flags:
         """The choices that a condition is about: all of them, or one that is named for every state."""
-        process = self.process
+        process, place = self.process, given.place
         if everything or process.chain:
-            if "policy" in given:
+            if "policy" in given.document:
                 refuse("no choice is to be named here", f"{place}.policy")
             return np.ones(len(process.owner), np.bool_)
-        policy = read_column(given.get("policy"), len(process), f"{place}.policy")
+        policy = read_column(given.document.get("policy"), len(process), f"{place}.policy")
         last = np.append(process.first_choice[1:], len(process.owner)) - process.first_choice
         if policy.min() < 0 or (policy >= last).any():
             refuse("a state does not have the choice that is named", f"{place}.policy")
