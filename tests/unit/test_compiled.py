@@ -48,3 +48,17 @@ def test_arrow_draws_by_one_function():
 
     with pytest.raises(LanguageError, match=r"pyarrow\.compute\.random is no noise that is recognised"):
         check(drawn, 1, data=records(0, 1), size=1)
+
+
+class _Profiler:
+    """What `sys.getprofile` shows of a profiler that is written in C: its state, which cannot be called."""
+
+
+@pytest.mark.parametrize("before", [None, _Profiler(), print])
+def test_a_profiler_of_the_user_goes_on_or_ends_without_harm(monkeypatch, before):
+    put_back = []
+    monkeypatch.setattr(compiled.sys, "getprofile", lambda: before)
+    monkeypatch.setattr(compiled.sys, "setprofile", put_back.append)
+    with compiled.watching_calls(watch := lambda frame, event, argument: None):
+        pass
+    assert put_back == [watch, print if before is print else None]

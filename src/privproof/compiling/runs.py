@@ -13,7 +13,6 @@ import inspect
 import math
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -28,6 +27,7 @@ from privproof.compiling.sampled import sampled_pairs
 from privproof.compiling.sharing import Turn, Work, grown
 from privproof.errors import LanguageError, ScenarioError
 from privproof.language.catching import watching_errors
+from privproof.language.compiled import watching_calls
 from privproof.language.frames import refusing_kinds
 from privproof.language.inputs import Input, as_given
 from privproof.language.mechanism import ADD_REMOVE, Mechanism, call_by_name, related_by
@@ -530,16 +530,9 @@ def _asks_for(mechanism: Mechanism, data: Sequence[Data]) -> tuple[str, ...]:
             found[f"{what} ({name}, line {own.f_lineno})"] = None
 
     for each in (data[0], data[-1]):
-        call, before = caller(mechanism, each), sys.getprofile()
-        sys.setprofile(watch)
-        try:
+        call = caller(mechanism, each)
+        with watching_calls(watch), suppress(LanguageError):  # what is wrong with it is found where it is run for good
             leaves(call, most=_WATCHED)
-        except LanguageError:
-            pass  # only what it calls counts here; what is wrong with it is found where it is run for good
-        finally:
-            sys.setprofile(before if callable(before) else None)
-            if before is not None and not callable(before):  # a profiler that is written in C puts itself back
-                before.enable()
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ are known not to draw there, up to functions that are replaced; of all else noth
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import PurePath
@@ -103,11 +103,21 @@ def refusing_compiled() -> Iterator[None]:
     if not _unknown_packages():
         yield
         return
+    with watching_calls(_watch):
+        yield
+
+
+@contextmanager
+def watching_calls(watch: Callable[[FrameType, str, Any], None]) -> Iterator[None]:
+    """Inside this context every call is shown to a function; a profiler of the user goes on after it, if it can be put back.
+
+    Python takes back what is callable; a profiler that is written in C puts itself back, or cannot be put back from here and is at an end.
+    """
     before = sys.getprofile()
-    sys.setprofile(_watch)
+    sys.setprofile(watch)
     try:
         yield
     finally:
         sys.setprofile(before if callable(before) else None)
-        if before is not None and not callable(before):  # a profiler that is written in C puts itself back
+        if hasattr(before, "enable"):
             before.enable()
