@@ -113,7 +113,7 @@ def watching_calls(watch: Callable[[FrameType, str, Any], None]) -> Iterator[Non
 
     Python takes back what is callable; a profiler that is written in C puts itself back, or cannot be put back from here and is at an end.
     """
-    before = sys.getprofile()
+    before: Any = sys.getprofile()
     sys.setprofile(watch)
     try:
         yield
