@@ -122,8 +122,8 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
         for expression in reads(statement):
             look(expression)
         if isinstance(statement, Sample) and statement.noise in (*CONTINUOUS, "discrete_gaussian"):
-            scale = statement.arguments[1]
-            if differs(scale, high, mechanism):
+            _, scale, *more = statement.arguments
+            if any(differs(each, high, mechanism) for each in (scale, *more)):
                 raise LanguageError(
                     "scale",
                     "the scale of the noise depends on the data or on noise",

@@ -28,7 +28,7 @@ from privproof.language.taint import samples
 from privproof.language.walking import parts
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, RunsQuestion, is_program, program_question, runs_question
-from privproof.scenarios.programs import is_gaussian, is_weighed
+from privproof.scenarios.programs import is_gaussian, is_truncated, is_weighed
 
 Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or whatever can be called and is one."""
@@ -131,6 +131,13 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
             raise LanguageError(
                 "gaussian",
                 "Gaussian noise is decided by running the function",
+                place=subject.place,
+                hint="data with finitely many values: records(0, 1), integer(0, 5)",
+            )
+        if is_truncated(subject) and (horizon is not None or not is_settled(subject, size)):
+            raise LanguageError(
+                "truncated",
+                "truncated noise is decided by running the function",
                 place=subject.place,
                 hint="data with finitely many values: records(0, 1), integer(0, 5)",
             )

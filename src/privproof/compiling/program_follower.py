@@ -25,6 +25,7 @@ from privproof.language.laws import (
     DiscreteGaussian,
     Geometric,
     Law,
+    Shaped,
     Table,
     truncated_geometric,
 )
@@ -245,16 +246,14 @@ class Follower:
             for name in scale.names:
                 expected *= self.size if name == SIZE else self.arguments[name]
             center = Fraction(self.value(step.arguments[0]))
-            if isinstance(law, Continuous) and center != Fraction(
-                law.center
-            ):  # it may have drawn it around another number, and added the rest
-                moved, law = center - Fraction(law.center), Continuous(law.kind, center, law.scale)
-                value = Ratio(Fraction(value) + moved)
-            if not isinstance(law, Continuous) or (step.noise, center, expected) != (
-                law.kind,
-                Fraction(law.center),
-                Fraction(law.scale),
-            ):
+            if not isinstance(law, Continuous | Shaped):
+                raise ProgramDiffers(f"the noise at {step.place} has another law")
+            # it may have drawn it around another number, and added the rest
+            moved = center - Fraction(law.center)
+            value = value if moved == 0 else Ratio(Fraction(value) + moved)
+            own = (law.scale,) if isinstance(law, Continuous) else law.parameters
+            wanted = (expected,) if scale.bound is None else (expected, fraction(scale.bound))
+            if (step.noise, wanted) != (law.kind, tuple(map(Fraction, own))):
                 raise ProgramDiffers(f"the noise at {step.place} has another law")
         return value
 

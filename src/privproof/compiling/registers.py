@@ -29,6 +29,7 @@ from privproof.compiling.sorts import CONTINUOUS, OTHERS, PLACE, PROCESSED, RANK
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, rational
 from privproof.language.flow import Jump, Next, Test
+from privproof.language.laws import TRUNCATED
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Assign,
@@ -255,7 +256,7 @@ class OpenRun:
         """The states after a draw."""
         if sample.noise in (PLACE, OTHERS, RANKED):
             _refuse(f"a selection, {sample.place}")
-        if sample.noise not in CONTINUOUS or sample.noise == "gumbel":
+        if sample.noise not in CONTINUOUS or sample.noise in ("gumbel", TRUNCATED):
             _refuse(f"{sample.noise} noise, {sample.place}")
         scale = self.program.scale(sample)
         if scale.names:

@@ -471,7 +471,13 @@ def centred(body: Block) -> Block:
         match statement:
             case Sample(
                 _,
-                "laplace" | "exponential" | "gumbel" | "gaussian" | "geometric" | "discrete_gaussian",
+                "laplace"
+                | "exponential"
+                | "gumbel"
+                | "gaussian"
+                | "geometric"
+                | "discrete_gaussian"
+                | "truncated_laplace",
                 (Operation() | Conditional() as center, *rest),
                 _,
                 place,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from math import isfinite, log
+from math import expm1, isfinite, log
 from statistics import NormalDist
 from typing import Any
 
@@ -132,6 +132,10 @@ def _float_noise(law: Law, chance: Chance) -> Any:
             return exactly(center) + chance.randrange(-3, 4)
         case Table():
             return exactly(chance.choice(law.ranked)[0])
+        case Shaped("truncated_laplace", center, (scale, bound)):
+            u = (chance.randrange(_UNIT) + 0.5) / _UNIT
+            inside = _standard("laplace", 0.5 + (u - 0.5) * -expm1(-bound / scale))
+            return float(center) + float(scale) * inside
         case Shaped():
             raise GivenUp
 

@@ -11,7 +11,7 @@ from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
 from privproof.exact.affine import as_power
 from privproof.language.flow import Instruction
-from privproof.language.laws import Geometric, geometric
+from privproof.language.laws import TRUNCATED, Geometric, geometric
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.syntax import Assign, Block, Constant, Expression, Operation, Sample, Statement, Variable
 from privproof.language.walking import (
@@ -44,12 +44,14 @@ class Scale:
         names: the public numbers, sorted, with repetition; ``size`` is the length of the lists.
         ratio: of geometric noise the ratio whose logarithm is the unit of its costs.
         squared: whether it is the standard deviation of Gaussian noise, or the variance of discrete Gaussian noise.
+        bound: of truncated noise how far it goes, to both sides.
     """
 
     factor: Rational
     names: tuple[str, ...] = ()
     ratio: Rational | None = None
     squared: bool = False
+    bound: Rational | None = None
 
     @property
     def group(self) -> tuple[str, ...]:
@@ -94,6 +96,8 @@ def shifted_scales(code: tuple[Instruction, ...], body: Block, mechanism: Mechan
     for sample in (step for step in code if isinstance(step, Sample) and step.noise in CONTINUOUS):
         scale = _scale(resolved(sample.arguments[1], body), mechanism.public_numbers, common_lists(mechanism))
         found[sample.site] = scale = replace(scale, squared=sample.noise == "gaussian")
+        if sample.noise == TRUNCATED:
+            found[sample.site] = replace(scale, bound=_bound(sample, scale, body))
         for name in scale.names:
             if name == SIZE:
                 continue  # that it is not 0 where noise is drawn is shown with everything else
@@ -106,6 +110,14 @@ def shifted_scales(code: tuple[Instruction, ...], body: Block, mechanism: Mechan
                     hint=f"{name}: public(integer(low=1))",
                 )
     return found
+
+
+def _bound(sample: Sample, scale: Scale, body: Block) -> Rational:
+    """How far truncated noise goes: a number, and so is its scale."""
+    bound = _scale(resolved(sample.arguments[2], body), ())
+    if scale.names or scale.factor <= 0 or bound.factor <= 0:
+        raise Unsupported(f"the scale and the bound of the noise at {sample.place} are no numbers above 0")
+    return bound.factor
 
 
 def _logarithm(sample: Sample, body: Block) -> Scale:

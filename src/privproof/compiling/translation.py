@@ -37,6 +37,7 @@ from privproof.language.laws import (
     DiscreteGaussian,
     Geometric,
     Law,
+    Shaped,
     Table,
 )
 from privproof.language.linear import Linear, Opaque, Ratio, exactly
@@ -127,6 +128,8 @@ def _by_choice(
             case Continuous(kind, center, scale):
                 moved = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), choices.choice(_PARTS))
                 return Ratio(exactly(center) + moved * Fraction(scale))
+            case Shaped(_, center, (_, bound)):
+                return Ratio(exactly(center) + Fraction(choices.randint(-40, 40), 40) * bound)
             case Geometric(center) | DiscreteGaussian(center):
                 return exactly(center) + choices.randint(-FARTHEST, FARTHEST)
             case Table():
@@ -221,7 +224,7 @@ def _along(way: Way) -> Callable[[Law], Any]:
 
     def noise(law: Law) -> Any:
         match law:
-            case Continuous(_, center):
+            case Continuous(_, center) | Shaped(_, center):
                 return Ratio(exactly(center) + next(noises, Fraction(0)))
             case Geometric(center) | DiscreteGaussian(center):
                 return exactly(center) + next(noises, Fraction(0))

@@ -18,7 +18,7 @@ from privproof.errors import LanguageError
 from privproof.exact import fraction, rational
 from privproof.language.branching import Leaf, Ways
 from privproof.language.inputs import Input
-from privproof.language.laws import WHOLE
+from privproof.language.laws import TRUNCATED, WHOLE
 from privproof.language.linear import Atom, Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.scripts import Draw
@@ -130,6 +130,8 @@ def inside(leaf: Leaf, mechanism: Mechanism, given: Mapping[str, Any], chance: r
                 wanted += [] if declared.low is None else [_form(form - fraction(declared.low))]
                 wanted += [] if declared.high is None else [_form(fraction(declared.high) - form)]
     wanted += [Linear.atom(i) for i, noise in enumerate(leaf.noises) if noise.kind == "exponential"]
+    ranges = ((Linear.atom(i), noise.more[0]) for i, noise in enumerate(leaf.noises) if noise.kind == TRUNCATED)
+    wanted += [side for atom, bound in ranges for side in (bound - atom, bound + atom)]
     for margin in _MARGINS:
         start = {name: chance.uniform(-3, 3) for name in names}
         for fixed in (set[Atom](), whole) if whole else (set[Atom](),):

@@ -29,7 +29,9 @@ _BITS = 64
 _WIDEST = 100_000
 """Noise on bounded integers may take so many values, each with its exact probability; beyond, it is refused."""
 
-CONTINUOUS = ("laplace", "exponential", "gumbel", "gaussian")
+TRUNCATED = "truncated_laplace"
+"""Noise that does not leave a range: where it is shifted, so is its support."""
+CONTINUOUS = ("laplace", "exponential", "gumbel", "gaussian", TRUNCATED)
 """Noise on the real line that translated functions may draw."""
 WEIGHED = "weighed"
 """The draw of a place with probability proportional to e to the power of its score, see `language.weights`."""
@@ -251,7 +253,7 @@ def uniform_real(value: object, width: object) -> Law:
 
 def truncated_laplace(value: object, scale: object, bound: object) -> Law:
     """The law of `privproof.truncated_laplace`."""
-    return Shaped("truncated_laplace", value, (_positive(scale, "scale"), _positive(bound, "bound")))
+    return Shaped(TRUNCATED, value, (_positive(scale, "scale"), _positive(bound, "bound")))
 
 
 def staircase(value: object, epsilon_: object, sensitivity: object, share: object) -> Law:

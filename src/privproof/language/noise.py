@@ -198,6 +198,7 @@ NOISES: dict[str, Noise] = {
     "exponential": Noise(exponential, laws.exponential, discrete=False),
     "gumbel": Noise(gumbel, laws.gumbel, discrete=False),
     "gaussian": Noise(gaussian, laws.gaussian, discrete=False),
+    laws.TRUNCATED: Noise(truncated_laplace, laws.truncated_laplace, discrete=False),
 }
 
 

@@ -312,10 +312,12 @@ class _Script:
                 return center + _outward(self.count(_weight(rational(alpha))))
             case Continuous(kind, center, scale) if self.open_noise:
                 return self.leave_open(kind, center, scale_of(scale))
+            case Shaped("truncated_laplace" as kind, center, (scale, bound)) if self.open_noise:
+                return self.leave_open(kind, center, rational(scale), rational(bound))
             case Continuous(kind) | Shaped(kind):
                 raise LanguageError("continuous", f"{kind} noise is continuous: its runs cannot be listed")
 
-    def leave_open(self, kind: str, center: Any, scale: Rational) -> Any:
+    def leave_open(self, kind: str, center: Any, scale: Rational, *more: Rational) -> Any:
         """The form of a noise that is not drawn."""
         if len(self.noises) > _OPEN:
             refuse(
@@ -327,7 +329,7 @@ class _Script:
         if middle is None:
             refuse("noise", f"{kind} noise is added to {center!r}, which is no number", hint=f"{kind}(0, ...)")
         noise = Linear.atom(len(self.noises))
-        self.noises.append(Drawn(kind, scale, calling_frame().f_lineno))
+        self.noises.append(Drawn(kind, scale, calling_frame().f_lineno, more))
         if kind == "exponential":
             self.known[next(iter(noise.terms.items())),] = (ZERO, None)
         return middle + noise

@@ -10,7 +10,7 @@ from privproof.exact import Budget, Epsilon, Rational, rational
 from privproof.exact.affine import Affine, read_affine
 from privproof.exact.balls import rational_bounds
 from privproof.language import Mechanism
-from privproof.language.laws import GAUSSIAN, WEIGHED
+from privproof.language.laws import GAUSSIAN, TRUNCATED, WEIGHED
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.noise import NOISES
 from privproof.language.taint import samples
@@ -117,6 +117,11 @@ def is_geometric(mechanism: Mechanism) -> bool:
 def is_gaussian(mechanism: Mechanism) -> bool:
     """Whether a mechanism draws Gaussian noise, continuous or discrete."""
     return any(sample.noise in GAUSSIAN for sample in samples(mechanism.translated.body))
+
+
+def is_truncated(mechanism: Mechanism) -> bool:
+    """Whether a mechanism draws truncated noise: where it is shifted, a delta pays for what leaves its range."""
+    return any(sample.noise == TRUNCATED for sample in samples(mechanism.translated.body))
 
 
 def is_weighed(mechanism: Mechanism) -> bool:

@@ -426,6 +426,11 @@ class Blocks(Symbols):
             walk.condition.append(noise >= 0)
         if step.noise in ("exponential", "gumbel"):
             walk.obligations.append(Obligation(shift >= 0, "the shift keeps the noise in its range", step.place, shift))
+        if scale.bound is not None:
+            reach = number(fraction(scale.bound))
+            walk.condition += [noise <= reach, -noise <= reach]
+            for side in (noise + shift <= reach, -(noise + shift) <= reach):
+                walk.obligations.append(Obligation(side, "the shift keeps the noise in its range", step.place))
         if SIZE in scale.names:
             walk.obligations.append(Obligation(self.fixed[SIZE] >= 1, "the scale is above 0", step.place))
         if step.noise in GAUSSIAN:
@@ -454,12 +459,13 @@ class Blocks(Symbols):
 
     def _promised(self, step: Sample, center: Value, noise: Term, walk: Walk) -> tuple[tuple[str, ...], Term] | None:
         """What counts a promise that is given where the centre differs, and whether it is given; the noise keeps it."""
-        if center.other is None or self.program.noisy.intersection(variables(step.arguments[0])):
-            return None
         scale = self.program.scale(step)
-        law = Law(step.noise, fraction(scale.alpha if step.noise == "geometric" else scale.factor))
+        law = Law.of(step.noise, scale)
         promise = next((each for each in self.promises if each.law == law and not scale.names), None)
         if promise is None:
+            return None
+        known = center.other is not None and not self.program.noisy.intersection(variables(step.arguments[0]))
+        if not known and not promise.always:
             return None
         apart = gap(center)
         far = z3.IntVal(int(promise.far)) if step.noise in WHOLE else number(promise.far)
@@ -468,6 +474,9 @@ class Blocks(Symbols):
             "above": noise > -far,
             "against": z3.If(apart < 0, noise < far, noise > -far),
         }[promise.side]
+        if promise.always:
+            walk.condition.append(kept)
+            return promise.group, z3.RealVal(1)
         walk.condition.append(z3.Implies(apart != 0, kept))
         return promise.group, z3.If(apart != 0, z3.RealVal(1), z3.RealVal(0))
 

@@ -107,7 +107,13 @@ def _promises(proof: AlignmentProof) -> list[dict[str, object]]:
         for promise in proof.blocks.promises
     ]
     return [
-        {"instructions": sorted(at), "side": each.side, "beyond": str(each.far), "times": each.times}
+        {
+            "instructions": sorted(at),
+            "side": each.side,
+            "beyond": str(each.far),
+            "times": each.times,
+            **({"always": True} if each.always else {}),
+        }
         for each, at in zip(proof.blocks.promises, given, strict=True)
     ]
 

@@ -8,7 +8,7 @@ probabilities are computed again, by another method, from the tree that running 
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from privproof.compiling.coins import Tossed, TossedProgram, noisy_records, tossed
@@ -29,8 +29,10 @@ from privproof.engines.laplace.mixtures import Mixture, mixture, spent_by
 from privproof.engines.laplace.proving import (
     FORETOLD,
     FORMS,
+    PROMISED,
     SETTLED,
     AlignmentProof,
+    Form,
     NoProof,
     attempts,
     cheapest,
@@ -53,7 +55,14 @@ from privproof.language import Mechanism
 from privproof.language.branching import Leaf
 from privproof.language.inputs import Input
 from privproof.scenarios import ProgramQuestion
-from privproof.scenarios.programs import claim_in_numbers, is_gaussian, is_geometric, is_weighed, rational_below
+from privproof.scenarios.programs import (
+    claim_in_numbers,
+    is_gaussian,
+    is_geometric,
+    is_truncated,
+    is_weighed,
+    rational_below,
+)
 
 ENGINE = "laplace"
 _LARGE = 5
@@ -68,8 +77,8 @@ class AlignmentEngine:
     def supports(self, request: Request) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         question = request.question
-        if request.tight and isinstance(question, ProgramQuestion) and is_gaussian(question.mechanism):
-            return "alignments of Gaussian noise are for a claim with a delta"
+        if request.tight and isinstance(question, ProgramQuestion) and _pays_by_delta(question.mechanism):
+            return "alignments of Gaussian and of truncated noise are for a claim with a delta"
         return None
 
     def answers(self, request: Request, monitor: Monitor) -> Answers:
@@ -91,7 +100,7 @@ def _found(request: Request, question: ProgramQuestion, monitor: Monitor) -> Ite
     """The answers to a question that can be asked."""
     program = _in_class(question.mechanism)
     search: _Tight | _Search | _Settled
-    if is_gaussian(question.mechanism):
+    if _pays_by_delta(question.mechanism):
         search = _Settled(question, monitor)
     else:
         search = (_Tight if request.tight else _Search)(question, program, monitor)
@@ -99,6 +108,11 @@ def _found(request: Request, question: ProgramQuestion, monitor: Monitor) -> Ite
         yield from search.answers()
     except Stopped:
         yield from search.stopped(monitor.stopped() or "stopped")
+
+
+def _pays_by_delta(mechanism: Mechanism) -> bool:
+    """Whether noise is drawn whose shifts are paid by a delta; what this engine knows of violations is about other noise."""
+    return is_gaussian(mechanism) or is_truncated(mechanism)
 
 
 def _in_class(mechanism: Mechanism) -> Program | None:
@@ -326,7 +340,7 @@ def mixture_proved(question: ProgramQuestion, found: Mixture, best: Loss | None 
 
 
 class _Settled:
-    """The search for a proof of a program with Gaussian noise, for every size."""
+    """The search for a proof of a program with Gaussian or truncated noise, for every size."""
 
     def __init__(self, question: ProgramQuestion, monitor: Monitor) -> None:
         self.question, self.monitor = question, monitor
@@ -340,7 +354,9 @@ class _Settled:
             exact, delta = budget.epsilon, Affine(budget.delta)
         elif delta is None or question.claim.terms:
             raise QuestionError(
-                "budget", "Gaussian noise with an epsilon that is no number", hint="epsilon=1, delta='1/1000'"
+                "budget",
+                "Gaussian or truncated noise with an epsilon that is no number",
+                hint="epsilon=1, delta='1/1000'",
             )
         else:
             exact = question.claim.value_at({})
@@ -354,7 +370,7 @@ class _Settled:
             question.claim,
             self.monitor,
             size=question.size,
-            forms=(*FORETOLD, *SETTLED) if delta.terms else (*SETTLED, *FORETOLD),
+            forms=self.forms(delta),
             exact=exact,
             delta=delta,
         ):
@@ -369,6 +385,12 @@ class _Settled:
         if by_matrix is not None:
             yield by_matrix.answer
         yield from self.stopped("; ".join(dict.fromkeys(reasons)))
+
+    def forms(self, delta: Affine) -> Sequence[Form]:
+        """The forms of alignments, in order."""
+        if not is_gaussian(self.question.mechanism):
+            return PROMISED
+        return (*FORETOLD, *SETTLED) if delta.terms else (*SETTLED, *FORETOLD)
 
     def stopped(self, reason: str) -> Iterator[Answer]:
         """What is known."""

@@ -84,7 +84,10 @@ def _promise_words(promise: Promise) -> str:
         "against": f"{far} or further to where it came from",
     }
     often = "" if promise.times == 1 else f", {promise.times} times"
-    return f"up to bad noise: where its centre differs{often}, {promise.law.kind} noise is {where[promise.side]} with probability {price}"
+    drawn = "where it is drawn" if promise.always else "where its centre differs"
+    return (
+        f"up to bad noise: {drawn}{often}, {promise.law.kind} noise is {where[promise.side]} with probability {price}"
+    )
 
 
 def costs_of(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:

@@ -1,4 +1,4 @@
-"""Promises: noise whose centre differs does not go far, except with a small probability that is paid for by delta.
+"""Promises: noise whose centre differs, or that is truncated, does not go far, except with a small probability that is paid for by delta.
 
 An alignment need not work on all runs: what it does on a set of runs with probability delta does not matter.  A key that only one side
 holds passes a threshold, a test passes next to where it must not, noise leaves the range of truncated noise: all this takes noise that
@@ -10,20 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor, inf, log, sqrt
+from math import ceil, exp, floor, inf, log, sqrt
 from statistics import NormalDist
 from typing import Literal
 
 from flint import arb
 
 from privproof.compiling.relational import Program
+from privproof.compiling.scales import Scale
 from privproof.compiling.sorts import OTHERS, PLACE, RANKED
 from privproof.engines.integrals.discrete_normal import Lattice
 from privproof.exact import fraction, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.normal import normal_below
 from privproof.language.flow import instruction_reads
-from privproof.language.laws import WHOLE
+from privproof.language.laws import TRUNCATED, WHOLE
 from privproof.language.syntax import Expression, Operation
 from privproof.language.walking import variables, within
 
@@ -33,20 +34,38 @@ _BITS = 128
 """Bits of the balls; the checker decides with its own."""
 _GRID = 10**9
 """How far noise may go is rounded up to multiples of its inverse scale."""
-_KINDS = ("laplace", "gaussian", *WHOLE)
+_KINDS = ("laplace", "gaussian", TRUNCATED, *WHOLE)
 """Noise whose tails are known."""
 _COMPARED = ("<", "<=", ">", ">=", "==", "!=")
 _TIMES = (1, 2)
 """How often a promise may be given: a record that is added or removed changes one count, one that is replaced two."""
-_SIDES: tuple[Side, ...] = ("below", "above")
+_SIDES: tuple[Side, ...] = ("against", "below", "above")
 
 
 @dataclass(frozen=True)
 class Law:
-    """The law of noise: its kind, and its scale, alpha for geometric noise, the variance for discrete Gaussian noise."""
+    """The law of noise: its kind, and its scale, alpha for geometric noise, the variance for discrete Gaussian noise.
+
+    Attributes:
+        kind: the kind.
+        scale: the scale.
+        bound: of truncated noise how far it goes.
+    """
 
     kind: str
     scale: Fraction
+    bound: Fraction | None = None
+
+    @classmethod
+    def of(cls, kind: str, scale: Scale) -> Law:
+        """The law of noise of a kind, whose scale is a number."""
+        bound = None if scale.bound is None else fraction(scale.bound)
+        return cls(kind, fraction(scale.alpha if kind == "geometric" else scale.factor), bound)
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """What may be promised: of truncated noise first that it stays in its range when it makes up for its centre."""
+        return _SIDES[1:] if self.bound is None else _SIDES
 
     def beyond(self, far: Fraction) -> arb:
         """How likely it is to go so far to one side."""
@@ -56,6 +75,9 @@ class Law:
         if self.kind == "discrete_gaussian":
             return Lattice(((rational(self.scale), 1),)).above(int(far))
         scales = arb(rational(far / self.scale))
+        if self.bound is not None:
+            last = arb(rational(-self.bound / self.scale)).exp()
+            return ((-scales).exp() - last) / (2 * (1 - last)) if far < self.bound else arb(0)
         return normal_below(-scales) if self.kind == "gaussian" else (-scales).exp() / 2
 
     def farthest(self, share: Fraction) -> Fraction | None:
@@ -64,6 +86,7 @@ class Law:
             return None
         found = {
             "laplace": lambda p: -log(2 * p),
+            TRUNCATED: lambda p: -log(2 * p + (1 - 2 * p) * exp(-float((self.bound or 0) / self.scale))),
             "gaussian": lambda p: -NormalDist().inv_cdf(p),
             "discrete_gaussian": lambda p: -NormalDist().inv_cdf(p) * sqrt(self.scale),
             "geometric": lambda p: log(p * (1 + self.scale)) / log(self.scale),
@@ -91,6 +114,7 @@ class Promise:
         side: on which side the noise does not go far; *against*: to where its centre comes from.
         far: how far it goes where the promise is broken.
         times: how often it is given at most.
+        always: whether it is given at every draw, also where the centre is the same: a threshold may move.
     """
 
     number: int
@@ -98,6 +122,7 @@ class Promise:
     side: Side
     far: Fraction
     times: int
+    always: bool = False
 
     @property
     def group(self) -> tuple[str, ...]:
@@ -126,23 +151,21 @@ def laws(program: Program) -> tuple[Law, ...]:
     """The laws of noise that something may be promised about."""
     if program.mechanism.stream is not None or any(step.noise in (PLACE, OTHERS, RANKED) for step in program.sites):
         return ()
-    if not any(
+    if not any(step.noise == TRUNCATED for step in program.sites) and not any(
         _compares(part, program) for step in program.code for e in instruction_reads(step) for part in within(e)
     ):
         return ()  # how far noise goes makes no difference
-    found = []
-    for step in program.sites:
-        if step.noise in _KINDS and not program.scale(step).names:
-            scale = program.scale(step)
-            found.append(Law(step.noise, fraction(scale.alpha if step.noise == "geometric" else scale.factor)))
-    return tuple(dict.fromkeys(found))
+    known = [step for step in program.sites if step.noise in _KINDS and not program.scale(step).names]
+    return tuple(dict.fromkeys(Law.of(step.noise, program.scale(step)) for step in known))
 
 
 def promises(program: Program, delta: Fraction) -> Iterator[Promise]:
     """Promises that a delta pays for, the likeliest to help first."""
-    for times in _TIMES:
-        for side in _SIDES:
-            for law in laws(program):
-                far = law.farthest(delta / times)
-                if far is not None:
-                    yield Promise(0, law, side, far, times)
+    known = laws(program)
+    for always in (False, True):
+        for times in _TIMES:
+            for side in _SIDES:
+                for law in known:
+                    far = law.farthest(delta / times)
+                    if far is not None and side in law.sides and (law.bound is not None or not always):
+                        yield Promise(0, law, side, far, times, always)

@@ -39,6 +39,7 @@ from privproof.engines.sampling.operations import apply
 from privproof.exact import rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.language.laws import (
+    TRUNCATED,
     WEIGHED,
     WHOLE,
     Continuous,
@@ -148,6 +149,14 @@ def _float(number: Any) -> float:
     return float(rational(number)) if isinstance(number, str) else float(number)
 
 
+def _floats(law: Law) -> tuple[float, ...]:
+    """The centre, the scale and what else there is of continuous noise."""
+    if isinstance(law, Shaped):
+        return (_float(law.center), *map(float, law.parameters))
+    assert isinstance(law, Continuous)
+    return _float(law.center), _float(law.scale)
+
+
 @dataclass(frozen=True)
 class _Bits:
     """A generator of numpy as a source of uniform whole numbers."""
@@ -252,17 +261,19 @@ class Draws:
                 raise AssertionError(law)
 
     def _continuous(self, noise: str, operands: Sequence[Column], count: int) -> Column:
-        center, scale = map(as_floats, operands)
-        if center is None or scale is None:
+        known = [each for each in map(as_floats, operands) if each is not None]
+        if len(known) < len(operands):
             codes, tuples = distinct(operands, count)
             laws = [NOISES[noise].law(*map(plain, arguments)) for arguments in tuples]
-            pairs = [(_float(law.center), _float(law.scale)) for law in laws if isinstance(law, Continuous)]
-            center, scale = np.array(pairs).T[:, codes]
+            known = list(np.array([_floats(law) for law in laws]).T[:, codes])
+        center, scale, *bound = known
         if noise == "gaussian":
             return Numbers(center + self.bits.standard_normal(count) * scale)
         if noise == "gumbel":
             return Numbers(center + self.bits.gumbel(size=count) * scale)
         size = self.bits.standard_exponential(count) * scale
-        if noise == "laplace":
+        if bound:
+            size = -np.log1p(self.bits.random(count) * np.expm1(-bound[0] / scale)) * scale
+        if noise in ("laplace", TRUNCATED):
             size = np.where(self.bits.integers(0, 2, count, dtype=np.bool_), size, -size)
         return Numbers(center + size)

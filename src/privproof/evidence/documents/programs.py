@@ -167,7 +167,8 @@ def _instruction(step: Instruction, program: Program) -> list[object]:
                 scale = program.scale(step)
                 return [
                     "sample", name, noise, expression(arguments[0]),
-                    {"factor": str(scale.factor), "names": list(scale.names)},
+                    {"factor": str(scale.factor), "names": list(scale.names)}
+                    | ({} if scale.bound is None else {"bound": str(scale.bound)}),
                 ]  # fmt: skip
             if noise == "uniform":
                 return ["sample", name, noise, expression(arguments[0]), expression(arguments[1])]

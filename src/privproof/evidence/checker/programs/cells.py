@@ -194,9 +194,14 @@ def _cell(program: Program, first: int, end: int) -> _Cell:
             case Test(condition, then, otherwise):
                 return ("Test", expression(condition), target(at, then), target(at, otherwise))
             case Sample():
-                law = (step.kind, step.factor, step.group)
                 read = tuple(map(expression, _read(step)))
-                return ("Sample", law, program.variables[step.name], names.setdefault(step.name, len(names)), *read)
+                return (
+                    "Sample",
+                    step.law,
+                    program.variables[step.name],
+                    names.setdefault(step.name, len(names)),
+                    *read,
+                )
             case Assign(name) | Whole(name) | Forget(name) | Coin(name):
                 read = tuple(map(expression, _read(step)))
                 own = names.setdefault(name, len(names))

@@ -345,6 +345,11 @@ class Execution:
             evaluator.known.append(f"(<= 0.0 {noise})")
         if sample.kind in ("exponential", "gumbel"):
             self._oblige(f"instruction {at}: the shift is not below 0", f"(<= 0.0 {shift})")
+        if sample.bound is not None:
+            far, moved = number(sample.bound, REAL), plus(noise, shift)
+            evaluator.known.append(f"(and (<= {noise} {far}) (<= (- {far}) {noise}))")
+            within_range = f"(and (<= {moved} {far}) (<= (- {far}) {moved}))"
+            self._oblige(f"instruction {at}: the shifted noise is in its range", within_range)
         self._promise(at, noise, center.gap, REAL)
         cost, size = cost_of(sample.group), f"(ite (<= 0.0 {shift}) {shift} (- {shift}))"
         self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, REAL)), REAL)
@@ -421,12 +426,12 @@ class Execution:
         return times(square / variance, plus(*(f"p{read}" for read, _ in spread)), REAL)
 
     def _promise(self, at: int, noise: str, gap: str, sort: str) -> None:
-        """What is promised of noise where its centre differs, and that this is not promised more often than is paid for."""
+        """What is promised of noise where its centre differs, or always, and that this is not promised more often than is paid for."""
         promise = self.promises.get(at)
         if promise is None:
             return
         evaluator = self.evaluator
-        differs = evaluator.named(f"(not (= {gap} {zero(sort)}))", BOOL)
+        differs = "true" if promise.always else evaluator.named(f"(not (= {gap} {zero(sort)}))", BOOL)
         evaluator.known.append(implies(differs, promise.kept(noise, gap, number(promise.beyond, sort))))
         given = evaluator.named(plus(self.now[promise.cost], f"(ite {differs} 1.0 0.0)"), REAL)
         self.now[promise.cost] = given

@@ -21,6 +21,8 @@ from privproof.evidence.checker.programs.inputs import ADD_REMOVE, SIZE, SORTS, 
 from privproof.evidence.checker.programs.trees import WHOLE
 from privproof.exact import Rational
 
+TRUNCATED = "truncated_laplace"
+"""Laplace noise that is known to lie within a bound."""
 _MOST_INSTRUCTIONS = 50_000
 """A program may have so many instructions; beyond, the question is refused."""
 _MOST_VARIABLES = 20_000
@@ -67,7 +69,7 @@ class Sample:
 
     The scale is the factor times the product of the group; that of geometric noise the factor over the logarithm, because to shift
     it by s costs ``|s| ln(1/alpha)``; that of Gaussian noise, its standard deviation, is the factor; of discrete Gaussian noise the
-    factor is the variance.
+    factor is the variance.  Laplace noise with a `bound` is known to lie between -bound and bound: its kind is ``truncated_laplace``.
 
     Where there is a `where`, the text draws it only where that holds.  The instructions draw it in any case, so for an alignment it is
     without meaning.
@@ -79,6 +81,12 @@ class Sample:
     factor: Rational
     group: Group
     where: Expression | None = None
+    bound: Rational | None = None
+
+    @property
+    def law(self) -> tuple[object, ...]:
+        """What the noise is, whatever it is added to."""
+        return self.kind, self.factor, self.group, self.bound
 
     @property
     def whole(self) -> bool:
@@ -421,7 +429,9 @@ def _sample(
         refuse("a sample names a variable and a kind", place)
     name, sort = _variable(given[1], variables, f"{place}[1]")
     kind = a_text(given[2], f"{place}[2]")
-    counts = {"bernoulli": 3} | dict.fromkeys(("laplace", "exponential", "gumbel", "gaussian", *WHOLE, "uniform"), 5)
+    counts = {"bernoulli": 3} | dict.fromkeys(
+        ("laplace", "exponential", "gumbel", "gaussian", TRUNCATED, *WHOLE, "uniform"), 5
+    )
     wanted = {"bernoulli": "bool", "uniform": "int", **dict.fromkeys(WHOLE, "int")}.get(kind, "real")
     if kind not in counts:
         refuse(f"{kind[:40]!r} is none of {', '.join(counts)}", f"{place}[2]")
@@ -448,6 +458,13 @@ def _sample(
         if variance <= 0:
             refuse("a variance is above 0", f"{place}[4].variance")
         return Sample(name, kind, center, variance, SQUARES)
+    if kind == TRUNCATED:
+        law = dict(an_object(given[4], f"{place}[4]"))
+        bound = a_number(law.pop("bound", None), f"{place}[4].bound", reader.limits)
+        factor, group = _scale(law, declared, f"{place}[4]", reader.limits)
+        if group or bound <= 0:
+            refuse("truncated noise has a scale and a bound that are numbers, above 0", f"{place}[4]")
+        return Sample(name, kind, center, factor, group, bound=bound)
     factor, group = _scale(given[4], declared, f"{place}[4]", reader.limits)
     if kind == "gaussian":
         if group:

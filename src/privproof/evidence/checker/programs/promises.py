@@ -7,8 +7,12 @@ what they were.
 Bad is the set of runs in which a *promise* is broken.  A promise is given at a draw whose centre differs between the runs, and says
 on which side the noise does not go far: *below*: noise < c; *above*: noise > -c; *against*: it does not go far to where its centre
 comes from.  Whether it is given depends on the inputs and on the path before the draw alone, because no noise flows into
-the centre.  So if no run gives it more than N times, ``P(Bad) <= N P(noise >= c)``: the noise at a draw is independent of what comes
-before it, and what counts are the draws up to the first that breaks it.
+the centre; or it is given always.  So if no run gives it more than N times, ``P(Bad) <= N P(noise >= c)``: the noise at a draw is
+independent of what comes before it, and what counts are the draws up to the first that breaks it.
+
+Truncated noise lies between -b and b in every run 1, and so must the shifted noise of run 2, or its density there is 0: this is one
+more condition of an alignment.  Within its range the density is that of Laplace noise, up to a constant, and a shift costs as much.
+Where the range is left, a promise has to say that the noise does not come so near its end.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from privproof.evidence.checker.integrals.normal import normal_share
 from privproof.evidence.checker.integrals.whole import whole_share
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.flow import Flow, parts_within
-from privproof.evidence.checker.programs.instructions import Next, Sample
+from privproof.evidence.checker.programs.instructions import TRUNCATED, Next, Sample
 from privproof.exact import Rational
 
 _SIDES = ("below", "above", "against")
@@ -41,6 +45,7 @@ class Promise:
         side: on which side the noise does not go far.
         beyond: how far it goes at least where the promise is broken.
         times: how often it is given at most.
+        always: whether it is given at every draw.
         sample: a draw at which it is given; the others have the same law.
     """
 
@@ -48,6 +53,7 @@ class Promise:
     side: str
     beyond: Rational
     times: int
+    always: bool
     sample: Sample
 
     @property
@@ -64,6 +70,9 @@ class Promise:
             alpha = arb(sample.alpha)
             return self.times * alpha ** int(c.p) / (1 + alpha)
         scales = arb(c / sample.factor)
+        if sample.bound is not None:  # the share of Laplace noise from c to the bound, of that within the bound
+            last = (-arb(sample.bound / sample.factor)).exp()
+            return self.times * ((-scales).exp() - last) / (2 * (1 - last)) if c < sample.bound else arb(0)
         return self.times * (normal_share(-scales) if sample.kind == "gaussian" else (-scales).exp() / 2)
 
     def kept(self, noise: str, gap: str, far: str) -> str:
@@ -82,7 +91,10 @@ def read_promises(value: object, flow: Flow, limits: Limits) -> dict[int, Promis
     for number, item in enumerate(listed):
         place = f"{_PLACE}[{number}]"
         given = an_object(item, place)
-        only_members(given, ("instructions", "side", "beyond", "times"), place)
+        only_members(given, ("instructions", "side", "beyond", "times", "always"), place)
+        always = given.get("always", False)
+        if not isinstance(always, bool):
+            refuse("expected true or false", f"{place}.always")
         side = a_text(given.get("side"), f"{place}.side")
         if side not in _SIDES:
             refuse(f"{side[:40]!r} is none of {', '.join(_SIDES)}", f"{place}.side")
@@ -97,29 +109,36 @@ def read_promises(value: object, flow: Flow, limits: Limits) -> dict[int, Promis
             step = flow.program.code[instruction] if 0 <= instruction < len(flow.program.code) else None
             if not isinstance(step, Sample) or instruction in found or instruction in samples:
                 refuse("expected instructions that draw noise, each once", here)
-            _predictable(step, flow, here)
+            _known(step, flow, here)
+            if not always:
+                _predictable(step, flow, here)
             samples[instruction] = step
         if not samples:
             refuse("a promise is given somewhere", f"{place}.instructions")
         first, *others = samples.values()
-        if any((each.kind, each.factor, each.group) != (first.kind, first.factor, first.group) for each in others):
+        if any(each.law != first.law for each in others):
             refuse("a promise is about noise of one law", f"{place}.instructions")
         if first.whole and beyond.q != 1:
             refuse("integers are promised to stay within an integer", f"{place}.beyond")
-        promise = Promise(number, side, beyond, times, first)
+        promise = Promise(number, side, beyond, times, always, first)
         found |= dict.fromkeys(samples, promise)
     return found
 
 
-def _predictable(sample: Sample, flow: Flow, place: str) -> None:
-    """Refuse noise around a centre that noise flows into, and noise whose tails are not known here."""
+def _known(sample: Sample, flow: Flow, place: str) -> None:
+    """Refuse noise whose tails are not known here."""
     if any(isinstance(step, Next) for step in flow.program.code):
         refuse("nothing is promised beside a stream", place)
-    known = sample.gaussian or sample.kind == "geometric" or (sample.kind == "laplace" and not sample.group)
+    of_number = sample.kind in ("laplace", TRUNCATED) and not sample.group
+    known = sample.gaussian or sample.kind == "geometric" or of_number
     if not known or flow.selections:
         refuse(
             "nothing is promised of such noise: of another kind, of a scale that is no number, of a selection", place
         )
+
+
+def _predictable(sample: Sample, flow: Flow, place: str) -> None:
+    """Refuse noise around a centre that noise flows into."""
     if any(part.head == "variable" and part.name in flow.noisy for part in parts_within(sample.center)):
         refuse("noise flows into the centre, so whether it differs is not known before the draw", place)
 

@@ -112,8 +112,8 @@ def _block(program: Program, start: int) -> int:
         if not isinstance(step, Sample) or step.kind not in _CONTINUOUS:
             unlike(number, "continuous noise at a place")
         assert isinstance(step, Sample)
-        law = law or (step.kind, step.factor, step.group)
-        if (step.kind, step.factor, step.group) != law or (step.center.head, step.center.name) != ("variable", center):
+        law = law or step.law
+        if step.law != law or (step.center.head, step.center.name) != ("variable", center):
             unlike(number, "noise of one kind and scale around the centres")
         values.append(step.name)
         number += 1

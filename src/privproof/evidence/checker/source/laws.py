@@ -47,6 +47,15 @@ class Continuous:
 
 
 @dataclass(frozen=True)
+class Truncated:
+    """Laplace noise of a scale that is known to lie between -bound and bound, added to a center."""
+
+    center: Value
+    scale: Fraction
+    bound: Fraction
+
+
+@dataclass(frozen=True)
 class DiscreteGaussian:
     """center + k with probability proportional to ``e^(-k^2/(2 variance))`` for every whole number k."""
 
@@ -54,7 +63,7 @@ class DiscreteGaussian:
     variance: Fraction
 
 
-Law: TypeAlias = "list[tuple[Value, Rational]] | Geometric | DiscreteGaussian | Continuous"
+Law: TypeAlias = "list[tuple[Value, Rational]] | Geometric | DiscreteGaussian | Continuous | Truncated"
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,7 @@ SIGNATURES: Mapping[str, Signature] = {
     "exponential": Signature(("value", "scale"), 1, {}),
     "gumbel": Signature(("value", "scale"), 1, {}),
     "gaussian": Signature(("value", "sigma"), 1, {}),
+    "truncated_laplace": Signature(("value", "scale", "bound"), 1, {}),
     "discrete_gaussian": Signature(("value", "variance"), 1, {}),
 }
 
@@ -118,6 +128,11 @@ def law(noise: str, arguments: Mapping[str, Value]) -> Law:
             if scale <= 0:
                 fails("a scale is above 0")
             return Continuous(noise, a["value"], scale)
+        case "truncated_laplace":
+            scale, bound = _exact(a["scale"]), _exact(a["bound"])
+            if scale <= 0 or bound <= 0:
+                fails("a scale and a bound are above 0")
+            return Truncated(a["value"], scale, bound)
         case _:
             unknown(f"the noise {noise!r}")
 

@@ -16,7 +16,7 @@ from privproof.evidence.checker.programs.instructions import Coin, Emit, Instruc
 from privproof.evidence.checker.source.facts import Asked, Facts, Path
 from privproof.evidence.checker.source.following import APPEND, END, NOISE, WAIT, YIELD, Follower, Following, Sink
 from privproof.evidence.checker.source.instructed import Executing, Held, Instructed, scale_of
-from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, DiscreteGaussian, Geometric, law
+from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, DiscreteGaussian, Geometric, Truncated, law
 from privproof.evidence.checker.source.libraries import LIBRARY, noise_meant
 from privproof.evidence.checker.source.open_arguments import Given
 from privproof.evidence.checker.source.operations import elements
@@ -166,7 +166,17 @@ class Observer:
         """Continuous noise: the same scale.  Both add the same noise, each to its own centre: what comes of that must agree later."""
         name = "sigma" if stop.kind == "gaussian" else "scale"
         center, scale = given["value"], given[name]
-        if not isinstance(scale, Term):
+        if stop.bound is not None:
+            if any(isinstance(given[each], Term) for each in ("scale", "bound")):
+                raise Beyond(
+                    "the scale or the bound of truncated noise is left open", self.follower.place(both.text.run)
+                )
+            truncated = law(stop.kind, {**given, "value": 0})
+            assert isinstance(truncated, Truncated)
+            if truncated.bound != fraction(stop.bound):
+                self._differ(both, "the noise has another bound in the text")
+            scale = truncated.scale
+        elif not isinstance(scale, Term):
             found = law(stop.kind, {"value": 0, name: scale})
             assert isinstance(found, Continuous)
             scale = found.scale
