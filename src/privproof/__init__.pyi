@@ -99,6 +99,7 @@ from .scenarios import (
     Words,
     pufferfish,
 )
+from .surveys import survey_project, survey_sizes
 
 __version__: str
 
@@ -204,6 +205,8 @@ __all__ = [
     "stream",
     "stream_of",
     "sublogic",
+    "survey_project",
+    "survey_sizes",
     "tight_epsilon",
     "tight_mu",
     "tight_renyi",

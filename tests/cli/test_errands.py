@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from privproof.cli.errands import errand, run_errand
+from privproof.projects.errands import errand, run_errand
+from privproof.surveys import survey_project
 
 TEXT = """from privproof import mechanism, queries, truncated_geometric
 
@@ -34,6 +35,13 @@ def test_the_answer_is_that_of_the_command(folder):
     assert json.loads(tight.out)["data"]["witness"]["ratio"] == "2"
 
 
+def test_a_project_from_python(folder):
+    fine, tight = survey_project(["fine.py", "tight.py"], options=("--no-cache",))
+    assert (fine.outcome, tight.outcome) == ("proved", "refuted")
+    (missing,) = survey_project(["nowhere.py"])
+    assert missing.outcome == "error"
+
+
 def test_what_is_wrong_is_told(folder):
     found = run_errand(errand((*COMMAND, "nowhere.py"), "nowhere.py", 60.0))
     assert found.status == 2
@@ -50,7 +58,7 @@ def test_another_file_is_refused(folder):
 
 
 def test_a_command_that_does_not_end_is_ended(folder, monkeypatch):
-    monkeypatch.setattr("privproof.cli.errands._GRACE", 0.5)
+    monkeypatch.setattr("privproof.projects.errands._GRACE", 0.5)
     (folder / "endless.py").write_text("import time\ntime.sleep(60)\n")
     found = run_errand(errand((*COMMAND, "endless.py"), "endless.py", 0.0))
     assert (found.status, found.error["code"]) == (2, "cluster")

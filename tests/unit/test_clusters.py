@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 import warnings
 from functools import partial
 from pathlib import Path
@@ -20,9 +21,10 @@ import privproof
 from privproof.auditing.asking import audit
 from privproof.errors import QuestionError
 from privproof.execution.chunks import map_chunks
-from privproof.execution.workers import Workers, cluster
+from privproof.execution.workers import Workers, cluster, still_wanted
 from privproof.language import integer
 from privproof.library.mechanisms import improved_noisy_max
+from privproof.surveys import survey_sizes
 
 distributed = pytest.importorskip(
     "distributed", reason="clusters need the extra privproof[cluster], which is not installed"
@@ -89,6 +91,50 @@ def test_a_project_is_checked_there(address, tmp_path):
     found = [[{**each, "seconds": 0} for each in json.loads(done.stdout)] for done in (here, there)]
     assert [each["verdict"] for each in found[0]] == ["proved", "refuted"]
     assert found[0] == found[1]
+
+
+def test_sizes_are_asked_about_there(executor):
+    here, there = (
+        survey_sizes(improved_noisy_max, [1, 2, 3]),
+        survey_sizes(improved_noisy_max, [1, 2, 3], executor=executor),
+    )
+    assert [(n, v.status, v.tight, v.certificate) for n, v in there.rows] == [
+        (n, v.status, v.tight, v.certificate) for n, v in here.rows
+    ]
+
+
+@pytest.mark.slow  # it begins five processes
+def test_the_command_asks_about_sizes_there(address, tmp_path):
+    (tmp_path / "counts.py").write_text(TEXT.format(epsilon="ln(2)").replace(", size=1", ""))
+    command = [sys.executable, "-m", "privproof", "epsilon", "counts.py", "--size", "1..3", "--json"]
+    known = {**os.environ, "PYTHONPATH": str(Path(privproof.__file__).parents[1])}
+    run = partial(subprocess.run, cwd=tmp_path, env=known, capture_output=True, text=True, timeout=300, check=False)
+    found = []
+    for done in (run(command), run([*command, "--cluster", address])):
+        assert done.returncode == 0, done.stderr
+        said = json.loads(done.stdout)
+        found.append([{**each, "seconds": 0} for each in said["sizes"]])
+    assert found[0] == found[1]
+
+
+def waits_until_unwanted(mark: str) -> None:
+    Path(mark, "begun").touch()
+    until = time.monotonic() + 60
+    while still_wanted() and time.monotonic() < until:
+        time.sleep(0.02)
+    Path(mark, "unwanted" if not still_wanted() else "late").touch()
+
+
+def test_a_stop_reaches_a_chunk_under_way(executor, tmp_path):
+    begun = Path(tmp_path, "begun")
+    stopped = map_chunks(
+        executor, waits_until_unwanted, [str(tmp_path)], stopped=lambda: "stop" if begun.exists() else None
+    )
+    assert list(stopped) == []
+    until = time.monotonic() + 30
+    while not Path(tmp_path, "unwanted").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert Path(tmp_path, "unwanted").exists()
 
 
 def ends_its_process(number: int) -> int:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +16,7 @@ from privproof.asking import ask as ask_request
 from privproof.asking import check as ask
 from privproof.asking import tight_epsilon
 from privproof.cli.common import (
+    Reports,
     asking,
     asking_sizes,
     begin,
@@ -42,9 +46,12 @@ from privproof.cli.options import (
     MemoryLimit,
     MuText,
     NeighboursText,
+    Part,
     Pointwise,
     Quiet,
     RenyiTexts,
+    ReportIn,
+    Reporting,
     ReportOut,
     RhoText,
     Settings,
@@ -57,16 +64,20 @@ from privproof.cli.options import (
     Target as OneTarget,
 )
 from privproof.cli.projects import PATIENCE, Wanted, check_project
-from privproof.cli.working import command, monitored, remember_memory_limit
+from privproof.cli.working import command, doing, monitored, remember_memory_limit
+from privproof.engines import Monitor
 from privproof.engines.engine import Request
 from privproof.errors import QuestionError, nearest
 from privproof.evidence import Verdict
+from privproof.exact import delta as exact_delta
 from privproof.exact.measures import measured_budgets
+from privproof.execution.workers import cluster as connected
 from privproof.execution.workers import processors
 from privproof.models import Letter, Transducer
 from privproof.profiles.sizes import over_sizes
 from privproof.projects.configuration import FAIL_ON, Configuration, configuration
 from privproof.projects.discovery import Target, find_targets, marked_targets
+from privproof.projects.errands import errand, reports_of, run_errands
 from privproof.scenarios import AnyQuestion, Question
 
 
@@ -117,7 +128,9 @@ def check(
     ] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
-    part: Annotated[bool, typer.Option("--part", hidden=True)] = False,
+    part: Part = False,
+    report_out: Reporting = False,
+    report_in: ReportIn = None,
 ) -> None:
     """Is the mechanism private within the budget?
 
@@ -138,6 +151,16 @@ def check(
     if chosen not in FAIL_ON:
         hint = nearest(chosen, FAIL_ON) or f"--fail-on {FAIL_ON[0]}"
         raise QuestionError("fail-on", f"{chosen!r} is no verdict to fail on", place="--fail-on", hint=hint)
+
+    def options_with(*more: tuple[str, str | None]) -> tuple[str, ...]:
+        """The options of a command that answers for this one."""
+        measures = measure_options(rho, mu, renyi)
+        asked = (horizon, epsilon_, delta_, settings, inputs, neighbours, measures)
+        given = [
+            text for option, value in (("--engine", engine), *more) if value is not None for text in (option, value)
+        ]
+        return (*command_of("", None, *asked, pointwise=pointwise).options, *given, *(("--no-cache",) * no_cache))
+
     found = None if part else several(named, [*configured.exclude, *(exclude or ())], configured.folder)
     if found is None and (junit is not None or sarif is not None):
         found = find_targets(named)
@@ -146,23 +169,8 @@ def check(
         one_at_a_time(("--pair", pair), ("--word", word), ("--certificate", certificate))
         writable(report, junit, sarif)
         seconds = next((each for each in (time_limit, configured.time_limit) if each is not None), PATIENCE)
-        options = command_of(
-            "",
-            None,
-            horizon,
-            epsilon_,
-            delta_,
-            settings,
-            inputs,
-            neighbours,
-            measure_options(rho, mu, renyi),
-            pointwise=pointwise,
-        ).options
-        more = [("--size", size), ("--engine", engine), ("--time-limit", f"{seconds:g}")]
-        options += tuple(text for option, value in more if value is not None for text in (option, value))
-        options += ("--no-cache",) if no_cache else ()
         wanted = Wanted(
-            options,
+            options_with(("--size", size), ("--time-limit", f"{seconds:g}")),
             jobs or configured.jobs or processors(),
             chosen,
             as_json=as_json,
@@ -174,9 +182,6 @@ def check(
             seconds=seconds,
         )
         check_project(found, wanted)
-    if cluster is not None:
-        said = "--cluster is about several mechanisms"
-        raise QuestionError("option", said, place="--cluster", hint="privproof check FOLDER --cluster ...")
     target = named[0]
     limit = time_limit if time_limit is not None else configured.time_limit
     begin(target, limit, as_json=as_json or part)
@@ -202,17 +207,31 @@ def check(
 
     sizes = named_sizes(size if size is not None else configured.size)
     one_size_only(sizes, certificate, report)
+    shared_only(cluster, sizes)
+    reports = Reports.read(report_in, wanted=report_out)
     if len(sizes) > 1:
-        with monitored() as monitor:
+
+        def answer(number: int, monitor: Monitor, told: Reports) -> Verdict:
+            question = question_at(number, given=size is not None)
+            verdict = told.verdict(number, question, monitor)
+            if verdict is None:
+                verdict = ask(question, engine=engine, monitor=monitor)
+            return reports.add(number, question, verdict)
+
+        options = options_with(("--time-limit", None if limit is None else f"{limit:g}"))
+        with (
+            monitored() as monitor,
+            reported_sizes(cluster, ("check", *options), target, sizes, limit, monitor) as there,
+        ):
             table = over_sizes(
-                lambda n: ask(question_at(n, given=size is not None), engine=engine, monitor=monitor),
+                lambda n: answer(n, monitor, reports if there is None else there(n)),
                 [n for n in sizes if n],
                 monitor=monitor,
                 so_far=lambda table: asking_sizes(table, asked_tight=False, as_json=as_json or part),
-                jobs=1 if part else jobs or configured.jobs or processors(),
+                jobs=1 if part or there is not None else jobs or configured.jobs or processors(),
             )
         if part:
-            finish_part_table(table)
+            finish_part_table(table, reports.made)
         finish_table(table, asked_tight=False, as_json=as_json)
     question = question_at(sizes[0], given=size is not None)
     asked = command_of(
@@ -232,11 +251,15 @@ def check(
         verdict = _one_word(question.words(place="--word"), word)
         finish(verdict, command=asked, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
     with monitored() as monitor:
-        verdict, known = remembered(
-            question, lambda: ask(question, engine=engine, monitor=monitor), engine, limit, monitor, keep=not no_cache
-        )
+
+        def reported_or_asked() -> Verdict:
+            told = reports.verdict(sizes[0], question, monitor)
+            return ask(question, engine=engine, monitor=monitor) if told is None else told
+
+        verdict, known = remembered(question, reported_or_asked, engine, limit, monitor, keep=not no_cache)
     if part:
-        finish_part(verdict, command=asked, kept=known)
+        reports.add(sizes[0], question, verdict)
+        finish_part(verdict, command=asked, kept=known, reports=reports.made)
     finish(
         verdict,
         command=asked,
@@ -355,6 +378,9 @@ def epsilon_command(
     time_limit: TimeLimit = None,
     memory_limit: MemoryLimit = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
+    part: Part = False,
+    report_out: Reporting = False,
 ) -> None:
     """The tight epsilon: exact, or certified lower and upper bounds."""
     remember_memory_limit(memory_limit)
@@ -362,14 +388,28 @@ def epsilon_command(
     writable(certificate, report)
     sizes = named_sizes(size)
     one_size_only(sizes, certificate, report)
+    shared_only(cluster, sizes)
     asked = command_of(target, sizes[0], horizon, None, delta_, settings, inputs, neighbours, pointwise=pointwise)
-    with monitored() as monitor:
+    reports = Reports({}, wanted=report_out)
+    more = [("--engine", engine), ("--pair", pair), ("--time-limit", None if time_limit is None else f"{time_limit:g}")]
+    options = command_of("", None, horizon, None, delta_, settings, inputs, neighbours, pointwise=pointwise).options
+    options += tuple(text for option, value in more if value is not None for text in (option, value))
+    with (
+        monitored() as monitor,
+        reported_sizes(cluster, ("epsilon", *options), target, sizes, time_limit, monitor) as there,
+    ):
 
         def answer(number: int | None) -> Verdict:
             question = loaded(target, number, horizon, pair, settings, inputs, neighbours, run=engine == "runs")
             if len(sizes) == 1:
                 asking(question, command=asked, asked_tight=True, as_json=as_json)
-            return tight_epsilon(question, delta_ or 0, pointwise=pointwise, engine=engine, monitor=monitor)
+            told = None if there is None or number is None else there(number).verdict(number, question, monitor)
+            budget = None if told is None else told.question.budget
+            as_asked = budget is None or (budget.delta, budget.pointwise) == (exact_delta(delta_ or 0), pointwise)
+            if told is not None and as_asked:
+                return replace(told, asked_tight=True)
+            found = tight_epsilon(question, delta_ or 0, pointwise=pointwise, engine=engine, monitor=monitor)
+            return reports.add(number, question, found)
 
         if len(sizes) > 1:
             table = over_sizes(
@@ -377,8 +417,40 @@ def epsilon_command(
                 [n for n in sizes if n],
                 monitor=monitor,
                 so_far=lambda table: asking_sizes(table, asked_tight=True, as_json=as_json),
-                jobs=jobs or processors(),
+                jobs=1 if there is not None else jobs or processors(),
             )
             finish_table(table, asked_tight=True, as_json=as_json)
         verdict = answer(sizes[0])
+    if part:
+        finish_part(verdict, command=asked, kept=False, reports=reports.made, asked_tight=True)
     finish(verdict, command=asked, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
+
+
+def shared_only(address: str | None, sizes: list[int | None]) -> None:
+    """Complain about a cluster where there is nothing to share."""
+    if address is not None and len(sizes) == 1:
+        said = "--cluster is about several mechanisms or sizes"
+        hint = "privproof check FOLDER --cluster ..., or --size 1..8"
+        raise QuestionError("option", said, place="--cluster", hint=hint)
+
+
+@contextmanager
+def reported_sizes(
+    address: str | None,
+    command: tuple[str, ...],
+    target: str,
+    sizes: list[int | None],
+    seconds: float | None,
+    monitor: Monitor,
+) -> Iterator[Callable[[int], Reports] | None]:
+    """What a cluster reports about each size, asked for in the order of the sizes; None without a cluster."""
+    file = target if Path(target).exists() else target.rpartition(":")[0]
+    asked = [(*command, "--size", str(n), "--part", "--report-out", "--json", "--", target) for n in sizes]
+    with connected(address) as executor:
+        if executor is None:
+            yield None
+            return
+        doing(f"{len(sizes)} sizes on {address}")
+        answers = run_errands(executor, [errand(each, file, seconds) for each in asked], monitor.stopped)
+        with closing(answers):
+            yield lambda _: Reports(next((reports_of(told) for told in answers), {}))

@@ -10,9 +10,10 @@ import json
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from privproof.asking import claiming
 from privproof.cli.answers import (
@@ -268,23 +269,27 @@ def remembered(
     return found
 
 
-def finish_part(verdict: Verdict, *, command: Command, kept: bool) -> NoReturn:
+def finish_part(
+    verdict: Verdict, *, command: Command, kept: bool, reports: dict[str, object], asked_tight: bool = False
+) -> NoReturn:
     """The answer is this verdict, for a process that gathers several."""
     observed = None if verdict.witness is None else verdict.witness.observed
     _finish_part(
         verdict.status,
-        headline(verdict, asked_tight=False),
-        lambda where: print_verdict(where, verdict, command=command, asked_tight=False),
+        headline(verdict, asked_tight=asked_tight),
+        lambda where: print_verdict(where, verdict, command=command, asked_tight=asked_tight),
         data(verdict, certificate=None),
         getattr(observed, "number", 0),
+        reports,
         kept=kept,
     )
 
 
-def finish_part_table(table: Table) -> NoReturn:
+def finish_part_table(table: Table, reports: dict[str, object]) -> NoReturn:
     """The answer is a table of verdicts at several sizes, for a process that gathers several."""
     name = table.rows[0][1].question.name.partition(" (")[0]
-    _finish_part(table.status, name, lambda where: print_table(where, table, asked_tight=False), table_data(table), 0)
+    shown = partial(print_table, table=table, asked_tight=False)
+    _finish_part(table.status, name, shown, table_data(table), 0, reports)
 
 
 def _finish_part(
@@ -293,14 +298,56 @@ def _finish_part(
     show: Callable[[Console], None],
     said: dict[str, object],
     line: int,
+    reports: dict[str, object],
     *,
     kept: bool = False,
 ) -> NoReturn:
     plain = StringIO()
     show(plain_console(plain))
     told = {"sentence": sentence, "text": plain.getvalue(), "shown": rendered(show), "data": said, "line": line}
-    say_json({**told, "kept": kept})
+    say_json({**told, "kept": kept, **({"reports": reports} if reports else {})})
     end(STATUS[status])
+
+
+class Reports:
+    """What crosses between processes that answer for each other, by size: what others have reported, and what this one reports.
+
+    Attributes:
+        given: what others have reported.
+        made: what this process reports; empty where nobody asks for it.
+    """
+
+    def __init__(self, given: dict[str, Any], *, wanted: bool = False) -> None:
+        self.given, self.wanted = given, wanted
+        self.made: dict[str, object] = {}
+
+    @classmethod
+    def read(cls, path: Path | None, *, wanted: bool) -> Reports:
+        """The reports in a file."""
+        return cls({} if path is None else json.loads(path.read_text(encoding="utf-8")), wanted=wanted)
+
+    def add(self, size: int | None, question: AnyQuestion, verdict: Verdict) -> Verdict:
+        """Report a verdict, if that is asked for; and the verdict."""
+        if self.wanted:
+            from privproof.store.asking import entry_document, reported_entry  # few commands need them
+
+            entry = reported_entry(verdict, question)
+            self.made |= {} if entry is None else {str(size): entry_document(entry)}
+        return verdict
+
+    def verdict(self, size: int | None, question: AnyQuestion, monitor: Monitor) -> Verdict | None:
+        """The verdict that was reported about a question, if the gate admits it here; None where the question has to be asked."""
+        if str(size) not in self.given:
+            return None
+        from privproof.store.asking import document_entry, reported_verdict
+
+        entry = document_entry(self.given[str(size)])
+        found = None if entry is None else reported_verdict(entry, question, monitor)
+        if isinstance(found, Verdict):
+            return found
+        why = "it cannot be read" if found is None else found.reason
+        doing(f"what was reported about {question.name} does not count, it is asked here: {why}")
+        return None
 
 
 def one_size_only(sizes: list[int | None], certificate: Path | None, report: Path | None) -> None:

@@ -95,6 +95,12 @@ Cluster = Annotated[
     str | None,
     typer.Option("--cluster", metavar="ADDRESS", help="A dask cluster that shares the work: tcp://host:8786."),
 ]
+Part = Annotated[bool, typer.Option("--part", hidden=True)]
+"""Answer for a process that gathers several answers."""
+Reporting = Annotated[bool, typer.Option("--report-out", hidden=True)]
+"""Say what another process needs to admit the verdict."""
+ReportIn = Annotated[Path | None, typer.Option("--report-in", hidden=True)]
+"""A file with what another process has said so."""
 TimeLimit = Annotated[
     float | None, typer.Option("--time-limit", min=0, help="Stop after so many seconds in all, with what is known.")
 ]

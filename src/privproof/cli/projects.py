@@ -6,23 +6,22 @@ interrupted are said; what was not asked about yet is listed as unknown, with th
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from privproof import __version__
 from privproof.cli.answers import Answer, console, end, gathered, json_line, rendered, say, write
-from privproof.cli.errands import errand, run_errands
 from privproof.cli.processes import started
 from privproof.cli.supervising import INTERRUPTED, Supervision
 from privproof.cli.working import WHY, doing, interrupted, unfinished
-from privproof.execution.workers import cluster, limit_processors, processors
+from privproof.execution.workers import Workers, cluster, limit_processors, processors
 from privproof.projects.discovery import Target
-from privproof.projects.results import STATUS, Outcome, Result, overall
+from privproof.projects.errands import check_targets
+from privproof.projects.results import STATUS, Result, Told, overall, told_result, unasked_result, wrong_result
 from privproof.reporting.junit import junit
 from privproof.reporting.projects import print_results, results_data, results_page
 from privproof.reporting.sarif import sarif
@@ -33,7 +32,6 @@ _STEP = 0.02
 """Seconds of waiting for one worker before the others are looked at."""
 _LAST_WORDS = 0.4
 """Seconds that workers have to stop in after an interrupt: half of what the supervisor gives to all of the command."""
-_OUTCOMES: Mapping[int, Outcome] = {status: outcome for outcome, status in STATUS.items()}
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def check_project(targets: Sequence[Target], wanted: Wanted) -> NoReturn:
     _tell_so_far(targets, results, wanted)
     for target in targets:
         if target.problem is not None:
-            results[target] = _wrong(target, vars(target.problem), f"privproof: {target.problem}\n")
+            results[target] = wrong_result(target, vars(target.problem), f"privproof: {target.problem}\n")
     run = _run if wanted.cluster is None else _run_elsewhere
     run([target for target in targets if target.problem is None], targets, wanted, results)
     answered = _in_order(targets, results, "interrupted")
@@ -94,12 +92,7 @@ def _print(where: Any, results: Sequence[Result], wanted: Wanted, reason: str) -
 
 def _in_order(targets: Sequence[Target], results: Mapping[Target, Result], why: str) -> list[Result]:
     """A result for every target; for those that nothing is known about, why not."""
-    return [results.get(target) or _unasked(target, why) for target in targets]
-
-
-def _unasked(target: Target, why: str) -> Result:
-    data = {"verdict": "unknown", "question": {"mechanism": target.name or target.file}, "reason": f"not asked: {why}"}
-    return Result(target, "unknown", f"not asked: {why}", line=target.line, data=data)
+    return [results.get(target) or unasked_result(target, why) for target in targets]
 
 
 def _tell_so_far(targets: Sequence[Target], results: Mapping[Target, Result], wanted: Wanted) -> None:
@@ -118,16 +111,16 @@ def _tell_so_far(targets: Sequence[Target], results: Mapping[Target, Result], wa
 def _run_elsewhere(
     asked: Sequence[Target], targets: Sequence[Target], wanted: Wanted, results: dict[Target, Result]
 ) -> None:
-    """Fill in the results, as they come from a cluster."""
+    """Fill in the results, as they come from a cluster, each after the gate has admitted it in a process of this machine."""
     begun = time.monotonic()
-    command = ("check", *wanted.options, "--part", "--json", "--")
-    errands = [errand((*command, target.text), target.file, wanted.seconds) for target in asked]
     doing(f"{len(asked)} mechanisms on {wanted.cluster}")
+
+    def stopped() -> str | None:
+        return "interrupted" if interrupted() else None
+
     with cluster(wanted.cluster) as executor:
-        assert executor is not None
-        answers = run_errands(executor, errands, lambda: "interrupted" if interrupted() else None)
-        for target, answer in zip(asked, answers, strict=False):
-            results[target] = _result(target, answer, time.monotonic() - begun)
+        for target, told in check_targets(Workers(executor=executor), asked, wanted.options, wanted.seconds, stopped):
+            results[target] = told_result(target, told, time.monotonic() - begun)
             doing(_progress(len(results), len(targets), ()))
             _tell_so_far(targets, results, wanted)
 
@@ -167,47 +160,7 @@ def _progress(done: int, all_: int, running: Sequence[Target]) -> str:
 
 
 def _result(target: Target, answer: Answer | int, seconds: float) -> Result:
-    """The result that a worker's answer is."""
+    """The result that the answer of a process of this machine is."""
     if isinstance(answer, int):
-        return _unasked(target, "interrupted" if answer == INTERRUPTED else "no answer")
-    outcome = _OUTCOMES[answer.status]
-    if outcome == "error":
-        return replace(_wrong(target, answer.error or {}, answer.err), seconds=seconds)
-    said: dict[str, Any] = json.loads(answer.out)
-    if "data" not in said:  # the draft of a worker that was stopped
-        name, reason = target.name or target.file, str(said.get("reason", ""))
-        text = f"? unknown  {name}\n  {'reason':<15}{reason}\n"
-        return Result(target, "unknown", f"{name}: {reason}", text, target.line, seconds, said, shown=text)
-    return Result(
-        target,
-        outcome,
-        said["sentence"],
-        said["text"],
-        said["line"] or target.line,
-        seconds,
-        said["data"],
-        said["kept"],
-        said["shown"],
-    )
-
-
-def _wrong(target: Target, error: Mapping[str, Any], text: str) -> Result:
-    told = {name: str(error.get(name, "")) for name in ("code", "message", "place", "hint")}
-    text = text.removeprefix("privproof: ")
-    sentence = told["message"] or text.strip()
-    return Result(
-        target,
-        "error",
-        sentence,
-        text,
-        _line_in(target.file, told["place"]) or target.line,
-        data={"error": told},
-        shown=f"! error  {target.text}\n  {text.rstrip().replace(chr(10), chr(10) + '  ')}\n",
-    )
-
-
-def _line_in(file: str, place: str) -> int:
-    """The line of a file that a place names; 0 where it names none."""
-    _, found, rest = place.rpartition(f"{file}:")
-    number = rest.split(":")[0] if found else ""
-    return int(number) if number.isdigit() else 0
+        return unasked_result(target, "interrupted" if answer == INTERRUPTED else "no answer")
+    return told_result(target, Told(answer.status, answer.out, answer.err, answer.error), seconds)

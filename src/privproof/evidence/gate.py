@@ -14,16 +14,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from privproof.compiling.posing import is_ordinary
 from privproof.errors import CertificateRefused
 from privproof.evidence.answers import Answer
 from privproof.evidence.checker import Accepted, Rejected, recheck
 from privproof.evidence.checker.linear.documents import supplied
 from privproof.evidence.questions import OtherQuestion, question_document
-from privproof.evidence.sources import take
+from privproof.evidence.sources import ESTABLISHED, take
 from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import Epsilon
 from privproof.exact.patience import Stopped, extended
+from privproof.language.mechanism import Mechanism
 from privproof.scenarios import AnyQuestion
 
 
@@ -141,10 +143,56 @@ def readmit(answer: Answer, certificate: dict[str, Any], asked: AnyQuestion) -> 
     other = _other_now(answer.question, asked, said)
     if other:
         return Refusal(f"the certificate is about another question, in {other}")
+    return _established(answer, certificate)
+
+
+def admit_reported(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
+    """The verdict of an answer that somebody else reports about a question of this process, by the certificate that came with it.
+
+    Nothing of the report counts by itself.  The certificate must be about the very question of this process, member by member.  Of a
+    function, everything that a compiler made must be re-established by the checker from the text that the function has here; what a
+    certificate takes from the compiler, and ordinary code, which is run beside its model before a proof, are asked about here instead.
+    Then the checker establishes the verdict.  Bounds beyond what it establishes are marked as not certified, as they always are.
+    """
+    said, mine = certificate.get("question"), answer.question
+    if not isinstance(said, Mapping) or certificate.get("verdict") != answer.status:
+        return Refusal("the certificate is about something else")
+    of = mine.below_measure or mine
+    ordinary = any(isinstance(each, Mechanism) and is_ordinary(each) for each in of.functions)
+    if of.family not in _POSED_WHOLE or ordinary:
+        return Refusal("more than a certificate belongs to a verdict about this question")
+    other = _reported_otherwise(said, question_document(mine), from_text=bool(mine.functions))
+    return (
+        Refusal(f"the certificate is about another question, in {other}")
+        if other
+        else _established(answer, certificate)
+    )
+
+
+_POSED_WHOLE = frozenset(("words", "program", "stream", "lottery"))
+"""Kinds of questions whose documents follow from the question, but for instructions."""
+_INSTRUCTIONS = frozenset(("sorts", "lists", "code", "coins"))
+"""The members of a certificate's question that a compiler adds."""
+
+
+def _reported_otherwise(said: Mapping[str, Any], mine: Mapping[str, Any], *, from_text: bool) -> str:
+    """In what the question of a certificate that is reported is not the one that is asked here; empty where it is that."""
+    if mine.get("kind") == "measured" and isinstance(said.get("of"), Mapping):
+        told = _reported_otherwise(said["of"], mine["of"], from_text=from_text)
+        return told or _reported_otherwise({**said, "of": 0}, {**mine, "of": 0}, from_text=False)
+    source = said.get("source")
+    if from_text and not (isinstance(source, Mapping) and source.get("claims") == ESTABLISHED):
+        return "its model, which the checker does not re-establish from the text"
+    added = _INSTRUCTIONS - set(mine) if from_text else frozenset()
+    return next((name for name in sorted({**said, **mine}) if name not in added and _differs(name, said, mine)), "")
+
+
+def _established(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
+    """The verdict of an answer that was not found just now, by its certificate, if the checker establishes from it what the answer says."""
     outcome = recheck(certificate)
     if isinstance(outcome, Rejected):
         return Refusal(f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})")
-    if outcome.verdict != answer.status or outcome.question != said:
+    if outcome.verdict != answer.status or outcome.question != certificate["question"]:
         return Refusal("the certificate establishes something else")
     beyond = _beyond(answer, outcome)
     return (

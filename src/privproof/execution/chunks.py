@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -38,7 +38,7 @@ def map_chunks(
     stopped: Callable[[], str | None] = lambda: None,
     patience: float = 0.0,
     attempts: int = ATTEMPTS,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """What a function makes of every chunk, in the order of the chunks.
 
     Args:

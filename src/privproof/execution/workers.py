@@ -304,6 +304,24 @@ class Workers:
             _held.pop(key, None)
 
 
+def still_wanted() -> bool:
+    """Whether somebody still waits for what this worker does; a worker of dask knows, of others it is taken for granted."""
+    if "distributed" not in sys.modules:
+        return True
+    from distributed import get_worker
+
+    try:
+        worker: Any = get_worker()
+        task = worker.state.tasks.get(worker.get_current_task())
+    except (ValueError, AttributeError):  # no worker of dask
+        return True
+    return task is not None and task.state not in _UNWANTED
+
+
+_UNWANTED = ("cancelled", "released", "forgotten")
+"""States of a task of dask whose client has taken it back, or is gone."""
+
+
 @contextmanager
 def cluster(address: str | None) -> Iterator[Executor | None]:
     """The executor of the dask cluster whose scheduler has an address; None for None.

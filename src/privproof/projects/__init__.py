@@ -1,1 +1,1 @@
-"""Whole projects: what the configuration says, which mechanisms files and folders hold; nothing of them is run here."""
+"""Whole projects: what the configuration says, which mechanisms files and folders hold, commands that others run on them."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from privproof.projects.discovery import Target
@@ -44,6 +45,71 @@ class Result:
     def failure(self) -> bool:
         """Whether it is refuted, or could not be asked."""
         return self.outcome in ("refuted", "error")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a check of one mechanism has told: its exit status, its standard output and error, and where the request was wrong, in what."""
+
+    status: int
+    out: str = ""
+    err: str = ""
+    error: Mapping[str, str] | None = None
+
+
+_OUTCOMES: Mapping[int, Outcome] = {status: outcome for outcome, status in STATUS.items()}
+
+
+def told_result(target: Target, told: Told, seconds: float) -> Result:
+    """The result that a check has told."""
+    outcome = _OUTCOMES[told.status]
+    if outcome == "error":
+        return replace(wrong_result(target, told.error or {}, told.err), seconds=seconds)
+    said: dict[str, Any] = json.loads(told.out)
+    if "data" not in said:  # the draft of a worker that was stopped
+        name, reason = target.name or target.file, str(said.get("reason", ""))
+        text = f"? unknown  {name}\n  {'reason':<15}{reason}\n"
+        return Result(target, "unknown", f"{name}: {reason}", text, target.line, seconds, said, shown=text)
+    return Result(
+        target,
+        outcome,
+        said["sentence"],
+        said["text"],
+        said["line"] or target.line,
+        seconds,
+        said["data"],
+        said["kept"],
+        said["shown"],
+    )
+
+
+def unasked_result(target: Target, why: str) -> Result:
+    """The result where nothing is known about a mechanism, and why not."""
+    data = {"verdict": "unknown", "question": {"mechanism": target.name or target.file}, "reason": f"not asked: {why}"}
+    return Result(target, "unknown", f"not asked: {why}", line=target.line, data=data)
+
+
+def wrong_result(target: Target, error: Mapping[str, Any], text: str) -> Result:
+    """The result where the request was wrong, and in what."""
+    told = {name: str(error.get(name, "")) for name in ("code", "message", "place", "hint")}
+    text = text.removeprefix("privproof: ")
+    sentence = told["message"] or text.strip()
+    return Result(
+        target,
+        "error",
+        sentence,
+        text,
+        _line_in(target.file, told["place"]) or target.line,
+        data={"error": told},
+        shown=f"! error  {target.text}\n  {text.rstrip().replace(chr(10), chr(10) + '  ')}\n",
+    )
+
+
+def _line_in(file: str, place: str) -> int:
+    """The line of a file that a place names; 0 where it names none."""
+    _, found, rest = place.rpartition(f"{file}:")
+    number = rest.split(":")[0] if found else ""
+    return int(number) if number.isdigit() else 0
 
 
 def overall(results: Sequence[Result], fail_on: str) -> int:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 import pickle
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import FunctionType
+from typing import Any
 
+from privproof.compiling.posing import ordinary_notes
 from privproof.engines.monitor import Monitor
 from privproof.errors import PrivproofError
-from privproof.evidence.gate import readmit
+from privproof.evidence.answers import Answer
+from privproof.evidence.gate import Refusal, admit_reported, readmit
 from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.exact.patience import Stopped, watched
 from privproof.scenarios import AnyQuestion
-from privproof.store.digests import Asked, NotKept, asked_digest, environment_digest
+from privproof.store.digests import Asked, NotKept, asked_digest, environment_digest, question_functions
 from privproof.store.records import Unreadable, answer_of, record_of
 from privproof.store.verdicts import Entry, VerdictStore
 
@@ -65,16 +71,7 @@ def _known(
         if answer.status != entry.status:
             return None
         if answer.status == "unknown":
-            return Unknown(
-                answer.question,
-                answer.engine,
-                lower=answer.lower,
-                upper=answer.upper,
-                witness=answer.witness,
-                details=answer.details,
-                notes=notes,
-                reason=answer.reason,
-            )
+            return _unknown(answer, notes)
         with watched(monitor or Monitor()):
             verdict = readmit(answer, dict(entry.certificate or {}), question)
     except (Unreadable, PrivproofError, Stopped):
@@ -84,14 +81,82 @@ def _known(
 
 def _keep(verdict: Verdict, asked: Asked, store: VerdictStore, limit: float | None) -> None:
     """Keep a verdict, if all of it can be kept."""
+    kept = entry_of(verdict, asked.functions, limit)
+    if kept is not None:
+        store.put(asked.digest, kept)
+
+
+def entry_of(verdict: Verdict, functions: Sequence[FunctionType], limit: float | None = None) -> Entry | None:
+    """What is kept or sent of a verdict; None where not all of it can be."""
     try:
-        record = record_of(verdict, asked.functions)
+        record = record_of(verdict, functions)
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
-        return
+        return None
     unknown = verdict.status == "unknown"
     certificate = None if unknown else verdict.certificate
-    name = verdict.question.name
-    kept = Entry(
-        verdict.status, name, verdict.seconds, limit if unknown else None, certificate, record, environment_digest()
+    name, until = verdict.question.name, limit if unknown else None
+    return Entry(verdict.status, name, verdict.seconds, until, certificate, record, environment_digest())
+
+
+def reported_entry(verdict: Verdict, question: AnyQuestion) -> Entry | None:
+    """What a process that was asked for others sends of its verdict on a question; None where it cannot send it."""
+    try:
+        return entry_of(verdict, question_functions(question))
+    except NotKept:
+        return None
+
+
+def entry_document(entry: Entry) -> dict[str, Any]:
+    """An entry as plain data."""
+    record = base64.b64encode(zlib.compress(entry.record)).decode()
+    said = {"status": entry.status, "name": entry.name, "seconds": entry.seconds}
+    return {**said, "certificate": entry.certificate, "record": record}
+
+
+def document_entry(said: Any) -> Entry | None:
+    """The entry that plain data is; None where it is none."""
+    try:
+        record = zlib.decompress(base64.b64decode(said["record"]))
+        return Entry(said["status"], said["name"], float(said["seconds"]), None, said["certificate"], record)
+    except (KeyError, TypeError, ValueError, zlib.error):
+        return None
+
+
+def reported_verdict(entry: Entry, question: AnyQuestion, monitor: Monitor | None = None) -> Verdict | Refusal:
+    """The verdict on a question of this process that somebody else reports, if the gate admits it here.
+
+    Args:
+        entry: what was sent.
+        question: the question as it is posed here.
+        monitor: what watches the check of its certificate.
+    """
+    try:
+        answer, notes = answer_of(entry.record, question_functions(question))
+        with watched(monitor or Monitor()):
+            for posed in (question, question.listed()):
+                mine = posed if posed.claims else posed.under(answer.question.budget)
+                answer = replace(answer, question=mine, compiled=None, evidence={}, more={}, tentative=False)
+                if answer.status == "unknown":
+                    found: Verdict | Refusal = _unknown(answer, notes)
+                else:
+                    found = admit_reported(answer, dict(entry.certificate or {}))
+                if isinstance(found, Verdict):
+                    own = (*found.notes, *ordinary_notes(mine))
+                    return replace(found, notes=tuple(dict.fromkeys((*notes, *own))), seconds=float(entry.seconds))
+    except (NotKept, Unreadable, PrivproofError, Stopped) as problem:
+        return Refusal(str(problem))
+    return found
+
+
+def _unknown(answer: Answer, notes: tuple[str, ...]) -> Unknown:
+    """An unknown verdict as it was kept or reported."""
+    return Unknown(
+        answer.question,
+        answer.engine,
+        lower=answer.lower,
+        upper=answer.upper,
+        witness=answer.witness,
+        details=answer.details,
+        notes=notes,
+        reason=answer.reason,
     )
-    store.put(asked.digest, kept)

@@ -104,6 +104,17 @@ def asked_digest(question: Any, **options: Any) -> Asked:
     return Asked(hashlib.sha256(text.encode()).hexdigest(), found)
 
 
+def question_functions(question: Any) -> tuple[FunctionType, ...]:
+    """The functions that are part of a question, in the order in which they are met.
+
+    Raises:
+        NotKept: something else is part of it that is no data.
+    """
+    functions: dict[int, FunctionType] = {}
+    _plain(question, functions)
+    return tuple(functions.values())
+
+
 # ------------------------------------------------------------------------------------------------------- data as texts
 
 
