@@ -102,7 +102,7 @@ def test_the_layers_are_all_there_is():
 
 def test_the_top_level_is_small():
     assert {path.stem for path in ROOT.glob("*.py")} == {
-        *("__init__", "__main__", "errors", "asking", "loading"),
+        *("__init__", "__main__", "errors", "asking", "loading", "surveys"),
         *("testing", "pytest_plugin"),  # the names by which tests and pytest load them
         "memory",  # commands limit it before they load numbers
     }
