@@ -8,7 +8,7 @@ nothing by staying.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from privproof.errors import FormatError
 from privproof.exact import ZERO, Rational, rational, show
 from privproof.formats.prism.coding import Code, used
+from privproof.formats.prism.columnwise import States, distinct
 from privproof.formats.prism.meanings import Meaning, Trouble
 from privproof.formats.prism.satisfying import satisfied
 from privproof.formats.prism.stepping import Stepper
@@ -36,11 +37,11 @@ class Taken:
     states: array[int] | Ints = field(default_factory=lambda: array("q"))
     actions: array[int] | Ints = field(default_factory=lambda: array("q"))
 
-    def note(self, state: int, actions: Sequence[int]) -> None:
-        """Note the actions of a state's choices."""
+    def note(self, states: Iterable[int] | Ints, actions: Iterable[int] | Ints) -> None:
+        """Note the states and actions of choices."""
         assert isinstance(self.states, array)
         assert isinstance(self.actions, array)
-        self.states.extend([state] * len(actions))
+        self.states.extend(states)
         self.actions.extend(actions)
 
 
@@ -52,12 +53,12 @@ class _Column:
     numbers: tuple[Rational, ...]
 
     def plus(self, other: _Column) -> _Column:
-        pairs, which = np.unique(self.which * len(other.numbers) + other.which, return_inverse=True)
+        pairs, which = distinct(self.which * len(other.numbers) + other.which, len(self.numbers) * len(other.numbers))
         sums = [
             self.numbers[pair // len(other.numbers)] + other.numbers[pair % len(other.numbers)]
             for pair in pairs.tolist()
         ]
-        return _Column(which.reshape(-1).astype(np.int64), tuple(sums))
+        return _Column(which, tuple(sums))
 
 
 def collect(
@@ -125,14 +126,16 @@ def _values(system: System, line: Gain, marks: Bools, columns: Sequence[Ints]) -
     numbers: dict[Rational, int] = {ZERO: 0}
     which = np.zeros(len(marks), np.int64)
     chosen = np.flatnonzero(marks)
-    rows = zip(*[columns[slot][chosen].tolist() for slot in used(meaning.uses)], strict=True)
-    which[chosen] = [numbers.setdefault(value, len(numbers)) for value in _computed(meaning, rows)]
+    rows, kinds = States(len(chosen), columns, chosen).combinations(used(meaning.uses))
+    which[chosen] = np.array([numbers.setdefault(value, len(numbers)) for value in _computed(meaning, rows)], np.int64)[
+        kinds
+    ]
     for value in numbers:
         _check(value, place)
     return _Column(which, tuple(numbers))
 
 
-def _computed(meaning: Meaning, rows: zip[tuple[int, ...]]) -> list[Rational]:
+def _computed(meaning: Meaning, rows: Iterable[tuple[int, ...]]) -> list[Rational]:
     try:
         return [rational(value) for value in Code().column(meaning)(rows)]
     except Trouble as trouble:
@@ -146,7 +149,10 @@ def _check(value: Rational, place: str) -> None:
 
 def _shared(values: _Column, owner: Ints, times: Ints, among: Ints) -> _Column:
     """What a line gives to choices: the value of the state, so many times among so many that are blended."""
-    triples = np.stack([values.which[owner], times, np.maximum(among, 1)], axis=1)
-    unique, which = np.unique(triples, axis=0, return_inverse=True)
-    numbers = [values.numbers[value] * taken / parts for value, taken, parts in unique.tolist()]
-    return _Column(which.reshape(-1).astype(np.int64), tuple(numbers))
+    most, parts = int(times.max(initial=0)) + 1, np.maximum(among, 1)
+    across = int(parts.max(initial=0)) + 1
+    keys, which = distinct((values.which[owner] * most + times) * across + parts, len(values.numbers) * most * across)
+    numbers = [
+        values.numbers[key // (most * across)] * (key // across % most) / (key % across) for key in keys.tolist()
+    ]
+    return _Column(which, tuple(numbers))

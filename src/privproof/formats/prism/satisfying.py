@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from privproof.errors import FormatError
-from privproof.formats.prism.coding import Code, used
+from privproof.formats.prism.coding import used
+from privproof.formats.prism.columnwise import Expressions, States
 from privproof.formats.prism.meanings import Meaning, Trouble
 from privproof.models.process import Bools, Ints
 
@@ -21,23 +22,21 @@ def satisfied(meaning: Meaning, count: int, columns: Sequence[Ints | Bools]) -> 
     """The states, of so many, in which a condition holds, given the values of the variables in every state."""
     if meaning.op == "const":
         return np.full(count, bool(meaning.value))
-    ranges = ranges_of(meaning)
-    if ranges is not None:
-        low, high = (np.array(ends, np.int64) for ends in zip(*sorted(ranges), strict=True))
+    intervals = ranges_of(meaning)
+    if intervals is not None:
+        low, high = (np.array(ends, np.int64) for ends in zip(*sorted(intervals), strict=True))
         column = columns[used(meaning.uses)[0]]
         last = np.searchsorted(low, column, side="right") - 1
         inside: Bools = (last >= 0) & (column <= np.maximum.accumulate(high)[last])
         return inside
-    slots = used(meaning.uses)
-    result = np.zeros(count, np.bool_)
-    holds = Code().column(meaning)
+    states = States(count, columns)
+    ranges = [(int(column.min()), int(column.max())) for column in columns]
+    expressions = Expressions(ranges)
     try:
-        for begin in range(0, count, CHUNK):
-            chunk = [columns[slot][begin : begin + CHUNK].tolist() for slot in slots]
-            result[begin : begin + CHUNK] = holds(zip(*chunk, strict=True))
+        result = expressions.values(expressions.shared(meaning), states)
     except Trouble as trouble:
         raise FormatError(trouble.code, trouble.message, place=trouble.place, hint=trouble.hint) from None
-    return result
+    return np.broadcast_to(result, (count,)).astype(np.bool_)
 
 
 def ranges_of(meaning: Meaning) -> list[tuple[int, int]] | None:

@@ -34,6 +34,8 @@ class Stepper:
 
     Attributes:
         actions: the names of the actions, in the order of the text.
+        alone: the commands that one module takes by itself, in the order in which a state's choices by them stand.
+        joint: the actions that several modules share; choices by them stand behind.
     """
 
     def __init__(self, system: System, index: Index, numbers: Numbers) -> None:
@@ -58,8 +60,10 @@ class Stepper:
                 self._plain.setdefault(value, []).append((self._number[self._name(rule)], self._fixed(rule), rule))
             else:
                 self._by_value.setdefault(value, []).append(rule)
-        joint = list(dict.fromkeys(rule.action for rule in system.rules if len(system.partners(rule.action)) > 1))
-        self._general = self._step(rest, joint) if rest or joint else None
+        self.joint = list(dict.fromkeys(rule.action for rule in system.rules if len(system.partners(rule.action)) > 1))
+        self.alone = [rule for rules in self._by_value.values() for rule in rules]
+        self.alone += [rule for rules in self._plain.values() for _, _, rule in rules] + rest
+        self._general = self._step(rest, self.joint) if rest or self.joint else None
         self._special: dict[int, Step] = {}
 
     def choices(self, state: State) -> Found:
@@ -102,6 +106,25 @@ class Stepper:
             )
             for outcome in rule.outcomes
         )
+
+    def action(self, rule: Rule) -> int:
+        """The number of the action of a command's choices."""
+        return self._number[self._name(rule)]
+
+    def probabilities(self, rule: Rule) -> tuple[list[int], Probabilities]:
+        """The probabilities of a command's branches, by the values of some variables: by the value itself where it is one."""
+        uses = 0
+        for outcome in rule.outcomes:
+            uses |= outcome.probability.uses
+        slots = used(uses)
+        if not slots:
+            return slots, self._fixed(rule)
+        key = ", ".join(f"v{slot}" for slot in slots)
+        computed = ", ".join(self._code.expression(outcome.probability) for outcome in rule.outcomes)
+        compute = self._code.compiled(f"def compute(key):\n    {key} = key\n    return ({computed},)\n", "compute")
+        source = self._system.source
+        places = [source.place(outcome.at) for outcome in rule.outcomes]
+        return slots, Probabilities(self._numbers, compute, source.place(rule.at), places)
 
     def _fixed(self, rule: Rule) -> Probabilities:
         """The constant probabilities of a command."""
@@ -149,20 +172,9 @@ class Stepper:
             The branch, the generated name of its probability, and the indentation of its lines.
         """
         outcomes = rule.outcomes
-        uses = 0
-        for outcome in outcomes:
-            uses |= outcome.probability.uses
-        slots = used(uses)
+        slots, probabilities = self.probabilities(rule)
         key = ", ".join(f"v{slot}" for slot in slots)
-        if uses:
-            computed = ", ".join(self._code.expression(outcome.probability) for outcome in outcomes)
-            text = f"def compute(key):\n    {key} = key\n    return ({computed},)\n"
-            source = self._system.source
-            places = [source.place(outcome.at) for outcome in outcomes]
-            compute = self._code.compiled(text, "compute")
-            table = self._code.share(Probabilities(self._numbers, compute, source.place(rule.at), places))
-        else:
-            table = self._code.share(self._fixed(rule))
+        table = self._code.share(probabilities)
         names = [f"p{number}" for number in range(len(outcomes))]
         lines.append(f"        {', '.join(names)}, = {table}[{key or '()'}]\n")
         for outcome, name in zip(outcomes, names, strict=True):
