@@ -34,10 +34,10 @@ from privproof.engines.sampling.searching import Found, Search
 from privproof.engines.sampling.tallying import Crew
 from privproof.engines.sampling.testing import counted
 from privproof.errors import BudgetError, LanguageError, PrivproofError, QuestionError
-from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction
+from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational
 from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
-from privproof.exact.measures import Orders, measured_budgets
+from privproof.exact.measures import MeasuredBudget, Orders, measured_budgets
 from privproof.execution.workers import Workers
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
@@ -149,6 +149,7 @@ def audit(
         notes += more
         if budget is None and made.mechanism is not None and made.mechanism.claim is None:
             measured = made.mechanism.measures
+    measured = tuple(_at_sizes(each, made, sizes) for each in measured)
     notes += made.notes
     claim = claim_of(budget, measured)
     aim = aim_of(claim, points)
@@ -346,6 +347,18 @@ def _in_time(runs: int, each: float, monitor: Monitor, name: str) -> int:
         needed = ceil(_FEWEST_SEARCHED * each / _SEARCHING)
         raise QuestionError("time", said, place=name, hint=f"at least {needed} s, or a faster function")
     return min(runs, possible)
+
+
+def _at_sizes(budget: MeasuredBudget, made: Runnable, sizes: Sequence[int | None]) -> MeasuredBudget:
+    """A value that grows with the size as the largest of its values at the sizes that are tried."""
+    if budget.growing is None:
+        return budget
+    given = {} if made.mechanism is None else made.mechanism.parameters
+    known = {name: rational(each) for name, each in given.items() if isinstance(each, int | Fraction)}
+    at = [{**known, **({} if size is None else {"size": rational(size)})} for size in sizes]
+    return max(
+        (budget.filled(each, ()) for each in at), key=lambda found: float(found.value.ball()) if found.value else 0
+    )
 
 
 def _sizes(

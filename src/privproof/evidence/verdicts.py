@@ -161,14 +161,14 @@ class ProgramDetails:
         explanation: for a proof by alignment, what every line pays.
         repairs: changes after which the claim is proved.
         delta: between which numbers the smallest delta at the claimed epsilon lies; no certificate shows it.
-        costs: for a proof with Gaussian noise, what other noise costs, and what Gaussian noise comes to in squares.
+        costs: for a proof with Gaussian noise, what other noise costs, and what Gaussian noise comes to in squares, which may grow.
     """
 
     formula: Affine | None = None
     explanation: Explanation | None = None
     repairs: tuple[str, ...] = ()
     delta: tuple[Fraction, Fraction] | None = None
-    costs: tuple[Fraction, Fraction] | None = None
+    costs: tuple[Fraction, Affine] | None = None
 
 
 @dataclass(frozen=True)

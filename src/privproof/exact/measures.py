@@ -10,11 +10,13 @@ P and Q are the laws of what is shown in any two situations that must look alike
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from privproof.errors import BudgetError
+from privproof.exact.affine import Affine, affine, read_affine
 from privproof.exact.budgets import Epsilon, EpsilonLike, epsilon
 from privproof.exact.rationals import Number, Rational, rational
 
@@ -40,7 +42,7 @@ class Measure:
     def __str__(self) -> str:
         return self.kind if self.order is None else f"Rényi divergence of order {self.order}"
 
-    def claim(self, value: Epsilon) -> str:
+    def claim(self, value: Epsilon | Affine) -> str:
         """What it means to be within a value, as an adjective."""
         if self.kind == "renyi":
             return f"({self.order}, {value})-Rényi private"
@@ -68,10 +70,49 @@ def renyi(order: Number) -> Measure:
 
 @dataclass(frozen=True)
 class MeasuredBudget:
-    """A measure and the value that is claimed for it; None where the smallest one is asked for."""
+    """A measure and the value that is claimed for it; None where the smallest one is asked for.
+
+    Attributes:
+        measure: the measure.
+        value: the value, where it is a number.
+        growing: the value, where it is an expression in the size and public numbers.
+    """
 
     measure: Measure
     value: Epsilon | None = None
+    growing: Affine | None = None
+
+    @property
+    def claims(self) -> bool:
+        """Whether a value is claimed."""
+        return self.value is not None or self.growing is not None
+
+    @property
+    def claimed(self) -> Epsilon | Affine | None:
+        """What is claimed."""
+        return self.value if self.growing is None else self.growing
+
+    def filled(self, known: Mapping[str, Rational], names: Collection[str]) -> MeasuredBudget:
+        """The same with values for names that are known; a number where none is left.
+
+        Raises:
+            BudgetError: it speaks of other names, or its value is below zero.
+        """
+        if self.growing is None:
+            return self
+        constant = self.growing.constant
+        factors = {}
+        for name, factor in self.growing.terms:
+            if name in known:
+                constant += factor * known[name]
+            elif name in names:
+                factors[name] = factor
+            else:
+                hint = f"known here: {', '.join((*known, *names)) or 'none'}; or ask at a size"
+                raise BudgetError("budget", f"{self.measure}={self.growing} speaks of {name!r}", hint=hint)
+        if factors:
+            return MeasuredBudget(self.measure, None, affine(constant, factors))
+        return MeasuredBudget(self.measure, _value(self.measure, str(constant)))
 
 
 Orders: TypeAlias = "Mapping[Any, EpsilonLike]"
@@ -90,11 +131,24 @@ def measured_budgets(
     (MeasuredBudget(measure=Measure(kind='renyi', order=2), value=Epsilon('1/4')),)
     """
     given = [(RHO, rho), (MU, mu), *((renyi(order), value) for order, value in (renyi_ or {}).items())]
-    found = tuple(MeasuredBudget(measure, _value(measure, value)) for measure, value in given if value is not None)
+    found = tuple(_budget(measure, value) for measure, value in given if value is not None)
     kinds = list(dict.fromkeys(each.measure.kind for each in found))
     if len(kinds) > 1:
         raise BudgetError("budget", f"{' and '.join(kinds)} are claimed at once", hint="one measure at a time")
     return found
+
+
+def _budget(measure: Measure, value: EpsilonLike) -> MeasuredBudget:
+    """A number, or for rho and Rényi divergences an expression in names."""
+    names = set(re.findall(r"[^\W0-9]\w*", value)) - {"ln", "inf", "e", "E"} if isinstance(value, str) else set()
+    if not names or measure.kind == "mu":
+        return MeasuredBudget(measure, _value(measure, value))
+    expression = read_affine(str(value), sorted(names))
+    if expression.ratio is not None:
+        raise BudgetError("budget", f"{measure}={value} grows by logarithms", hint='rho="size/8"')
+    if not expression.terms:
+        return MeasuredBudget(measure, _value(measure, str(expression.constant)))
+    return MeasuredBudget(measure, None, expression)
 
 
 def _value(measure: Measure, value: EpsilonLike) -> Epsilon:

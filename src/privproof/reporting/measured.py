@@ -37,7 +37,7 @@ class MeasuredReport(Report[MeasuredQuestion, AnyWitness]):
 
     def claim(self, question: MeasuredQuestion) -> str:
         """What is claimed, as an adjective."""
-        return " and ".join(each.measure.claim(each.value) for each in question.budgets if each.value is not None)
+        return " and ".join(each.measure.claim(each.claimed) for each in question.budgets if each.claimed is not None)
 
     def headline(self, verdict: Verdict, question: MeasuredQuestion, *, asked_tight: bool) -> str:
         """The verdict in one sentence."""
@@ -97,7 +97,7 @@ class MeasuredReport(Report[MeasuredQuestion, AnyWitness]):
         budgets = [
             {
                 "order": None if each.measure.order is None else str(each.measure.order),
-                "value": None if each.value is None else str(each.value),
+                "value": None if each.claimed is None else str(each.claimed),
             }
             for each in question.budgets
         ]

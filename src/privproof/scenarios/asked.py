@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn, Self, TypeAlias
 
 from privproof.drawing.showing import Shown
 from privproof.errors import QuestionError
+from privproof.exact import Rational, rational
 
 if TYPE_CHECKING:
     from privproof.exact import Budget
@@ -94,7 +96,19 @@ class AnyQuestion(Shown, ABC):
             )
         from privproof.scenarios.measured import MeasuredQuestion
 
-        return MeasuredQuestion(self.under(None), budgets)
+        known, names = self.claim_names
+        return MeasuredQuestion(self.under(None), tuple(each.filled(known, names) for each in budgets))
+
+    @property
+    def claim_names(self) -> tuple[dict[str, Rational], tuple[str, ...]]:
+        """The names that a claim may speak of: those whose values are known, and those that stand for any number."""
+        given = next((getattr(each, "parameters", {}) for each in self.functions), {})
+        known = {
+            name: rational(value)
+            for name, value in given.items()
+            if isinstance(value, int | Fraction) and not isinstance(value, bool)
+        }
+        return ({**known, "size": rational(self.list_size)} if self.list_size is not None else known), ()
 
     def lasting(self, horizon: Horizon, *, place: str = "horizon") -> Self:
         """The same question about words of other lengths.

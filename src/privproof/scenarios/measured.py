@@ -44,11 +44,12 @@ class MeasuredQuestion(AnyQuestion):
     @property
     def measured_words(self) -> str:
         """What is claimed."""
-        return ", ".join(f"{each.measure}={each.value}" for each in self.budgets if each.value is not None)
+        return ", ".join(f"{each.measure}={each.claimed}" for each in self.budgets if each.claims)
 
     def measured(self, budgets: tuple[MeasuredBudget, ...]) -> MeasuredQuestion:
         """The same question with other budgets."""
-        return self.within(*budgets)
+        known, names = self.of.claim_names
+        return self.within(*(each.filled(known, names) for each in budgets))
 
     @property
     def measure(self) -> Measure:
@@ -63,7 +64,7 @@ class MeasuredQuestion(AnyQuestion):
     @property
     def claims(self) -> bool:
         """Whether values are claimed."""
-        return all(each.value is not None for each in self.budgets)
+        return all(each.claims for each in self.budgets)
 
     def under(self, budget: Budget | None) -> MeasuredQuestion:
         """The same question without values.
@@ -73,7 +74,7 @@ class MeasuredQuestion(AnyQuestion):
         """
         if budget is not None:
             raise QuestionError("budget", f"{self.measure} is asked about, not epsilon", hint="drop the epsilon")
-        return replace(self, budgets=tuple(replace(each, value=None) for each in self.budgets))
+        return replace(self, budgets=tuple(replace(each, value=None, growing=None) for each in self.budgets))
 
     def within(self, *budgets: MeasuredBudget) -> MeasuredQuestion:
         """The same question with other budgets."""

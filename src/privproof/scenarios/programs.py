@@ -94,6 +94,12 @@ class ProgramQuestion(AnyQuestion):
         """The length of its lists, where the question fixes it."""
         return self.size
 
+    @property
+    def claim_names(self) -> tuple[dict[str, Rational], tuple[str, ...]]:
+        """The names that a claim may speak of: those whose values are known, and those that stand for any number."""
+        known, _ = super().claim_names
+        return known, tuple(name for name in _symbols(self.mechanism) if name not in known)
+
 
 def as_program(question: AnyQuestion) -> ProgramQuestion | None:
     """The question, if it is about a program."""

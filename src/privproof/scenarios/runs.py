@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import ClassVar
 
 from privproof.errors import LanguageError, QuestionError
-from privproof.exact import Budget
+from privproof.exact import Budget, Rational, rational
 from privproof.exact.measures import MeasuredBudget
 from privproof.language import Mechanism
 from privproof.language.mechanism import ADD_REMOVE
@@ -44,6 +44,12 @@ class RunsQuestion(AnyQuestion):
     def own_budgets(self) -> tuple[MeasuredBudget, ...]:
         """The budgets of another measure than epsilon that the function claims of itself."""
         return self.mechanism.measures
+
+    @property
+    def claim_names(self) -> tuple[dict[str, Rational], tuple[str, ...]]:
+        """The names that a claim may speak of: parameters, and the size where one is asked about."""
+        known, names = super().claim_names
+        return {**known, **({"size": rational(self.sizes[-1])} if self.sizes else {})}, names
 
     @property
     def sizes_words(self) -> str:

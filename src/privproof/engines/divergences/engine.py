@@ -16,7 +16,7 @@ from privproof.compiling.sorts import CHOICES
 from privproof.engines.divergences.bounding import Bounding, Found, bounding
 from privproof.engines.divergences.conversions import least_of_pure, least_of_range, most_range, of_pure_within
 from privproof.engines.divergences.parts import Compared, compared
-from privproof.engines.divergences.shifts import budgets_to_ask, least_of_shifts
+from privproof.engines.divergences.shifts import budgets_to_ask, covers, growth_of_shifts, least_of_shifts
 from privproof.engines.engine import Request
 from privproof.engines.monitor import Monitor, Stopped
 from privproof.engines.runs.certificates import runs_document
@@ -28,7 +28,7 @@ from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.questions import Given
 from privproof.evidence.verdicts import MeasureDetails, ProgramDetails, Proved, Unknown, Verdict
-from privproof.exact import INFINITE, Budget, Epsilon, epsilon, fraction
+from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, fraction
 from privproof.exact.measures import MeasuredBudget
 from privproof.language.laws import GAUSSIAN
 from privproof.language.syntax import Sample
@@ -37,6 +37,8 @@ from privproof.scenarios import AnyQuestion, MeasuredQuestion, RunsQuestion
 from privproof.scenarios.programs import as_program, is_gaussian
 
 ENGINE = "divergences"
+_SIZES = (1, 2, 3)
+"""Sizes at which a value that grows is looked at: it is linear, and so is what Gaussian noise gives away."""
 
 
 class DivergencesEngine:
@@ -52,6 +54,9 @@ class DivergencesEngine:
         """From the runs of a function where it can be run, from a proof for every size otherwise."""
         question = request.question
         assert isinstance(question, MeasuredQuestion)
+        if any(each.growing is not None for each in question.budgets):
+            yield self._growing(question, request, monitor)
+            return
         run = as_run(question.of)
         few = as_run(question.of, sampled=True) if run is None else None  # by which nothing is proved
         reasons = []
@@ -119,6 +124,14 @@ class DivergencesEngine:
             if not isinstance(verdict, Proved) or costs is None:
                 reason = verdict.reason if isinstance(verdict, Unknown) else reason
                 continue
+            growing = [growth_of_shifts(each.measure, *costs) for each in question.budgets]
+            if question.claims and (costs[1].terms or any(each.growing is not None for each in question.budgets)):
+                if all(map(partial(covers, least=_least(question.of)), question.budgets, growing)):
+                    return self._settled(question, verdict, [INFINITE])
+                reason = f"shifts were found from which only {question.measure} {growing[0]} follows"
+                continue
+            if costs[1].terms:
+                reason = f"shifts were found from which {question.measure} {growing[0]} follows, which grows"
             values = [least_of_shifts(each.measure, *costs) for each in question.budgets]
             if best is None or values[0].compare(best[1][0]) < 0:
                 best = verdict, values
@@ -135,6 +148,24 @@ class DivergencesEngine:
             upper=best[1][0],
             reason=f"shifts were found from which only {told} follows",
         )
+
+    def _growing(self, question: MeasuredQuestion, request: Request, monitor: Monitor) -> Answer:
+        """Whether a value holds that grows with the size: from shifts of Gaussian noise, or not at a small size."""
+        answer = self._from_shifts(question, request)
+        program = as_program(question.of)
+        if answer.status != "unknown" or program is None or program.size is not None:
+            return answer
+        for size in _SIZES:
+            of = replace(program, size=size)
+            names = {name for each in question.budgets if each.growing for name, _ in each.growing.terms}
+            run = as_run(of, sampled=True) if names == {"size"} else None
+            if run is not None:
+                short = self._from_runs(
+                    MeasuredQuestion(of, question.budgets).measured(question.budgets), run, request, monitor
+                )
+                if short.status == "refuted":
+                    return short
+        return answer
 
     def _settled(self, question: MeasuredQuestion, verdict: Proved, values: list[Epsilon]) -> Answer:
         assert verdict.certificate is not None
@@ -228,6 +259,13 @@ class DivergencesEngine:
             upper=bounds[0][1],
             notes=notes,
         )
+
+
+def _least(of: AnyQuestion) -> dict[str, Rational | None]:
+    """The least value of everything that a value may grow with."""
+    program = as_program(of)
+    public = () if program is None else program.mechanism.public_numbers
+    return {"size": ZERO, **{name: program.mechanism.inputs[name].low for name in public if program is not None}}
 
 
 def _pure_verdict(request: Request) -> Verdict | None:

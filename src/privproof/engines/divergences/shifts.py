@@ -7,13 +7,14 @@ mechanism is mu-GDP.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import ceil, isqrt
 
 from flint import arb
 
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, rational
+from privproof.exact.affine import Affine
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.measures import Measure, MeasuredBudget
 from privproof.exact.normal import normal_excess
@@ -30,17 +31,38 @@ _SHARES = (Fraction(1, 2), Fraction(3, 4), Fraction(1, 4))
 """The parts of a value that are left to Gaussian noise beside other noise, one after the other."""
 
 
-def least_of_shifts(measure: Measure, others: Fraction, squares: Fraction) -> Epsilon:
-    """The smallest value of a measure that shifts prove; infinite where they prove none.
+def least_of_shifts(measure: Measure, others: Fraction, squares: Affine) -> Epsilon:
+    """The smallest value of a measure that shifts prove; infinite where they prove none, or one that grows.
 
     >>> from privproof.exact.measures import MU, RHO
-    >>> least_of_shifts(RHO, Fraction(1, 4), Fraction(1, 4)), least_of_shifts(MU, Fraction(0), Fraction(1, 4))
+    >>> quarter = Affine(rational("1/4"))
+    >>> least_of_shifts(RHO, Fraction(1, 4), quarter), least_of_shifts(MU, Fraction(0), quarter)
     (Epsilon('3/8'), Epsilon('1/2'))
     """
+    if squares.terms:
+        return INFINITE
     if measure.kind == "mu":
-        return INFINITE if others else epsilon(_root(squares))
-    order = Fraction(1) if measure.order is None else fraction(measure.order)
-    return epsilon(others + order * squares / 2)
+        return INFINITE if others else epsilon(_root(fraction(squares.constant)))
+    return epsilon(growth_of_shifts(measure, others, squares).constant)
+
+
+def growth_of_shifts(measure: Measure, others: Fraction, squares: Affine) -> Affine:
+    """The smallest rho, or Rényi divergence, that shifts prove, where it may grow."""
+    order = rational(1) if measure.order is None else measure.order
+    return Affine(rational(others)).plus(squares.times(order / 2))
+
+
+def covers(budget: MeasuredBudget, needed: Affine, least: Mapping[str, Rational | None]) -> bool:
+    """Whether what is claimed is at least what is needed wherever all names have at least their least values."""
+    claimed = budget.growing
+    if claimed is None:
+        if budget.value is None or budget.value.ratio != 1:
+            return False
+        claimed = Affine(budget.value.shift)
+    spare = claimed.plus(needed, -1)
+    if any(factor < 0 or least.get(name) is None for name, factor in spare.terms):
+        return False
+    return spare.at({name: least[name] for name, _ in spare.terms}) >= 0
 
 
 def _root(square: Fraction) -> Fraction:
@@ -59,7 +81,7 @@ def budgets_to_ask(budgets: Sequence[MeasuredBudget], *, alone: bool) -> Iterato
         alone: whether only Gaussian noise may be shifted.
     """
     claimed = [(each.measure, _below(each.value)) for each in budgets if each.value is not None]
-    if not claimed:
+    if len(claimed) < len(budgets):  # of a value that grows, what shifts come to is read off the proof as well
         yield from (_ALONE, *(() if alone else _OTHERS))
         return
     squares = min(_squares(measure, value) for measure, value in claimed)

@@ -75,7 +75,8 @@ def alignment_evidence(proof: AlignmentProof) -> dict[str, object]:
     for bound in proof.bounds:
         ratio = proof.blocks.logarithms.get(bound.group)
         if bound.group == SQUARES:
-            bounds.append({"squares": str(bound.limit.constant)})
+            growing = bool(bound.limit.terms)
+            bounds.append({"squares": _affine(bound.limit) if growing else str(bound.limit.constant)})
         elif ratio is not None and bound.limit.terms:
             bounds.append({"ratio": str(ratio), **_affine(bound.limit)})
         elif ratio is not None:

@@ -18,6 +18,7 @@ from privproof.engines.laplace.one_change import change_conjectures, is_about_ch
 from privproof.engines.laplace.products import product_name
 from privproof.engines.laplace.solver import Substitution, answered, true, z3
 from privproof.engines.laplace.values import Term, number, real
+from privproof.exact import Rational
 
 _FACTORS = (*tuple(Fraction(1, k) for k in (8, 6, 4, 3, 2)), Fraction(1), Fraction(3, 2), Fraction(2))
 """Multiples of a counter that a cost may be at most: what noise of the usual scales costs in one step."""
@@ -71,9 +72,21 @@ def conjectured(
     steps: Sequence[Implication],
     pause: Callable[[], None] = lambda: None,
     limits: Mapping[tuple[str, ...], Term] = MappingProxyType({}),
+    slopes: Mapping[tuple[str, ...], Sequence[Rational]] = MappingProxyType({}),
 ) -> dict[int, Term] | None:
-    """Formulas for the cuts, made of simple bounds, if such are enough; the limits are those of the counters in the end."""
-    held = {cut: [*_conjectures(blocks, cut), *_limited(limits)] for cut in blocks.program.cuts}
+    """Formulas for the cuts, made of simple bounds, if such are enough.
+
+    Args:
+        blocks: the program.
+        steps: what must be kept.
+        pause: called now and then.
+        limits: those of the counters in the end.
+        slopes: how much the limit of a counter grows with a number.
+    """
+    held = {
+        cut: [*_conjectures(blocks, cut), *_limited(limits), *_growing(blocks, cut, limits, slopes)]
+        for cut in blocks.program.cuts
+    }
     if not blocks.program.kept:
         _keep(blocks, steps, held, pause)
         if _suffices(steps, held):
@@ -188,6 +201,27 @@ def _conjectures(blocks: Blocks, cut: int) -> Iterator[Term]:
 def _limited(limits: Mapping[tuple[str, ...], Term]) -> list[Term]:
     """That no counter ever holds more than in the end."""
     return [z3.Real(counter(group)) <= limit for group, limit in limits.items()]
+
+
+def _growing(
+    blocks: Blocks,
+    cut: int,
+    limits: Mapping[tuple[str, ...], Term],
+    slopes: Mapping[tuple[str, ...], Sequence[Rational]],
+) -> Iterator[Term]:
+    """That a counter whose limit grows with a number has grown as much with a counter of the program, and no more."""
+    counted = [
+        real(term)
+        for name, term in blocks.state(cut).items()
+        if blocks.program.sorts.get(name) == "int" and name not in blocks.program.high
+    ]
+    tops = [real(blocks.fixed[name]) for name in (*blocks.mechanism.public_numbers, "size") if name in blocks.fixed]
+    for group, factors in slopes.items():
+        cost = z3.Real(counter(group))
+        for factor in factors:
+            for count in counted:
+                yield cost <= number(factor) * count
+                yield from (cost <= limits[group] - number(factor) * (top - count) for top in tops)
 
 
 def _exchange_conjectures(blocks: Blocks, counters: Sequence[Term]) -> Iterator[Term]:

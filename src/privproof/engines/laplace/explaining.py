@@ -66,9 +66,12 @@ def _total(proof: AlignmentProof, bound: Bound) -> str:
         left, delta = found
         with precision(_BITS):
             told = "nothing" if delta == 0 else rounded(delta)
-        if proof.blocks.results is not None:
-            told += f" for each of {proof.blocks.results.many} results"
+        if (results := proof.blocks.results) is not None:
+            fewer = "" if results.paid == results.many else ", all but one,"
+            told += f" for each of {results.many} results{fewer}"
         return f"Gaussian noise: squares of at most {short(limit.constant)} give away {told} where {left} is left of epsilon"
+    if group == SQUARES:
+        return f"Gaussian noise comes to at most {limit} in squares"
     if group in proof.blocks.logarithms:
         return f"geometric noise costs at most {times_words(Fraction(str(limit.constant)), unit_words(proof, group))}"
     if not group:
@@ -90,23 +93,25 @@ def _promise_words(promise: Promise) -> str:
     )
 
 
-def costs_of(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:
-    """What other noise costs, and what Gaussian noise comes to in squares; None where there is none."""
+def costs_of(proof: AlignmentProof) -> tuple[Fraction, Affine] | None:
+    """What other noise costs, and what Gaussian noise comes to in squares, which may grow; None where there is none."""
     squares = next((bound.limit for bound in proof.bounds if bound.group == SQUARES), None)
     if squares is None:
         return None
     others = sum((fraction(bound.limit.constant) for bound in proof.bounds if bound.group != SQUARES), Fraction(0))
-    return others, fraction(squares.constant)
+    return others, squares
 
 
 def _given_away(proof: AlignmentProof) -> tuple[Fraction, arb] | None:
-    """What other noise leaves of epsilon to Gaussian noise, and the delta that this gives away."""
+    """What other noise leaves of epsilon to Gaussian noise, and the delta that this gives away; None where it grows."""
     costs = costs_of(proof)
-    if costs is None:
+    if costs is None or costs[1].terms:
         return None
     left = fraction(proof.budget.constant) - costs[0]
     with precision(_BITS):
-        return left, given_away(costs[1], arb(rational(left)), steps_of(proof.blocks, proof.alignment))
+        return left, given_away(
+            fraction(costs[1].constant), arb(rational(left)), steps_of(proof.blocks, proof.alignment)
+        )
 
 
 def given_away_by(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:
@@ -118,7 +123,7 @@ def given_away_by(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:
     if found is not None:
         _, high = rational_bounds(found[1])
         results = proof.blocks.results
-        many = Affine(rational(1)) if results is None else results.many
+        many = Affine(rational(1)) if results is None else results.paid
         if many.terms and proof.program.size is None:
             return None
         times = fraction(many.at({"size": proof.program.size or 0}))

@@ -40,7 +40,8 @@ class Bound:
 
     Attributes:
         group: the public numbers of the counter.
-        limit: for the empty group: an affine expression; otherwise the factor of the product of the group, or of the logarithm.
+        limit: for the empty group and for squares: an affine expression; otherwise the factor of the product of the group, or of the
+            logarithm.
     """
 
     group: tuple[str, ...]
@@ -49,7 +50,7 @@ class Bound:
     def term(self, blocks: Blocks) -> Term:
         """The bound as a term."""
         if self.group == SQUARES:
-            return number(self.limit.constant)
+            return affine(self.limit, blocks)
         if self.group in blocks.logarithms:
             whole = not self.limit.terms and self.limit.constant.q == 1
             return z3.IntVal(int(self.limit.constant.p)) if whole else affine(self.limit, blocks)
@@ -89,12 +90,15 @@ def invariants(
     steps = implications(blocks, alignment, bounds)
     watch = Monitor() if monitor is None else monitor
     limits = {bound.group: bound.term(blocks) for bound in bounds if bound.group not in blocks.logarithms}
+    slopes: dict[tuple[str, ...], list[Rational]] = {
+        bound.group: [factor for _, factor in bound.limit.terms] for bound in bounds if bound.group == SQUARES
+    }
     if all(path.target is None for path in blocks.paths):
         direct = _without_loops(steps, watch)
         if direct != "unknown":
             return direct if isinstance(direct, str) else Invariants({0: true()}, bounds)
     if blocks.program.kept:  # places and distances of lists are beyond what Spacer finds, but for runs that fail
-        simple = conjectured(blocks, steps, watch.pause, limits)
+        simple = conjectured(blocks, steps, watch.pause, limits, slopes)
         return _attempt(blocks, steps, bounds, *_LITTLE) if simple is None else Invariants(simple, bounds)
     for effort, seeds in _EFFORTS if patient else _EFFORTS[:1]:
         for seed in seeds:
@@ -102,7 +106,7 @@ def invariants(
             found = _attempt(blocks, steps, bounds, effort, seed)
             if found != "unknown":
                 return found
-        if effort == _EFFORTS[0][0] and (simple := conjectured(blocks, steps, watch.pause, limits)) is not None:
+        if effort == _EFFORTS[0][0] and (simple := conjectured(blocks, steps, watch.pause, limits, slopes)) is not None:
             return Invariants(simple, bounds)
     return "unknown"
 

@@ -19,6 +19,7 @@ from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.verdicts import ProgramDetails
 from privproof.exact import Epsilon, Rational, decimal, rational
+from privproof.exact.affine import Affine
 from privproof.exact.texts import short
 from privproof.scenarios import ProgramQuestion
 
@@ -65,7 +66,7 @@ def answer_by_matrix(question: ProgramQuestion, epsilon: Epsilon, delta: Rationa
         evidence=_evidence(found, squares),
         compiled=found.program,
         upper=epsilon,
-        details=ProgramDetails(delta=(Fraction(0), needed), costs=(Fraction(0), squares)),
+        details=ProgramDetails(delta=(Fraction(0), needed), costs=(Fraction(0), Affine(rational(squares)))),
         notes=(_told(found, squares), said + told_coverage(tried)),
     )
     return ByMatrix(answer, found.shown > 1)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from math import floor
+from operator import mul
 from typing import TypeAlias
 
 from privproof.compiling.cells import few_cells
@@ -18,11 +20,11 @@ from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.horn import Bound, Invariants, Outcome, invariants, shared
 from privproof.engines.laplace.products import exchanges
 from privproof.engines.laplace.promises import Promise, promises
-from privproof.engines.laplace.squares import Steps, allowances, delta_for_each, delta_of, enough
-from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Synthesis, instances
+from privproof.engines.laplace.squares import Steps, allowances, delta_for_each, delta_of, enough_at_all_sizes
+from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Spent, Synthesis, instances, most_spent
 from privproof.engines.monitor import Monitor
 from privproof.exact import ZERO, Epsilon, Rational, epsilon, fraction, rational
-from privproof.exact.affine import Affine
+from privproof.exact.affine import Affine, affine
 from privproof.language import Mechanism
 from privproof.language.flow import following
 from privproof.language.taint import samples
@@ -198,10 +200,12 @@ def attempts(
         seen.add(shape)
         if SQUARES in blocks.groups:
             each = _each(blocks, delta)
-            if each is None or each <= 0:
+            if each is not None and each > 0:
+                yield from _approximate(search, Affine(each))
+            elif not delta.terms or blocks.results is not None:
                 yield NoProof("delta is not enough for every size")
-            else:
-                yield from _approximate(search, each)
+            if delta.terms and blocks.results is None:
+                yield from _approximate(search, delta if size is None else _at_size(delta, size))
             continue
         found = _attempt(search, before)
         if up_to_bad and number == 0 and program.cells is not None and isinstance(found, NoProof):
@@ -237,11 +241,15 @@ def _is_plain(form: Form) -> bool:
 def _each(blocks: Blocks, delta: Affine) -> Rational | None:
     """The delta for every result that may be foretold, at all sizes and public numbers."""
     program, results = blocks.program, blocks.results
-    least = {name: program.inputs[name].low for name in program.mechanism.public_numbers}
-    many = Affine(rational(1)) if results is None else results.many
+    many = Affine(rational(1)) if results is None else results.paid
     if program.size is not None:
         delta, many = (_at_size(part, program.size) for part in (delta, many))
-    return delta_for_each(delta, many, {**least, "size": ZERO})
+    return delta_for_each(delta, many, _least(program))
+
+
+def _least(program: Program) -> dict[str, Rational | None]:
+    """The least value of everything that a claim may speak of."""
+    return {**{name: program.inputs[name].low for name in program.mechanism.public_numbers}, "size": ZERO}
 
 
 def _at_size(expression: Affine, size: int) -> Affine:
@@ -278,7 +286,7 @@ def _up_to_bad(
             if SQUARES not in search.blocks.groups:
                 yield _attempt(search, ())
                 continue
-            for found in _approximate(search, rational(1)):
+            for found in _approximate(search, Affine(rational(1))):
                 if isinstance(found, NoProof):
                     yield found
                     continue
@@ -286,11 +294,13 @@ def _up_to_bad(
                 closer = None if left <= 0 else given.within(left)
                 again = None if closer is None else promising(closer)
                 if again is not None and closer is not None:
-                    yield from _approximate(again, rational(delta - closer.price))
+                    yield from _approximate(again, Affine(rational(delta - closer.price)))
 
 
 def _gaussian_part(proof: AlignmentProof, exact: Epsilon | None) -> Fraction:
     """What the Gaussian noise of a proof gives away."""
+    if any(bound.limit.terms for bound in proof.bounds):
+        return Fraction(1)
     spent = {bound.group: fraction(bound.limit.constant) for bound in proof.bounds}
     squares = spent.pop(SQUARES, Fraction(0))
     others, steps = sum(spent.values(), Fraction(0)), steps_of(proof.blocks, proof.alignment)
@@ -326,17 +336,18 @@ def cheapest(
     return last
 
 
-def _as_spent(blocks: Blocks, spent: Mapping[tuple[str, ...], Fraction]) -> tuple[Bound, ...] | None:
+def _as_spent(blocks: Blocks, spent: Spent) -> tuple[Bound, ...] | None:
     """What each counter was seen to spend, as its bound; None where scales are multiples of public numbers."""
     if any(group and group not in blocks.logarithms for group in blocks.groups):
         return None
-    return tuple(Bound(group, Affine(rational(spent.get(group, Fraction(0))))) for group in blocks.groups)
+    most = most_spent(spent)
+    return tuple(Bound(group, Affine(rational(most.get(group, Fraction(0))))) for group in blocks.groups)
 
 
-def _approximate(search: Synthesis, delta: Rational) -> Iterator[AlignmentProof | NoProof]:
+def _approximate(search: Synthesis, delta: Affine) -> Iterator[AlignmentProof | NoProof]:
     """Attempts with Gaussian noise: epsilon is shared out in several ways."""
     blocks, exact = search.blocks, search.exact
-    if exact is None or exact.infinite or delta == 0:
+    if exact is None or exact.infinite or (delta.constant <= 0 and not delta.terms):
         yield NoProof("Gaussian noise needs a number for epsilon and a delta above 0")
         return
     discrete = frozenset(
@@ -387,22 +398,40 @@ def _ahead(program: Program, at: int) -> set[int]:
 
 
 def _bounds(
-    blocks: Blocks,
-    alignment: Alignment,
-    spent: Mapping[tuple[str, ...], Fraction],
-    exact: Epsilon,
-    delta: Rational,
+    blocks: Blocks, alignment: Alignment, spent: Spent, exact: Epsilon, delta: Affine
 ) -> tuple[Bound, ...] | None:
     """What each counter holds at most, as it was seen to spend; None where this is too much."""
     if blocks.logarithms or any(group not in ((), SQUARES) for group in blocks.groups):
         return None
-    squares, others = (spent.get(group, Fraction(0)) for group in (SQUARES, ()))
-    if not enough(squares, others, exact, delta, steps_of(blocks, alignment)):
+    most = most_spent(spent)
+    grown = Affine(rational(most.get(SQUARES, Fraction(0))))
+    if delta.terms or delta.constant >= 1:
+        grown = _grown(blocks, spent)
+    others, steps = most.get((), Fraction(0)), steps_of(blocks, alignment)
+    if not enough_at_all_sizes(grown, others, exact, delta, steps, _least(blocks.program)):
         return None
-    return tuple(Bound(group, Affine(rational(spent.get(group, Fraction(0))))) for group in blocks.groups)
+    return tuple(Bound(group, grown if group == SQUARES else Affine(rational(others))) for group in blocks.groups)
 
 
-Sharing: TypeAlias = "Callable[[Alignment, Mapping[tuple[str, ...], Fraction]], tuple[Bound, ...] | None]"
+def _grown(blocks: Blocks, spent: Spent) -> Affine:
+    """What Gaussian noise comes to as an expression in the size and public numbers, as if it went on to grow as it was seen to."""
+    names = [name for name in (*blocks.mechanism.public_numbers, "size") if name in blocks.fixed]
+    seen = {tuple(i.values[name] for name in names): costs.get(SQUARES, Fraction(0)) for i, costs in spent}
+    slopes: dict[str, Fraction] = {}
+    for k, name in enumerate(names):
+        for low, high in list(pairwise(sorted({key[k] for key in seen})))[-1:]:
+            steps = [
+                cost - seen.get((*key[:k], low, *key[k + 1 :]), cost) for key, cost in seen.items() if key[k] == high
+            ]
+            slopes[name] = max(*steps, Fraction(0)) / (high - low)
+    steady = (
+        [cost - sum(map(mul, slopes.values(), key)) for key, cost in seen.items()] if len(slopes) == len(names) else []
+    )
+    rest = max(steady, default=max(seen.values(), default=Fraction(0)))
+    return affine(rational(rest), {name: rational(slope) for name, slope in slopes.items()} if steady else {})
+
+
+Sharing: TypeAlias = "Callable[[Alignment, Spent], tuple[Bound, ...] | None]"
 """The bounds of the counters, from an alignment and what each was seen to spend; None where this is more than is claimed."""
 
 
@@ -431,7 +460,7 @@ def _attempt(
         if sharing is not None:
             ways = ((blocks, sharing(alignment, search.spent(alignment, instances(blocks)))),)
         elif len(blocks.groups) > 1 or several or bounds is None:
-            spent = {g: rational(v) for g, v in search.spent(alignment, instances(blocks)).items()}
+            spent = {g: rational(v) for g, v in most_spent(search.spent(alignment, instances(blocks))).items()}
             ways = _exchanged(blocks, budget, spent, search.exact)
         outcome: Outcome | None = None
         for tried, bounds in ways:

@@ -18,12 +18,13 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb
 
 from privproof.engines.integrals.discrete_normal import lattice
 from privproof.errors import LanguageError
-from privproof.exact import Epsilon, Rational, fraction, rational
+from privproof.exact import ONE, ZERO, Epsilon, Rational, fraction, rational
 from privproof.exact.affine import Affine
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.normal import normal_excess
@@ -36,6 +37,10 @@ _SLACK = Fraction(1, 10**9)
 """How much more than what gives away delta squares may be in the search."""
 _GRID = 10**30
 """A delta is rounded up to a multiple of its inverse, so that it can be written down."""
+_TRIED = 5_000
+"""Sizes at which squares that grow are compared with a delta that grows before the checker is asked; delta is 1 long before."""
+_FINE = 50
+"""Sizes beyond this are tried in steps of this part of them: both sides are smooth there."""
 _STEPS = 60
 """Bisections for the largest mu: it is only looked for, what it gives away is decided by balls."""
 _MOST_COUNTS = 2_000
@@ -44,10 +49,24 @@ _MOST_COUNTS = 2_000
 
 @dataclass(frozen=True)
 class Allowance:
-    """How much the two kinds of noise may cost in a search: others in epsilon, Gaussian noise in squares."""
+    """How much the two kinds of noise may cost in a search: others in epsilon, Gaussian noise in squares.
+
+    Attributes:
+        others: what other noise may cost.
+        left: what it leaves of epsilon.
+        delta: what may be given away.
+        variances: those of discrete Gaussian noise.
+    """
 
     others: Fraction
-    squares: Fraction
+    left: Fraction
+    delta: Affine
+    variances: frozenset[Fraction]
+
+    def squares(self, values: Mapping[str, int]) -> Fraction:
+        """What Gaussian noise may come to at a size and public numbers."""
+        given = min(self.delta.at({name: values[name] for name, _ in self.delta.terms}), ONE)
+        return _most(self.left, max(given, ZERO), self.variances)
 
 
 @dataclass(frozen=True)
@@ -125,6 +144,48 @@ def _converted(rho: Fraction, left: arb) -> arb:
     return found.min(arb(1))
 
 
+def enough_at_all_sizes(
+    squares: Affine,
+    others: Fraction,
+    epsilon: Epsilon,
+    delta: Affine,
+    steps: Steps | None,
+    least: Mapping[str, Rational | None],
+) -> bool:
+    """Whether costs that may grow with one number are within an epsilon and a delta wherever it was tried: the checker decides.
+
+    Args:
+        squares: what Gaussian noise comes to.
+        others: what other noise costs.
+        epsilon: what is claimed.
+        delta: what is claimed.
+        steps: the discrete Gaussian noise, if there is some.
+        least: the least value of every name.
+    """
+    names = {name for name, _ in (*squares.terms, *delta.terms)}
+    if not squares.terms or len(names) > 1 or any(least.get(name) is None for name in names):
+        top = not delta.terms and delta.constant >= 1
+        return (top or not squares.terms) and enough(
+            fraction(squares.constant) if not squares.terms else Fraction(0),
+            others,
+            epsilon,
+            min(delta.constant, ONE),
+            steps,
+        )
+    [name] = names
+    start = least[name]
+    assert start is not None
+    here = int(start.ceil())
+    for _ in range(_TRIED):
+        claimed = delta.at({name: here})
+        if claimed >= 1:
+            return True
+        if not enough(fraction(squares.at({name: here})), others, epsilon, claimed, steps):
+            return False
+        here += 1 + here // _FINE
+    return False
+
+
 def enough(squares: Fraction, others: Fraction, epsilon: Epsilon, delta: Rational, steps: Steps | None) -> bool:
     """Whether costs are within an epsilon and a delta."""
     with precision(_BITS):
@@ -170,9 +231,7 @@ def delta_of(squares: Fraction, others: Fraction, epsilon: Epsilon, steps: Steps
     return Fraction(math.ceil(fraction(high) * _GRID), _GRID)
 
 
-def allowances(
-    epsilon: Epsilon, delta: Rational, *, alone: bool, variances: frozenset[Fraction]
-) -> Iterator[Allowance]:
+def allowances(epsilon: Epsilon, delta: Affine, *, alone: bool, variances: frozenset[Fraction]) -> Iterator[Allowance]:
     """How epsilon may be shared out between the two kinds of noise: first all of it to each, then in parts.
 
     Args:
@@ -182,11 +241,12 @@ def allowances(
         variances: those of discrete Gaussian noise.
     """
     low = fraction(rational_bounds(epsilon.ball(_BITS))[0])
-    yield Allowance(low, _most(low, delta, variances))
+    yield Allowance(low, low, delta, variances)
     for share in () if alone else _SHARES:
-        yield Allowance(low * (1 - share), _most(low * share, delta, variances))
+        yield Allowance(low * (1 - share), low * share, delta, variances)
 
 
+@lru_cache(maxsize=64)
 def _most(left: Fraction, delta: Rational, variances: frozenset[Fraction]) -> Fraction:
     """About the largest square that gives away no more than delta, and a little more: what costs exactly as much is not excluded.
 

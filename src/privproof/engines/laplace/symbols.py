@@ -35,8 +35,19 @@ from privproof.exact.affine import Affine
 from privproof.language.flow import Next, instruction_reads
 from privproof.language.inputs import NORMS, Norm
 from privproof.language.mechanism import ADD_REMOVE
-from privproof.language.syntax import Constant, Element, Expression, Operation, Return, Variable
-from privproof.language.walking import within
+from privproof.language.syntax import (
+    Constant,
+    Each,
+    Element,
+    Emit,
+    Expression,
+    Operation,
+    Return,
+    Statement,
+    Variable,
+    While,
+)
+from privproof.language.walking import statements, within
 
 COUNTED = ("read: ", "passed: ", "spent: ")
 """How the symbols begin that count along a run, from 0 on."""
@@ -47,12 +58,24 @@ class Results:
     """The results that may be foretold.
 
     Attributes:
-        many: how many there are.
+        many: how many there are, of which an event has some.
+        paid: for how many delta is paid: one less where an event with all of them is certain on both sides.
         ranges: of each whole number in them the least, and the largest as an expression.
     """
 
     many: Affine
+    paid: Affine
     ranges: Mapping[int, tuple[Rational, Affine]]
+
+
+def _is_counted(statement: Statement) -> bool:
+    """Whether a statement is no loop, or one over a list or a range, which comes to its end."""
+    match statement:
+        case While(Operation("<", (Variable(name), _))):
+            return name.startswith("#")  # no name of the function's own
+        case While() | Each():
+            return False
+    return True
 
 
 class Symbols:
@@ -305,7 +328,11 @@ class Symbols:
         width = Affine(ONE)
         for low, high in ranges.values():
             width = high.plus(Affine(ONE - low))
-        return Results(width.times(many), ranges)
+        width = width.times(many)
+        alone = all(len(parts) == len(self.prophesied) for parts in returned)
+        alone = alone and not any(isinstance(step, Emit | Next) for step in self.program.code)
+        certain = alone and all(_is_counted(each) for each in statements(self.mechanism.translated.body))
+        return Results(width, width.plus(Affine(ONE), -1) if certain else width, ranges)
 
     def _sort(self, part: Expression) -> Sort | None:
         return sort_of(part, self.program.sorts, self.mechanism)

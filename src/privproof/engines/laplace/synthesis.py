@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from privproof.compiling.differing import differs
 from privproof.compiling.scales import SQUARES
@@ -75,6 +75,19 @@ class Instance:
     changes: int | None = None
 
 
+Spent: TypeAlias = "Sequence[tuple[Instance, Mapping[tuple[str, ...], Fraction]]]"
+"""What each counter was seen to spend at most, by instance."""
+
+
+def most_spent(spent: Spent) -> dict[tuple[str, ...], Fraction]:
+    """What each counter was seen to spend at most."""
+    result: dict[tuple[str, ...], Fraction] = {}
+    for _, costs in spent:
+        for group, value in costs.items():
+            result[group] = max(result.get(group, Fraction(0)), value)
+    return result
+
+
 @dataclass(frozen=True)
 class Step:
     """A path of a run: with its case, and the symbols made for it."""
@@ -126,8 +139,8 @@ class Synthesis:
     own: bool = False
     last: Counterexample | None = None
     exact: Epsilon | None = None
-    squares: Fraction = Fraction(0)
-    """The most that Gaussian noise may cost."""
+    squares: Callable[[Mapping[str, int]], Fraction] = lambda _: Fraction(0)
+    """The most that Gaussian noise may cost, at a size and public numbers."""
 
     def __post_init__(self) -> None:
         self.unknowns: dict[tuple[Where, int, Feature], Any] = {}
@@ -304,15 +317,14 @@ class Synthesis:
         """A run of an instance at which an alignment fails."""
         return _Search(self, guess, instance).found()
 
-    def spent(self, guess: Alignment, listed: Sequence[Instance]) -> dict[tuple[str, ...], Fraction]:
+    def spent(self, guess: Alignment, listed: Sequence[Instance]) -> Spent:
         """The most that an alignment spends from each counter, relative to its public numbers, on some instances."""
-        result: dict[tuple[str, ...], Fraction] = {}
+        result = []
         for instance in listed:
             search = _Search(self, guess, instance)
             search.spent = {}
             search.found()
-            for group, value in search.spent.items():
-                result[group] = max(result.get(group, Fraction(0)), value)
+            result.append((instance, search.spent))
         return result
 
     def renamed(self, path: Path) -> tuple[tuple[Term, Term], ...]:
@@ -366,7 +378,7 @@ class Synthesis:
     def within(self, costs: Mapping[tuple[str, ...], Term], instance: Instance) -> Term:
         """That costs are within the budget; logarithms count with decimals, so that this only searches where there are some."""
         promised = {promise.group: Fraction(promise.times) for promise in self.blocks.promises}
-        apart = {SQUARES: self.squares, **promised}
+        apart = {SQUARES: self.squares(instance.values), **promised}
         total = [number(self.units.get(group, 1)) * term for group, term in costs.items() if group not in apart]
         within = z3.Sum(z3.RealVal(0), *total) <= number(self.allowed(instance))
         return z3.And(within, *(costs[group] <= number(most) for group, most in apart.items() if group in costs))

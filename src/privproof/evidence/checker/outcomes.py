@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
 from privproof.exact import Epsilon, Rational
 from privproof.exact.patience import pause
+
+if TYPE_CHECKING:
+    from privproof.evidence.checker.programs.inputs import Affine
 
 Verdict: TypeAlias = Literal["proved", "refuted"]
 
@@ -67,13 +70,15 @@ class Shifts:
 
     Attributes:
         others: the cost of all noise but Gaussian noise.
-        squares: the sum of ``(s/sigma)^2`` over Gaussian noise, whose shifts are settled when it is drawn.
+        squares: the sum of ``(s/sigma)^2`` over Gaussian noise, whose shifts are settled when it is drawn; perhaps growing with the size.
         discrete: whether some of that noise is discrete.
+        ranges: the least and the largest value of everything that the squares may grow with.
     """
 
     others: Epsilon
-    squares: Rational
+    squares: Affine
     discrete: bool = False
+    ranges: Mapping[str, tuple[Rational | None, Rational | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

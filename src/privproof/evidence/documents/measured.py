@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from privproof.evidence.documents.programs import affine_document
 from privproof.evidence.questions import Given, question_document, without_budget
 from privproof.scenarios import MeasuredQuestion
 
@@ -14,6 +15,7 @@ def document(question: MeasuredQuestion, compiled: Any) -> dict[str, Any]:
         {
             **({} if each.measure.order is None else {"order": str(each.measure.order)}),
             **({} if each.value is None else {"value": str(each.value)}),
+            **({} if each.growing is None else {"claim": affine_document(each.growing)}),
         }
         for each in question.budgets
     ]

@@ -103,9 +103,9 @@ def program_document(question: ProgramQuestion, program: Program | None) -> dict
         if question.budget.delta != 0:
             result["delta"] = str(question.budget.delta)
     if question.delta is not None and question.claim is not None:
-        result |= {"epsilon": str(question.claim.value_at({})), "delta": _affine(question.delta)}
+        result |= {"epsilon": str(question.claim.value_at({})), "delta": affine_document(question.delta)}
     if question.claim is not None and not (question.budget is not None and is_geometric(question.mechanism)):
-        result["claim"] = _affine(question.claim)
+        result["claim"] = affine_document(question.claim)
     if program is not None:
         result["sorts"] = {name: sort for name, sort in program.sorts.items() if name not in program.lists}
         if program.kept:
@@ -132,7 +132,8 @@ def _value(value: object) -> object:
     return value if isinstance(value, bool | str | None) else str(value)
 
 
-def _affine(value: Affine) -> dict[str, object]:
+def affine_document(value: Affine) -> dict[str, object]:
+    """An expression in the size and public numbers as plain data."""
     made: dict[str, object] = {"constant": str(value.constant)}
     made["terms"] = {name: str(factor) for name, factor in value.terms}
     return made if value.ratio is None else {**made, "ratio": str(value.ratio)}

@@ -23,11 +23,12 @@ from privproof.evidence.checker.integrals.normal import normal_share
 from privproof.evidence.checker.measured.laws import Piece, from_above, from_below
 from privproof.evidence.checker.measured.orders import BITS, below_line, divergence, met_rate, one_rate, read_schedules
 from privproof.evidence.checker.measured.tradeoffs import read_points, some_test_is_better, told_no_better
-from privproof.evidence.checker.outcomes import Accepted, Limits, Verdict, refuse, within
+from privproof.evidence.checker.outcomes import Accepted, Limits, Shifts, Verdict, refuse, within
+from privproof.evidence.checker.programs.inputs import Affine
 from privproof.evidence.checker.runs import read_runs
 from privproof.evidence.checker.runs.shown import Observed, observed
 from privproof.evidence.checker.runs.ways import Ran
-from privproof.exact import INFINITE, Epsilon, Rational, epsilon
+from privproof.exact import INFINITE, ONE, Epsilon, Rational, epsilon
 from privproof.exact.balls import precision, rational_bounds
 
 _MEASURES = ("rho", "mu", "renyi")
@@ -43,8 +44,11 @@ _MOST_LOSS = 1_000
 
 @dataclass(frozen=True)
 class _Budget:
+    """What is claimed: a number; where it grows with the size or public numbers, `growing` says how, and the number is infinite."""
+
     order: Rational | None
     value: Epsilon
+    growing: Affine | None = None
 
 
 def check_measured(
@@ -62,12 +66,14 @@ def check_measured(
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
     with precision(BITS):
+        if (verdict, method) == ("proved", "settled"):
+            return _from_shifts(str(measure), budgets, of, evidence, limits)
+        if any(each.growing is not None for each in budgets):
+            refuse("a value that grows is shown by shifts of Gaussian noise alone", "question.budgets")
         if (verdict, method) == ("proved", "pure"):
             return _from_epsilon(str(measure), budgets, of, evidence, limits)
         if (verdict, method) == ("proved", "range"):
             return _from_range(str(measure), budgets, of, evidence, limits)
-        if (verdict, method) == ("proved", "settled"):
-            return _from_shifts(str(measure), budgets, of, evidence, limits)
         if of.get("kind") != "runs":
             refuse(f"{method[:40]!r} is evidence about functions that were run", "evidence.method")
         claim = Claim(INFINITE, Rational(0), pointwise=False)
@@ -85,12 +91,17 @@ def _budgets(measure: str, value: object, limits: Limits) -> list[_Budget]:
     for number, item in enumerate(a_list(value, "question.budgets")):
         place = f"question.budgets[{number}]"
         given = an_object(item, place)
-        only_members(given, ("order", "value"), place)
+        only_members(given, ("order", "value", "claim"), place)
         order = None if measure != "renyi" else a_number(given.get("order"), f"{place}.order", limits)
         if order is not None and not 1 <= order <= _LARGEST_ORDER:
             refuse(f"there is no order {text(order)} here", f"{place}.order")
         if measure != "renyi" and "order" in given:
             refuse("only Rényi divergences have an order", place)
+        if "claim" in given:
+            if measure == "mu" or "value" in given:
+                refuse("a value that grows is for rho and Rényi divergences, in the place of a number", place)
+            found.append(_Budget(order, INFINITE, _growing(given["claim"], f"{place}.claim", limits)))
+            continue
         bound = read_epsilon(given.get("value"), f"{place}.value", limits)
         if bound.infinite:
             refuse("an infinite value claims nothing", place)
@@ -101,12 +112,22 @@ def _budgets(measure: str, value: object, limits: Limits) -> list[_Budget]:
     return found
 
 
+def _growing(value: object, place: str, limits: Limits) -> Affine:
+    """A value that grows; whether there are such names is known where it is compared."""
+    given = an_object(value, place)
+    only_members(given, ("constant", "terms"), place)
+    terms = {
+        name: a_number(factor, f"{place}.terms.{name[:40]}", limits)
+        for name, factor in an_object(given.get("terms"), f"{place}.terms").items()
+    }
+    return Affine(a_number(given.get("constant"), f"{place}.constant", limits), terms)
+
+
 def _told(measure: str, budgets: list[_Budget]) -> str:
+    values = [each.value if each.growing is None else each.growing for each in budgets]
     return ", ".join(
-        f"{measure} = {each.value}"
-        if each.order is None
-        else f"Rényi divergence {each.value} of order {text(each.order)}"
-        for each in budgets
+        f"{measure} = {value}" if each.order is None else f"Rényi divergence {value} of order {text(each.order)}"
+        for each, value in zip(budgets, values, strict=True)
     )
 
 
@@ -170,19 +191,22 @@ def _from_shifts(
     if accepted.verdict != "proved" or shifts is None:
         refuse("expected a proof by alignment, with costs that are bounded by numbers", "evidence.certificate")
     others, squares = shifts.others, shifts.squares
+    most = squares.largest(shifts.ranges)
     for each in budgets:
-        if measure == "mu":
+        if each.growing is not None:
+            holds = _grows_within(each, each.growing, shifts)
+        elif most is None:
+            holds = False
+        elif measure == "mu":
             if shifts.discrete:
                 refuse("discrete Gaussian noise is told apart better than normal noise", "evidence.certificate")
-            rational_ = each.value.ratio == 1 and each.value.shift**2 >= squares
-            holds = others.compare(epsilon(0)) == 0 and (rational_ or bool(each.value.ball(BITS) ** 2 >= arb(squares)))
+            rational_ = each.value.ratio == 1 and each.value.shift**2 >= most
+            holds = others.compare(epsilon(0)) == 0 and (rational_ or bool(each.value.ball(BITS) ** 2 >= arb(most)))
         else:
-            more = (
-                squares / 2 * (1 if each.order is None else each.order)
-            )  # for rho: B + a mu^2/2 <= rho a from a = 1 on
+            more = most / 2 * (1 if each.order is None else each.order)  # for rho: B + a mu^2/2 <= rho a from a = 1 on
             holds = each.value.compare(Epsilon(others.ratio, others.root, others.shift + more)) >= 0
         if not holds:
-            told = f"shifts that cost {others} and come to {text(squares)} in squares"
+            told = f"shifts that cost {others} and come to {str(squares)[:200]} in squares"
             refuse(f"{told} do not show {_told(measure, [each])}", "evidence")
     return Accepted(
         "proved",
@@ -190,12 +214,24 @@ def _from_shifts(
         {
             "method": "settled",
             "others": str(others),
-            "squares": text(squares),
+            "squares": str(squares)[:200],
             "solver": accepted.details.get("solver"),
         },
         lower=epsilon(0),
         upper=budgets[0].value,
     )
+
+
+def _grows_within(budget: _Budget, claimed: Affine, shifts: Shifts) -> bool:
+    """Whether what shifts come to is within a value that grows, at all sizes and public numbers."""
+    if any(name not in shifts.ranges for name, factor in claimed.terms.items() if factor != 0):
+        refuse("the value grows with what is neither the size nor a public integer", "question.budgets")
+    if shifts.others.ratio != 1:
+        refuse("beside a value that grows other noise costs no logarithms", "question.budgets")
+    needed = shifts.squares.times((ONE if budget.order is None else budget.order) / 2)
+    needed = Affine(needed.constant + shifts.others.shift, needed.terms)
+    beyond = needed.minus(claimed).largest(shifts.ranges)
+    return beyond is not None and beyond <= 0
 
 
 def _from_range(

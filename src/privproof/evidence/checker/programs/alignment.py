@@ -165,7 +165,7 @@ def _bounds(
     total = Affine(ZERO, {})
     product = ONE
     counted: dict[Logarithm, Affine] = {}
-    squares = ZERO
+    squares = Affine(ZERO, {})
     for i, item in enumerate(listed):
         place = f"evidence.bounds[{i}]"
         given = an_object(item, place)
@@ -184,8 +184,8 @@ def _bounds(
             if SQUARES in found or SQUARES not in state.groups:
                 refuse("the squares of Gaussian noise are bounded once, where there is some", place)
             only_members(given, ("squares",), place)
-            squares = a_number(given["squares"], f"{place}.squares", limits)
-            found[SQUARES] = number(squares, REAL)
+            squares = _squares(given["squares"], declared, f"{place}.squares", limits)
+            found[SQUARES] = _affine(squares, state)
             continue
         group = read_group(given.get("names"), declared, f"{place}.names")
         if group in found:
@@ -211,7 +211,7 @@ def _bounds(
                 named = " * ".join(each) if isinstance(each, tuple) else str(each)
                 refuse(f"the costs of the scales with {named} are not bounded", "evidence.bounds")
             found[each] = number(0, REAL)
-    if squares != 0 or promises:
+    if squares.constant != 0 or any(squares.terms.values()) or promises:
         with precision(BITS):
             broken = prices(promises)
         given_away(squares, foretold.many, broken, total, product, declared, drawn)
@@ -222,8 +222,20 @@ def _bounds(
     no_number = any(each.terms for each in counted.values())
     only = promises or foretold.ranges is not None  # these bound no divergence: up to bad noise, and in hindsight
     most = None if no_number or only else total.largest(declared.ranges)
-    shifts = None if most is None else Shifts(Epsilon(ratio=product, shift=most), squares, drawn is not None)
+    shifts = (
+        None
+        if most is None
+        else Shifts(Epsilon(ratio=product, shift=most), squares, drawn is not None, declared.ranges)
+    )
     return {cost_of(group): bound for group, bound in found.items()}, shifts
+
+
+def _squares(value: object, declared: Declared, place: str, limits: Limits) -> Affine:
+    """What Gaussian noise comes to in squares at most: a number, or an expression in the size and public integers."""
+    if not isinstance(value, dict):
+        return Affine(a_number(value, place, limits), {})
+    only_members(value, ("constant", "terms"), place)
+    return read_affine(value, declared, place, limits)
 
 
 def _claimed_in_logarithms(total: Affine, counted: Mapping[Logarithm, Affine], declared: Declared) -> None:

@@ -5,8 +5,9 @@ alone, that ``sum s^2 / sigma^2 <= mu^2`` on every path to that result, and that
 ``P(E) <= e^(B+e) Q(E) + m H_mu(e)``.  For given the result a, the shifts are settled, and the noises that lead to it are
 translated into such as lead to it on the other side, so that the part of E with the result a is bounded as if nothing were
 foretold, with H_mu(e) for each a.  (Where a run does not lead to a, its shifts may be stopped as soon as they come to more than
-mu^2: this changes nothing on the runs that do.)  The factor is needed: above threshold with Gaussian noise alone gives away 0.0638 on
-a million answers, while H_mu is 0.016.
+mu^2: this changes nothing on the runs that do.) Where the result is all that is shown and every run ends, the factor is m - 1: an
+event with all m results has probability 1 on both sides, and any other has at most m - 1 of them. The factor is needed: above
+threshold with Gaussian noise alone gives away 0.0638 on a million answers, while H_mu is 0.016.
 
 All discrete parts of the result are foretold.  How many values a truth value has is known, and a tag that is written down; of one
 whole number the certificate says between which bounds it lies, expressions in the length of the lists and in public numbers, and the
@@ -23,10 +24,22 @@ from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.programs.evaluating import Value
 from privproof.evidence.checker.programs.flow import Flow
 from privproof.evidence.checker.programs.inputs import Affine, read_affine
-from privproof.evidence.checker.programs.instructions import Return
+from privproof.evidence.checker.programs.instructions import (
+    Assign,
+    Coin,
+    Emit,
+    Forget,
+    Instruction,
+    Jump,
+    Program,
+    Return,
+    Sample,
+    Test,
+    Whole,
+)
 from privproof.evidence.checker.programs.states import State
 from privproof.evidence.checker.programs.terms import INT, REAL, both, number, plus, real, times
-from privproof.exact import ONE
+from privproof.exact import ONE, ZERO
 
 _PLACE = "evidence.foretold"
 
@@ -36,7 +49,7 @@ class Foretold:
     """What the shifts of Gaussian noise may depend on.
 
     Attributes:
-        many: how many results there are.
+        many: for how many results delta is paid.
         ranges: between which bounds each whole number of the result lies; None where no shift depends on the result.
     """
 
@@ -91,10 +104,79 @@ def read_foretold(value: object, flow: Flow, limits: Limits) -> Foretold:
             many *= 2 if sort == "bool" else len(_tags(position, flow))
     if set(given) != {str(position) for position in ranges}:
         refuse("bounds are given for the whole numbers of the result, and for nothing else", _PLACE)
-    if not ranges:
-        return Foretold(Affine(many, {}), {})
     if len(ranges) > 1:
         refuse("at most one whole number of the result is foretold here", _PLACE)
-    [(low, high)] = ranges.values()
-    width = high.minus(low)
-    return Foretold(Affine(width.constant + 1, width.terms).times(many), ranges)
+    width = Affine(ZERO, {})
+    for low, high in ranges.values():
+        width = high.minus(low)
+    paid = Affine(width.constant + 1, width.terms).times(many)
+    if _shows_nothing_else(flow) and ends_surely(flow.program):
+        paid = Affine(paid.constant - 1, paid.terms)
+    return Foretold(paid, ranges)
+
+
+def _shows_nothing_else(flow: Flow) -> bool:
+    """Whether the foretold parts of the result are all that is shown."""
+    code = flow.program.code
+    returned = (step for step in code if isinstance(step, Return))
+    return all(len(step.parts) == len(flow.outputs) for step in returned) and not any(
+        isinstance(step, Emit) for step in code
+    )
+
+
+_PLAIN = (Assign, Sample, Coin, Whole, Test, Jump, Return, Forget)
+"""The instructions of programs of which it is known that they end."""
+
+
+def ends_surely(program: Program) -> bool:
+    """Whether every run ends, whatever the data and the noise: every loop has a counter that only rises, and a limit that stays.
+
+    A run that never ends goes round in one loop for ever.  Let t be a test ``i < b`` of that loop which leaves it where it fails, b
+    stay as it is in the loop, and i only become larger there, by literals.  If the run passes t again and again, and the steps that
+    raise i again and again, then i exceeds b, and t fails.  So what is left to exclude are runs that go round without t, or without
+    these steps, which are loops with fewer instructions.
+    """
+    plain = all(isinstance(step, _PLAIN) for step in program.code)
+    return plain and _ends_within(program, frozenset(range(len(program.code))))
+
+
+def _ends_within(program: Program, inside: frozenset[int]) -> bool:
+    """Whether no run stays among some instructions for ever."""
+    reached = {at: _reached(program, at, inside) for at in inside}
+    loops = {frozenset(n for n in reached[at] if at in reached[n]) for at in inside if at in reached[at]}
+    return all(any(_counts_out(program, loop, at) for at in sorted(loop)) for loop in loops)
+
+
+def _reached(program: Program, start: int, inside: frozenset[int]) -> frozenset[int]:
+    """The instructions that may come after one, by way of some instructions alone."""
+    found: set[int] = set()
+    waiting = [start]
+    while waiting:
+        for target in program.following(waiting.pop()):
+            if target in inside and target not in found:
+                found.add(target)
+                waiting.append(target)
+    return frozenset(found)
+
+
+def _counts_out(program: Program, loop: frozenset[int], at: int) -> bool:
+    """Whether a test ends a loop by a counter."""
+    test = program.code[at]
+    if not isinstance(test, Test) or test.otherwise in loop or test.condition.head != "<":
+        return False
+    counter, limit = test.condition.parts
+    written = {name for n in loop if (name := getattr(program.code[n], "name", None)) is not None}
+    if counter.head != "variable" or limit.head not in ("variable", "length", "literal") or limit.name in written:
+        return False
+    steps = frozenset(n for n in loop if getattr(program.code[n], "name", None) == counter.name)
+    if not steps or not all(_raises(program.code[n], counter.name) for n in steps):
+        return False
+    return _ends_within(program, loop - {at}) and _ends_within(program, loop - steps)
+
+
+def _raises(step: Instruction, name: str) -> bool:
+    """Whether an instruction adds a literal above 0 to a variable."""
+    if not isinstance(step, Assign) or step.value.head != "+":
+        return False
+    one, more = step.value.parts
+    return one.head == "variable" and one.name == name and more.constant is not None and more.constant > 0

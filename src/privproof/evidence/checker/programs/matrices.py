@@ -111,13 +111,13 @@ def proved_by_matrix(program: Program, evidence: dict[str, object], limits: Limi
     reach = [_reach(declared, entry) for entry in run.entries]
     if not _bounded(gram, reach, declared.relation, squares):
         refuse(f"a change of the data may come to more than {text(squares)} in squares", "evidence.squares")
-    given_away(squares, Affine(ONE, {}), arb(0), Affine(ZERO, {}), ONE, declared, None)
+    given_away(Affine(squares, {}), Affine(ONE, {}), arb(0), Affine(ZERO, {}), ONE, declared, None)
     return Accepted(
         "proved",
         f"every set of outputs is at most e^epsilon times as likely, plus delta = {str(declared.given)[:200]}, under any neighbouring "
         f"inputs, with {declared.claimed}; neighbours differ as in {declared.relation!r}",
         {"method": "matrix", "shown": len(run.rows), "squares": text(squares)},
-        shifts=Shifts(epsilon(0), squares),
+        shifts=Shifts(epsilon(0), Affine(squares, {})),
     )
 
 
