@@ -46,7 +46,8 @@ class Measure:
         """What it means to be within a value, as an adjective."""
         if self.kind == "renyi":
             return f"({self.order}, {value})-Rényi private"
-        return f"{value}-{'zCDP' if self.kind == 'rho' else 'GDP'}"
+        shown = f"({value})" if isinstance(value, Affine) and " " in str(value) else str(value)
+        return f"{shown}-{'zCDP' if self.kind == 'rho' else 'GDP'}"
 
 
 RHO, MU = Measure("rho"), Measure("mu")

@@ -76,7 +76,7 @@ class MeasuredReport(Report[MeasuredQuestion, AnyWitness]):
         found = super().facts(verdict, question, command=command, asked_tight=asked_tight)
         label = f"smallest {question.measure}" if question.measure.kind != "renyi" else "divergence"
         result = [Fact(label, each.text) if each.label == "tight epsilon" else each for each in found]
-        if len(question.budgets) > 1:
+        if len(question.budgets) > 1 or question.budgets[0].growing is not None:
             result = [each for each in result if each.label != label]
         converted = conversion_words(verdict, question)
         place = next(i for i, each in enumerate(result) if each.label == "engine")
