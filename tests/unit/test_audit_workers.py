@@ -118,7 +118,7 @@ def test_a_limit_cuts_runs_on_both_sides_alike(jobs):
     with Workers(jobs) as workers:
         crew = Crew.of(runnable(slow), workers, {"x": 0})
         cut = tally(crew, pair, events, 4096, np.random.SeedSequence(7), Monitor.within(1.0))
-    assert 64 <= cut.runs < 4096
+    assert 0 < cut.runs < 4096  # how many is the speed of the machine
     assert cut.counts.sum(axis=0).tolist() == [cut.runs, cut.runs]
 
     def quick(x: integer(0, 1)):
