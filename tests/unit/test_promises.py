@@ -10,7 +10,7 @@ import pytest
 from tests.amounts import patience
 from tests.certificates import recheck
 
-from privproof import check, gaussian, laplace, mechanism, records, tight_rho
+from privproof import check, gaussian, geometric, laplace, mechanism, records, tight_rho
 from privproof.evidence.checker import Accepted, Rejected
 from privproof.library.gaussian import permute_and_flip
 from privproof.library.gaussian import stable_mode as mode
@@ -64,7 +64,7 @@ GAUSSIAN = _normal(1 / 2, 1) + NormalDist().cdf(-4)
     ("function", "epsilon", "delta", "less"),
     [
         (histogram, "1", exp(-9) / 2, "refuted"),
-        (replaced, "2", exp(-9), "unknown"),
+        (replaced, "2", exp(-9) / 2, "refuted"),
         (on_integers, "ln(2)", 2**-9 / 1.5, "refuted"),
         (gaussian_histogram, "1", GAUSSIAN, "unknown"),
         (mode, "1", exp(-9) / 2, "refuted"),
@@ -76,6 +76,94 @@ def test_the_delta_is_what_far_noise_takes(function, epsilon, delta, less):
     assert isinstance(recheck(verdict.certificate), Accepted)
     limit = 2 if less == "refuted" else patience(2)
     assert check(function, epsilon=epsilon, delta=f"{delta * 0.9999:.12f}", time_limit=limit).status == less
+
+
+@mechanism
+def small_counts(data: records("a", "b")):
+    out = []
+    for key in ("a", "b"):
+        count = data.count(key)
+        noisy = geometric(count, alpha="1/2")
+        if count > 0 and noisy >= 4:
+            out.append((key, noisy))
+    return out
+
+
+def _shown(count, end=60):
+    """What is shown of a key with a count: None, or a number of at least 4, with its probability."""
+    if count == 0:
+        return {None: 1.0}
+    found = {noisy: 2.0 ** -abs(noisy - count) / 3 for noisy in range(4, end)}
+    return {**found, None: 1 - sum(found.values())}
+
+
+def _excess(left, right, ratio):
+    """How much likelier the worst event is, beyond the ratio, where two keys have these counts."""
+    (a, b), (c, d) = (tuple(map(_shown, side)) for side in (left, right))
+    return sum(max(0, a[x] * b[y] - ratio * c.get(x, 0) * d.get(y, 0)) for x in a for y in b)
+
+
+def test_a_replaced_record_is_one_key_that_may_vanish_and_one_that_may_appear():
+    """Delta pays for the first alone: what is shown of the second is not likelier without it, up to its part of epsilon."""
+    worst = max(
+        _excess(left, right, 4)
+        for n in range(1, 5)
+        for left in ((k, n - k) for k in range(n + 1))
+        for right in ((left[0] - 1, left[1] + 1), (left[0] + 1, left[1] - 1))
+        if min(right) >= 0
+    )
+    assert worst == pytest.approx(2 / 3 * 2**-3)  # P(1 + noise >= 4)
+    verdict = check(small_counts, epsilon="ln(4)", delta=f"{worst * 1.00001:.12f}")
+    assert verdict.status == "proved"
+    assert check(small_counts, epsilon="ln(4)", delta=f"{worst * 0.9999:.12f}").status == "refuted"
+
+
+def test_noise_that_run_2_draws_by_itself_is_paid_for():
+    certificate = check(replaced, epsilon=2, delta=f"{exp(-9) / 2 * 1.00001:.12f}").certificate
+    alignment = certificate["evidence"].get("alignment", certificate["evidence"])
+    [given] = alignment["promises"]
+    assert given["times"] == 1
+    for change in (
+        {"paid": "1/100000"},
+        {"paid": "0"},
+        {"paid": "2"},
+        {"side": "above"},
+        {"side": "against"},
+        {"always": True},
+    ):
+        made = copy.deepcopy(certificate)
+        made["evidence"].get("alignment", made["evidence"])["promises"][0].update(change)
+        assert isinstance(recheck(made), Rejected), change
+    made = copy.deepcopy(certificate)
+    del made["evidence"].get("alignment", made["evidence"])["promises"][0]["paid"]
+    assert isinstance(recheck(made), Rejected)
+
+
+@mechanism
+def seen_though_absent(data: records("a", "b")):
+    out = []
+    for key in ("a", "b"):
+        count = data.count(key)
+        noisy = laplace(count, scale=1)
+        if count == 0 and noisy >= 10:
+            out.append(key)
+    return out
+
+
+@mechanism
+def shown_soon(data: records("a", "b")):
+    out = []
+    for key in ("a", "b"):
+        count = data.count(key)
+        noisy = laplace(count, scale=1)
+        if count > 0 and noisy >= 1:
+            out.append((key, noisy))
+    return out
+
+
+@pytest.mark.parametrize("function", [seen_though_absent, shown_soon])
+def test_a_key_that_is_likely_to_be_seen_needs_a_delta_of_that_size(function):
+    assert check(function, epsilon=2, delta="1/1000000", time_limit=patience(2)).status != "proved"
 
 
 def test_a_delta_that_forgets_the_atom_at_the_threshold_is_refuted():

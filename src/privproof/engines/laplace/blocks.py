@@ -439,7 +439,8 @@ class Blocks(Symbols):
             near = z3.And(real(shift) <= number(self.reaches[at]), -real(shift) <= number(self.reaches[at]))
             walk.obligations.append(Obligation(near, "the shift is within its reach", step.place))
         center = as_sort(sort, center)
-        walk.values[step.name] = Value(sort, center.one + noise, gap(center) + shift)
+        promised, moved = self._promised(step, center, noise, shift, walk)
+        walk.values[step.name] = Value(sort, center.one + noise, gap(center) + moved)
         free = {
             name: gap(value)
             for name, value in walk.values.items()
@@ -451,34 +452,43 @@ class Blocks(Symbols):
             if self.program.inputs[name].shape == "value":
                 free[name] = self.apart(name, None)
         so_far = len(walk.tests), len(walk.reads)
-        promised = self._promised(step, center, noise, walk)
         reach = self.reaches.get(at, Fraction(0))
         walk.drawn.append(
             Drawn(at, step.noise, fraction(scale.factor), scale.group, shift, free, *so_far, reach, promised)
         )
 
-    def _promised(self, step: Sample, center: Value, noise: Term, walk: Walk) -> tuple[tuple[str, ...], Term] | None:
-        """What counts a promise that is given where the centre differs, and whether it is given; the noise keeps it."""
+    def _promised(
+        self, step: Sample, center: Value, noise: Term, shift: Term, walk: Walk
+    ) -> tuple[tuple[tuple[str, ...], Term] | None, Term]:
+        """What counts a promise and whether it is given, which the noise keeps; and by how much the noise of run 2 is another one."""
         scale = self.program.scale(step)
         law = Law.of(step.noise, scale)
         promise = next((each for each in self.promises if each.law == law and not scale.names), None)
-        if promise is None:
-            return None
         known = center.other is not None and not self.program.noisy.intersection(variables(step.arguments[0]))
-        if not known and not promise.always:
-            return None
-        apart = gap(center)
-        far = z3.IntVal(int(promise.far)) if step.noise in WHOLE else number(promise.far)
+        if promise is None or not (known or promise.always):
+            return None, shift
+        apart, whole = gap(center), step.noise in WHOLE
+        far = z3.IntVal(int(promise.far)) if whole else number(promise.far)
         kept = {
             "below": noise < far,
             "above": noise > -far,
             "against": z3.If(apart < 0, noise < far, noise > -far),
         }[promise.side]
+        given, moved = apart != 0, shift
         if promise.always:
-            walk.condition.append(kept)
-            return promise.group, z3.RealVal(1)
-        walk.condition.append(z3.Implies(apart != 0, kept))
-        return promise.group, z3.If(apart != 0, z3.RealVal(1), z3.RealVal(0))
+            given = z3.BoolVal(val=True)
+        if promise.paid is not None:
+            given, alone = apart < 0, z3.And(apart > 0, center.one <= 0)
+            other = self._unknown(walk, "noise of run 2", "int" if whole else "real")
+            walk.condition.append(z3.Implies(alone, noise + other < far))
+            paid = z3.IntVal(int(promise.paid)) if whole else number(promise.paid)
+            enough = z3.Implies(alone, z3.Or(shift >= paid, -shift >= paid))
+            walk.obligations.append(
+                Obligation(enough, "the shift pays for noise of run 2 that is drawn anew", step.place)
+            )
+            moved = z3.If(alone, other, shift)
+        walk.condition.append(z3.Implies(given, kept))
+        return (promise.group, z3.If(given, z3.RealVal(1), z3.RealVal(0))), moved
 
     def _next(self, stream: str, walk: Walk) -> Value:
         declared = self.program.inputs[stream]

@@ -114,6 +114,7 @@ def _promises(proof: AlignmentProof) -> list[dict[str, object]]:
             "beyond": str(each.far),
             "times": each.times,
             **({"always": True} if each.always else {}),
+            **({} if each.paid is None else {"paid": str(each.paid)}),
         }
         for each, at in zip(proof.blocks.promises, given, strict=True)
     ]

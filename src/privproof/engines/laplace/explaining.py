@@ -88,6 +88,7 @@ def _promise_words(promise: Promise) -> str:
     }
     often = "" if promise.times == 1 else f", {promise.times} times"
     drawn = "where it is drawn" if promise.always else "where its centre differs"
+    drawn = drawn if promise.paid is None else "where its centre falls"
     return (
         f"up to bad noise: {drawn}{often}, {promise.law.kind} noise is {where[promise.side]} with probability {price}"
     )

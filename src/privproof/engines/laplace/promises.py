@@ -24,7 +24,7 @@ from privproof.exact import fraction, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.normal import normal_below
 from privproof.language.flow import instruction_reads
-from privproof.language.laws import TRUNCATED, WHOLE
+from privproof.language.laws import GAUSSIAN, TRUNCATED, WHOLE
 from privproof.language.syntax import Expression, Operation
 from privproof.language.walking import variables, within
 
@@ -115,6 +115,8 @@ class Promise:
         far: how far it goes where the promise is broken.
         times: how often it is given at most.
         always: whether it is given at every draw, also where the centre is the same: a threshold may move.
+        paid: whether it is given only where the centre falls.  Where it rises from 0 or below, the two runs draw by themselves, run 2
+            keeps the promise, and a shift of at least this size has to pay for it.
     """
 
     number: int
@@ -123,6 +125,7 @@ class Promise:
     far: Fraction
     times: int
     always: bool = False
+    paid: Fraction | None = None
 
     @property
     def group(self) -> tuple[str, ...]:
@@ -140,6 +143,13 @@ class Promise:
         """The same promise at another price, if there is one."""
         far = self.law.farthest(delta / self.times)
         return None if far is None else replace(self, far=far)
+
+    def alone(self) -> Promise | None:
+        """The same where the centre falls; run 2 keeps it where the centre rises, and a shift pays for that, if it can."""
+        kept = 1 - float(self.price) / self.times
+        if self.law.kind == "laplace" and 0 < kept < 1:
+            return replace(self, paid=Fraction(ceil(-log(kept) * _GRID) + 1, _GRID) * self.law.scale)
+        return replace(self, paid=Fraction(1)) if self.law.kind == "geometric" and self.law.scale < kept else None
 
 
 def _compares(part: Expression, program: Program) -> bool:
@@ -162,10 +172,16 @@ def laws(program: Program) -> tuple[Law, ...]:
 def promises(program: Program, delta: Fraction) -> Iterator[Promise]:
     """Promises that a delta pays for, the likeliest to help first."""
     known = laws(program)
+    twice = program.relation == "one" and not any(law.kind in GAUSSIAN for law in known)
     for always in (False, True):
         for times in _TIMES:
             for side in _SIDES:
                 for law in known:
                     far = law.farthest(delta / times)
-                    if far is not None and side in law.sides and (law.bound is not None or not always):
-                        yield Promise(0, law, side, far, times, always)
+                    if far is None or side not in law.sides or (always and law.bound is None):
+                        continue
+                    given = Promise(0, law, side, far, times, always)
+                    yield given
+                    alone = given.alone() if twice and (times, side, always) == (1, "below", False) else None
+                    if alone is not None:
+                        yield alone

@@ -350,10 +350,10 @@ class Execution:
             evaluator.known.append(f"(and (<= {noise} {far}) (<= (- {far}) {noise}))")
             within_range = f"(and (<= {moved} {far}) (<= (- {far}) {moved}))"
             self._oblige(f"instruction {at}: the shifted noise is in its range", within_range)
-        self._promise(at, noise, center.gap, REAL)
+        moved = self._promise(at, noise, center, shift, REAL)
         cost, size = cost_of(sample.group), f"(ite (<= 0.0 {shift}) {shift} (- {shift}))"
         self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, REAL)), REAL)
-        one, gap = evaluator.named(plus(center.one, noise), REAL), evaluator.named(plus(center.gap, shift), REAL)
+        one, gap = evaluator.named(plus(center.one, noise), REAL), evaluator.named(plus(center.gap, moved), REAL)
         self._assign(sample.name, Value.apart("real", one, gap))
 
     def _integer(self, at: int, sample: Sample) -> None:
@@ -363,10 +363,10 @@ class Execution:
         assert center.sort == "int"
         noise, shift = evaluator.fresh(INT), evaluator.fresh(INT)
         evaluator.known.append(f"(= {shift} {self._shift(at, whole=True)})")
-        self._promise(at, noise, center.gap, INT)
+        moved = self._promise(at, noise, center, shift, INT)
         cost, size = cost_of(sample.group), f"(ite (<= 0 {shift}) {shift} (- {shift}))"
         self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, INT)), INT)
-        one, gap = evaluator.named(plus(center.one, noise), INT), evaluator.named(plus(center.gap, shift), INT)
+        one, gap = evaluator.named(plus(center.one, noise), INT), evaluator.named(plus(center.gap, moved), INT)
         self._assign(sample.name, Value.apart("int", one, gap))
 
     def _gaussian(self, at: int, sample: Sample) -> None:
@@ -382,7 +382,7 @@ class Execution:
         center = evaluator.value(sample.center).as_sort(name)
         settled = self.alignment.settled.get(at, ())
         noise, shift = evaluator.fresh(sort), evaluator.fresh(sort)
-        self._promise(at, noise, center.gap, sort)
+        self._promise(at, noise, center, shift, sort)
         away = real(shift, sort)
         size = f"(ite (<= 0.0 {away}) {away} (- {away}))"
         amount, reach, more = zero(sort), "0.0", "0.0"
@@ -425,18 +425,28 @@ class Execution:
         square = sum((factor * factor for factor in factors), ZERO)
         return times(square / variance, plus(*(f"p{read}" for read, _ in spread)), REAL)
 
-    def _promise(self, at: int, noise: str, gap: str, sort: str) -> None:
-        """What is promised of noise where its centre differs, or always, and that this is not promised more often than is paid for."""
+    def _promise(self, at: int, noise: str, center: Value, shift: str, sort: str) -> str:
+        """What is promised of noise, and that this is not promised more often than is paid for; how far off the noise of run 2 is."""
         promise = self.promises.get(at)
         if promise is None:
-            return
-        evaluator = self.evaluator
-        differs = "true" if promise.always else evaluator.named(f"(not (= {gap} {zero(sort)}))", BOOL)
+            return shift
+        evaluator, gap, nothing = self.evaluator, center.gap, zero(sort)
+        differs = "true" if promise.always else evaluator.named(f"(not (= {gap} {nothing}))", BOOL)
+        if promise.paid is not None:
+            differs = evaluator.named(f"(< {gap} {nothing})", BOOL)
+            alone = evaluator.named(f"(and (< {nothing} {gap}) (<= {center.one} {nothing}))", BOOL)
+            other, paid = evaluator.fresh(sort), number(promise.paid, sort)
+            far = number(promise.beyond, sort)
+            evaluator.known.append(implies(alone, f"(< {plus(noise, other)} {far})"))
+            enough = implies(alone, f"(or (<= {paid} {shift}) (<= {shift} (- {paid})))")
+            evaluator.obligations.append((f"instruction {at}: the shift pays for noise that run 2 draws anew", enough))
+            shift = evaluator.named(f"(ite {alone} {other} {shift})", sort)
         evaluator.known.append(implies(differs, promise.kept(noise, gap, number(promise.beyond, sort))))
         given = evaluator.named(plus(self.now[promise.cost], f"(ite {differs} 1.0 0.0)"), REAL)
         self.now[promise.cost] = given
         words = f"instruction {at}: the promise is given no more often than is paid for"
         evaluator.obligations.append((words, f"(<= {given} {number(Rational(promise.times), REAL)})"))
+        return shift
 
     def _shift(self, at: int, *, whole: bool = False) -> str:
         """The shift of a sample: that of the first case whose condition holds, and 0 if there is none."""

@@ -10,6 +10,16 @@ comes from.  Whether it is given depends on the inputs and on the path before th
 the centre; or it is given always.  So if no run gives it more than N times, ``P(Bad) <= N P(noise >= c)``: the noise at a draw is
 independent of what comes before it, and what counts are the draws up to the first that breaks it.
 
+Noise that run 2 draws by itself.  Suppose that at some draws, told by the inputs and the path before, the noise ξ of run 1 and the
+noise ζ of run 2 have nothing to do with each other, and that the alignment of the other noise works for every ξ and for every ζ < c.
+Then each such draw costs ``ln(1/P(noise < c))``.  For on each path π, with k such draws and the shifts s of the other noise h, and
+for every ξ, ``∫ f(h) [run 1 with (h, ξ) takes π and writes E] <= e^B ∫ f(h+s) [run 2 with (h+s, ζ) takes π and writes E]`` for every
+ζ < c; average over these ζ, which gives the factor ``P(noise < c)^-k`` and at most what run 2 does in all, and then over ξ.
+
+A promise with a member `paid` is given where the centre falls.  Where it rises from 0 or below, the noise of run 2 is such a ζ, and a
+shift of at least this size, whose cost is counted and which is not made, pays for it: a count that rises from 0 is a key that run 1 does
+not hold, and so does not look at its noise.  Where a record is replaced, one count falls and one rises: delta pays for the first alone.
+
 Truncated noise lies between -b and b in every run 1, and so must the shifted noise of run 2, or its density there is 0: this is one
 more condition of an alignment.  Within its range the density is that of Laplace noise, up to a constant, and a shift costs as much.
 Where the range is left, a promise has to say that the noise does not come so near its end.
@@ -18,7 +28,7 @@ Where the range is left, a promise has to say that the noise does not come so ne
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import arb
 
@@ -29,10 +39,13 @@ from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.flow import Flow, parts_within
 from privproof.evidence.checker.programs.instructions import TRUNCATED, Next, Sample
 from privproof.exact import Rational
+from privproof.exact.balls import precision
 
 _SIDES = ("below", "above", "against")
 _MOST_TIMES = 1_000_000
 """How often a promise may be given; beyond, it is refused."""
+_BITS = 128
+"""Bits of the balls in which a shift is compared with what it pays for; a comparison that they leave open is refused."""
 _PLACE = "evidence.promises"
 
 
@@ -46,6 +59,7 @@ class Promise:
         beyond: how far it goes at least where the promise is broken.
         times: how often it is given at most.
         always: whether it is given at every draw.
+        paid: the size of the shift that pays for noise which run 2 draws by itself; None where it draws none.
         sample: a draw at which it is given; the others have the same law.
     """
 
@@ -54,6 +68,7 @@ class Promise:
     beyond: Rational
     times: int
     always: bool
+    paid: Rational | None
     sample: Sample
 
     @property
@@ -91,7 +106,7 @@ def read_promises(value: object, flow: Flow, limits: Limits) -> dict[int, Promis
     for number, item in enumerate(listed):
         place = f"{_PLACE}[{number}]"
         given = an_object(item, place)
-        only_members(given, ("instructions", "side", "beyond", "times", "always"), place)
+        only_members(given, ("instructions", "side", "beyond", "times", "always", "paid"), place)
         always = given.get("always", False)
         if not isinstance(always, bool):
             refuse("expected true or false", f"{place}.always")
@@ -120,7 +135,10 @@ def read_promises(value: object, flow: Flow, limits: Limits) -> dict[int, Promis
             refuse("a promise is about noise of one law", f"{place}.instructions")
         if first.whole and beyond.q != 1:
             refuse("integers are promised to stay within an integer", f"{place}.beyond")
-        promise = Promise(number, side, beyond, times, always, first)
+        paid = a_number(given["paid"], f"{place}.paid", limits) if "paid" in given else None
+        promise = Promise(number, side, beyond, times, always, paid, first)
+        if paid is not None:
+            _paid_for(promise, paid, flow, f"{place}.paid")
         found |= dict.fromkeys(samples, promise)
     return found
 
@@ -141,6 +159,22 @@ def _predictable(sample: Sample, flow: Flow, place: str) -> None:
     """Refuse noise around a centre that noise flows into."""
     if any(part.head == "variable" and part.name in flow.noisy for part in parts_within(sample.center)):
         refuse("noise flows into the centre, so whether it differs is not known before the draw", place)
+
+
+def _paid_for(promise: Promise, paid: Rational, flow: Flow, place: str) -> None:
+    """Refuse a shift whose cost is less than ``ln(1/P(noise < c))``, and noise of which nothing is proved here."""
+    sample = promise.sample
+    if promise.side != "below" or promise.always or sample.kind not in ("laplace", "geometric"):
+        refuse("run 2 draws Laplace or geometric noise by itself that stays below", place)
+    if any(isinstance(step, Sample) and step.gaussian for step in flow.program.code):
+        refuse("run 2 draws nothing by itself beside Gaussian noise", place)
+    if paid <= 0 or (sample.whole and paid.q != 1):
+        refuse("a shift that pays is above 0, of integers an integer", place)
+    with precision(_BITS):
+        once = replace(promise, times=1).price()
+        left = arb(sample.alpha) ** int(paid.p) if sample.whole else (-arb(paid / sample.factor)).exp()
+        if not left <= 1 - once:
+            refuse("the cost of the shift does not pay for what is promised of run 2", place)
 
 
 def prices(promises: Mapping[int, Promise]) -> arb:
