@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -19,11 +21,12 @@ from tests.cli.test_errands import TEXT
 
 import privproof
 from privproof.auditing.asking import audit
+from privproof.engines import Monitor
 from privproof.errors import QuestionError
 from privproof.execution.chunks import map_chunks
 from privproof.execution.workers import Workers, cluster, still_wanted
 from privproof.language import integer
-from privproof.library.mechanisms import improved_noisy_max
+from privproof.library.mechanisms import improved_noisy_max, survey
 from privproof.surveys import survey_sizes
 
 distributed = pytest.importorskip(
@@ -78,6 +81,25 @@ def test_a_worker_that_is_killed_changes_nothing(executor, tmp_path):
     alone, shared = audit(tells, **options), audit(tells, executor=executor, **options)
     assert Path(mark).exists()
     assert (shared.epsilon, shared.tests, shared.histogram) == (alone.epsilon, alone.tests, alone.histogram)
+
+
+@pytest.mark.slow  # a billion runs on each side, twice: some minutes
+def test_a_billion_runs_and_a_worker_that_is_killed_half_way(executor):
+    runs, killed = 10**9, []
+    pids = list(executor._client.run(os.getpid).values())
+
+    def listen(progress):
+        done = re.match(r"testing, (\d+) of", progress.stage)
+        if done and int(done[1]) > runs // 2 and not killed:
+            killed.append(pids[0])
+            os.kill(pids[0], signal.SIGKILL)
+
+    options = {"epsilon": 1, "samples": runs, "search": 100_000, "exact": False}
+    shared = audit(survey, executor=executor, monitor=Monitor(listen=listen), **options)
+    alone = audit(survey, jobs=2, **options)
+    assert killed
+    assert (shared.epsilon, shared.tests, shared.histogram) == (alone.epsilon, alone.tests, alone.histogram)
+    assert shared.epsilon < math.log(3) < shared.epsilon + 0.001
 
 
 def test_a_project_is_checked_there(address, tmp_path):

@@ -211,3 +211,17 @@ def test_a_cluster_that_is_none():
         assert executor is None
     with pytest.raises(QuestionError), cluster("nowhere"):
         pass
+
+
+@pytest.mark.parametrize("grain", [0.0, 0.01, 10.0])
+def test_small_chunks_given_out_together_give_the_same_results(grain):
+    with Workers(2) as workers:
+        assert list(map_chunks(workers, abs, range(-300, 0), grain=grain)) == list(map(abs, range(-300, 0)))
+
+
+def test_what_is_raised_in_chunks_that_are_given_out_together():
+    found = []
+    with Workers(2) as workers, pytest.raises(ZeroDivisionError):
+        for each in map_chunks(workers, partial(divmod, 1000), [*range(1, 200), 0, *range(1, 200)], grain=10.0):
+            found.append(each)
+    assert found == [divmod(1000, n) for n in range(1, 200)][: len(found)]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar
 
 from privproof.errors import QuestionError
@@ -26,6 +27,8 @@ _AHEAD = 2
 """Chunks under way for every worker, so that none waits for this process; a second is kept ready."""
 _BUFFERED = 8
 """Chunks for every worker between the first that is not done and the last that is given out: what their results need in memory."""
+_MOST = 64
+"""Chunks that are given out together at most, whatever they take: what the results of some need in memory."""
 _LOOK = 0.05
 """Seconds between two looks at whether to stop, while others work."""
 
@@ -38,6 +41,7 @@ def map_chunks(
     stopped: Callable[[], str | None] = lambda: None,
     patience: float = 0.0,
     attempts: int = ATTEMPTS,
+    grain: float = 0.0,
 ) -> Generator[Result, None, None]:
     """What a function makes of every chunk, in the order of the chunks.
 
@@ -48,6 +52,7 @@ def map_chunks(
         stopped: why to stop now, or None; asked now and then.  The results end then, those of the first chunks are given.
         patience: seconds that chunks under way are waited for after that.
         attempts: how often a chunk is given out whose worker is lost; 1 where doing it twice would not be the same.
+        grain: where chunks are small, so many of them are given out together that they take about so many seconds.
 
     >>> list(map_chunks(None, abs, [-1, 2, -3]))
     [1, 2, 3]
@@ -62,18 +67,29 @@ def map_chunks(
                 return
             yield function(chunk)
         return
-    sharing = _Sharing(workers, workers.job(function), iter(chunks), attempts)
+    sharing = _Sharing(workers, workers.job(_Several(function)), iter(chunks), attempts, grain)
     try:
         yield from sharing.results(stopped, patience)
     finally:
         workers.abandon([each.future for each in sharing.sent])
 
 
+@dataclass(frozen=True)
+class _Several:
+    """A function of one chunk, for some of them in their order; and how many seconds they took."""
+
+    function: Callable[[Any], Any]
+
+    def __call__(self, chunks: Sequence[Any]) -> tuple[list[Any], float]:
+        begun = time.perf_counter()
+        return [self.function(chunk) for chunk in chunks], time.perf_counter() - begun
+
+
 @dataclass
 class _Sent:
-    """A chunk that is given out: to whom, and how often it was."""
+    """Chunks that are given out together: to whom, and how often they were."""
 
-    chunk: Any
+    chunks: list[Any]
     future: Future[Any]
     attempt: int = 1
 
@@ -81,8 +97,9 @@ class _Sent:
 class _Sharing:
     """The chunks of one call, in their order: those that are given out, and those that are left."""
 
-    def __init__(self, workers: Workers, job: Job, left: Iterator[Any], attempts: int) -> None:
+    def __init__(self, workers: Workers, job: Job, left: Iterator[Any], attempts: int, grain: float) -> None:
         self.workers, self.job, self.left, self.attempts = workers, job, left, attempts
+        self.grain, self.together = grain, 1
         self.sent: deque[_Sent] = deque()
 
     def results(self, stopped: Callable[[], str | None], patience: float) -> Iterator[Any]:
@@ -98,7 +115,9 @@ class _Sharing:
                 found = self._answer(self.sent[0])
                 if found is not self:
                     self.sent.popleft()
-                    yield found
+                    results, seconds = found
+                    self.together = max(1, min(_MOST, int(self.grain * len(results) / max(seconds, 1e-9))))
+                    yield from results
             elif until is not None and time.monotonic() >= until:
                 return
             else:
@@ -108,21 +127,20 @@ class _Sharing:
         """Keep all workers busy."""
         width = self.workers.width
         while len(self.sent) < _BUFFERED * width and sum(not e.future.done() for e in self.sent) < _AHEAD * width:
-            try:
-                chunk = next(self.left)
-            except StopIteration:
+            chunks = list(islice(self.left, self.together))
+            if not chunks:
                 return
-            self.sent.append(_Sent(chunk, self._submitted(chunk)))
+            self.sent.append(_Sent(chunks, self._submitted(chunks)))
 
-    def _submitted(self, chunk: Any) -> Future[Any]:
+    def _submitted(self, chunks: list[Any]) -> Future[Any]:
         try:
-            return self.workers.submit(self.job, chunk)
+            return self.workers.submit(self.job, chunks)
         except BrokenExecutor as error:  # a worker was lost between two chunks
             self._again(error)
-            return self.workers.submit(self.job, chunk)
+            return self.workers.submit(self.job, chunks)
 
     def _answer(self, sent: _Sent) -> Any:
-        """The result of a chunk; this object itself where it was given out once more."""
+        """The results of chunks, and their seconds; this object itself where they were given out once more."""
         try:
             found = sent.future.result()
         except BrokenExecutor as error:
@@ -149,4 +167,4 @@ class _Sharing:
                 hint = "is there memory enough (--memory-limit)? jobs=1 shows what happens"
                 raise QuestionError("worker", said, place="jobs", hint=hint) from error
             sent.attempt += 1
-            sent.future = self.workers.submit(self.job, sent.chunk)
+            sent.future = self.workers.submit(self.job, sent.chunks)

@@ -31,6 +31,8 @@ _CALLS = 2**12
 """Calls in one parcel, each with a seed of its own, so that the runs do not depend on how many processes share them."""
 _BATCH = 2**16
 """The same in runs, where one call makes many of them: what their outputs need in memory."""
+GRAIN = 0.05
+"""Seconds of runs that a worker is given at once: a hundred times what giving them takes, and a twentieth of what a limit may be late."""
 _TRIED = 64
 """Runs made twice with one seed to see whether they repeat."""
 
@@ -89,7 +91,8 @@ class Calls:
         with Workers(self.processes) as workers:
             work = functools.partial(_made_there, workers.parcel(self, self.name))
             parts = self.parts(arguments, count, seed)
-            return self.assembled(count, map_chunks(workers, work, parts, attempts=self.attempts))
+            found = map_chunks(workers, work, parts, attempts=self.attempts, grain=GRAIN)
+            return self.assembled(count, found)
 
     @property
     def chunk_size(self) -> int:

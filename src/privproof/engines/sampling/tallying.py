@@ -18,7 +18,7 @@ import numpy as np
 
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.sampling.adjacent import Adjacent
-from privproof.engines.sampling.calling import Calls, Part, made
+from privproof.engines.sampling.calling import GRAIN, Calls, Part, made
 from privproof.engines.sampling.columns import Array
 from privproof.engines.sampling.events import Event, occurs
 from privproof.engines.sampling.outputs import Piece
@@ -99,7 +99,8 @@ class Crew:
 
     def _called(self, calls: Calls, passed: Mapping[str, object], count: int, seed: int) -> Samples:
         work, parts = partial(_made, self.parcel), calls.parts(passed, count, seed)
-        return calls.assembled(count, map_chunks(self.workers, work, parts, attempts=self.attempts))
+        found = map_chunks(self.workers, work, parts, attempts=self.attempts, grain=GRAIN)
+        return calls.assembled(count, found)
 
 
 def _drawn(parcel: Parcel[Runnable], given: tuple[Mapping[str, object], int, int]) -> Samples:
@@ -198,6 +199,7 @@ def tally(
         stopped=monitor.stopped,
         patience=max(_PATIENCE, monitor.grace),
         attempts=crew.attempts,
+        grain=GRAIN,
     )
     made, totals = 0, np.zeros((len(events), 2), dtype=np.int64)
     written: list[tuple[Samples, Samples]] = []
