@@ -220,8 +220,7 @@ def test_small_chunks_given_out_together_give_the_same_results(grain):
 
 
 def test_what_is_raised_in_chunks_that_are_given_out_together():
-    found = []
+    found, chunks = [], [*range(1, 200), 0, *range(1, 200)]
     with Workers(2) as workers, pytest.raises(ZeroDivisionError):
-        for each in map_chunks(workers, partial(divmod, 1000), [*range(1, 200), 0, *range(1, 200)], grain=10.0):
-            found.append(each)
+        found.extend(map_chunks(workers, partial(divmod, 1000), chunks, grain=10.0))
     assert found == [divmod(1000, n) for n in range(1, 200)][: len(found)]
