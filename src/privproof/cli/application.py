@@ -53,6 +53,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "releasing",
         "Release a query of correlated data with noise that keeps every entry secret within the budget.",
     ),
+    "locations": ("locating", "Report places and traces of a table with noise: near places are hardly told apart."),
     "serve": (
         "serving",
         "A page in the browser to write, ask, draw and recheck in, for the person at this machine alone.",
