@@ -16,6 +16,7 @@ from privproof.cli.common import STATUS, undecided, writable
 from privproof.cli.options import AsJson, CertificateOut, TimeLimit
 from privproof.cli.working import command, doing, limited
 from privproof.errors import BudgetError, FormatError, QuestionError
+from privproof.exact import show
 from privproof.reporting import Fact
 from privproof.reporting.text import print_facts
 
@@ -127,7 +128,7 @@ def locations(
     people = (
         "for each report" if found.reports == 1 else f"for all reports of a person together, {found.reports} at most"
     )
-    promise = f"{found.level.show()} within {float(found.radius):g} m, {people}"
+    promise = f"{found.level.show()} within {show(found.radius)} m, {people}"
     facts = [
         Fact("promise", promise),
         Fact("noise", str(found.noise)),

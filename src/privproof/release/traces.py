@@ -16,11 +16,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from privproof.errors import FormatError, NumberError, QuestionError
 from privproof.evidence.verdicts import Verdict
-from privproof.exact import Epsilon, EpsilonLike, Number, epsilon, fraction, rational, show
+from privproof.exact import Epsilon, EpsilonLike, Number, Rational, epsilon, rational, show
 from privproof.language.randomness import Seeded
 from privproof.release.ledger import Entry
 from privproof.release.locations import verify_locations
@@ -28,7 +27,7 @@ from privproof.release.tables import Paid
 from privproof.scenarios.maps import Projection
 from privproof.scenarios.planar import PlanarGeometric, per_distance
 
-_MOVED = Fraction(3, 2)
+_MOVED = rational("3/2")
 """Steps by which moving two places to their sites takes them further apart, at most: more than the square root of 2."""
 
 
@@ -62,7 +61,7 @@ class Traces:
     """
 
     level: Epsilon
-    radius: Fraction
+    radius: Rational
     reports: int
     noise: PlanarGeometric
     verdict: Verdict
@@ -107,10 +106,12 @@ def release_traces(
     if reports is not None and reports < most:
         said = f"somebody has {most} rows, and at most {reports} are promised"
         raise QuestionError("reports", said, place="reports", hint=f"reports={most}")
-    count, within = most if reports is None else reports, fraction(rational(radius))
-    grid = within / 10 if step is None else fraction(rational(step))
+    count, within = most if reports is None else reports, rational(radius)
+    grid = within / 10 if step is None else rational(step)
     if within <= 0 or grid <= 0:
-        raise QuestionError("radius", f"radius {within} and step {grid}", place="radius", hint="metres, such as 200")
+        raise QuestionError(
+            "radius", f"radius {show(within)} and step {show(grid)}", place="radius", hint="metres, such as 200"
+        )
     noise = PlanarGeometric.of(per_distance(level, within=count * (within + _MOVED * grid)), step=grid)
     sites = [_site(number, place, around, noise) for number, place in enumerate(places, 1)]
     told("proving the rate of the noise")
@@ -122,7 +123,7 @@ def release_traces(
         return made
     entry = None
     if paid is not None:
-        note = paid.note or f"{len(places)} places, each hidden within {show(rational(within))} m"
+        note = paid.note or f"{len(places)} places, each hidden within {show(within)} m"
         entry = paid.ledger.spend(
             epsilon=claim,
             dataset=paid.dataset,
