@@ -147,6 +147,16 @@ def test_known_deltas_at_epsilon_one(moves, delta):
     assert both(moves, 1) == pytest.approx(delta, rel=1e-13)
 
 
+def test_an_accountant_is_off_by_less_than_half_a_percent():
+    """What losses rounded up to multiples of 1/10000 make of 100 numbers that move by 3: from above, and not by much."""
+    common = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    one = common.from_discrete_gaussian_mechanism(50, sensitivity=3, value_discretization_interval=1e-4)
+    said = one.self_compose(100).get_delta_for_epsilon(1)
+    exact = both([(2500, 3)] * 100, 1)
+    assert exact < said < 1.005 * exact
+    assert said == pytest.approx(0.0190461, abs=2e-7)
+
+
 @settings(max_examples=examples(160), deadline=None)
 @given(
     st.lists(

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
+from privproof.engines.integrals import panels
 from privproof.engines.integrals.curves import Curve, Law
 from privproof.engines.integrals.enclosures import Condition, probability
 from privproof.engines.integrals.functions import Noise
@@ -50,6 +51,43 @@ def test_all_orders_of_equal_noises_are_equally_likely(kind, length):
     assert holds(engine([(kind, 2)] * length, chain), Fraction(1, factorial(length)))
     if kind == "gaussian" or length < 4:
         assert holds(checker([(kind, 2)] * length, chain), Fraction(1, factorial(length)))
+
+
+def test_fifteen_in_a_row():
+    chain = [less(i, i + 1) for i in range(14)]
+    for by in (engine, checker):
+        found = by([("gaussian", 2)] * 15, chain)
+        assert abs(found * factorial(15) - 1).upper() < 1e-2
+        assert holds(found, Fraction(1, factorial(15)))
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_the_last_in_the_range_of_the_first(count):
+    """It is neither the largest nor the smallest of all: with probability (k-1)/(k+1)."""
+    noises = [("gaussian", 3)] * (count + 1)
+    largest, smallest = (by(noises, [less(i, count) if up else less(count, i) for i in range(count)])
+                         for by, up in ((engine, True), (checker, False)))  # fmt: skip
+    assert holds(1 - largest - smallest, Fraction(count - 1, count + 1))
+
+
+@settings(max_examples=examples(270), deadline=None)
+@given(st.data(), st.integers(4, 10))
+def test_coarse_rules_err_by_less_than_they_say(data, nodes):
+    """Far fewer nodes than are used: errors that can be seen, and bounds that hold them."""
+    forest = data.draw(forests())
+    try:
+        exact = engine(*forest)
+    except LanguageError:
+        return
+    before = panels.NODES
+    try:
+        panels.NODES = nodes
+        panels.rule.cache_clear()
+        coarse = engine(*forest)
+    finally:
+        panels.NODES = before
+        panels.rule.cache_clear()
+    assert coarse.overlaps(exact), (nodes, coarse, exact)
 
 
 @pytest.mark.parametrize(("length", "ups"), [(4, 5), (6, 61), (8, 1385), (10, 50521)])

@@ -12,6 +12,7 @@ from privproof.language import (
     exponential,
     gaussian,
     geometric,
+    integer,
     laplace,
     mechanism,
     public,
@@ -109,6 +110,52 @@ def stable_mode(data: records("a", "b")):
     return "too close"
 
 
+@mechanism(epsilon="1/2", delta="size * 0.0156")
+def gaussian_noisy_max(q: real_queries()):
+    """Which answer is the largest, with Gaussian noise."""
+    best, winner = 0, -1
+    for i, answer in enumerate(q):
+        noisy = gaussian(answer, sigma=4)
+        if i == 0 or noisy > best:
+            best, winner = noisy, i
+    return winner
+
+
+@mechanism(rho="size/32")
+def gaussian_answers(q: real_queries()):
+    """Every answer with Gaussian noise."""
+    return [gaussian(answer, sigma=4) for answer in q]
+
+
+@mechanism(epsilon="1/2", delta="0.00271")
+def some_answer_above(q: real_queries(), threshold: public(real())):
+    """Whether some answer is above a threshold, with Gaussian noise on both."""
+    noisy = gaussian(threshold, sigma=4)
+    found = False
+    for answer in q:
+        if gaussian(answer, sigma=8) >= noisy:
+            found = True
+    return found
+
+
+@mechanism(epsilon="1/2", delta="0.12115")
+def number_shown_above_two(n: integer(0, 1)):
+    """A noisy number, where it is above 2."""
+    noisy = gaussian(n, sigma=1)
+    if noisy > 2:
+        return noisy
+    return None
+
+
+@mechanism(epsilon="1/2", delta="0.017")
+def number_shown_for_the_price_of_its_test(n: integer(0, 1)):
+    """A noisy number, where it is above 0; the delta is that of the test alone."""
+    noisy = gaussian(n, sigma=1)
+    if noisy > 0:
+        return noisy
+    return None
+
+
 @mechanism(epsilon=10, delta="1e-5")
 def classical_gaussian(data: records(0, 1)):
     """sigma = sqrt(2 ln(1.25/delta))/epsilon, a theorem up to epsilon 1, at epsilon 10."""
@@ -161,6 +208,36 @@ ENTRIES: tuple[Entry, ...] = (
         "refuted; Phi(-9/4.45) = 0.0216 is needed",
     ),
     Entry(stable_mode, "the more frequent of two values, if it is stable", "Dwork, Lei 2009", "proved; tight"),
+    Entry(
+        gaussian_noisy_max,
+        "noisy max with Gaussian noise, any length",
+        "Dong, Roth, Su 2022, data processing",
+        "proved; the answers alone are mu-GDP with mu^2 = size/16",
+    ),
+    Entry(
+        gaussian_answers,
+        "all answers with Gaussian noise, as zCDP, any length",
+        "Bun, Steinke 2016",
+        "proved; size/32 is tight",
+    ),
+    Entry(
+        some_answer_above,
+        "whether some answer is above a threshold, any length",
+        "Zhu, Wang 2020",
+        "proved; a threshold that moves by 1 is enough: H(1/4, 1/2) = 0.0027089",
+    ),
+    Entry(
+        number_shown_above_two,
+        "a noisy number that is shown above 2 only",
+        "Balle, Wang 2018",
+        "proved; Phi(-1) - e^(1/2) Phi(-2) = 0.121147, and 0.2384 where it is always shown",
+    ),
+    Entry(
+        number_shown_for_the_price_of_its_test,
+        "a noisy number that is shown above 0 only, accounted by its test",
+        "Balle, Wang 2018",
+        "refuted; 1/2 - e^(1/2) Phi(-1) = 0.2384 is needed",
+    ),
     Entry(
         classical_gaussian,
         "the classical Gaussian formula at epsilon 10",
