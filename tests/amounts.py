@@ -30,8 +30,8 @@ def examples(most: int, *, fewest: int = _FEWEST) -> int:
 
 
 def patience(most: float) -> float:
-    """So many seconds at most for a search that should find nothing, which takes all of them: a quarter in the suite, but half a second."""
-    return most if ALL else max(min(most, _LEAST_SECONDS), most / 4)
+    """So many seconds at most for a search that should find nothing, which takes all of them: an eighth in the suite, but half a second."""
+    return most if ALL else max(min(most, _LEAST_SECONDS), most / 8)
 
 
 def selected(cases: Iterable[object], kept: int) -> list[object]:

@@ -41,7 +41,7 @@ def _long_cases() -> frozenset[str]:
 
 
 LONG_CASES = _long_cases()
-"""What is slow beside what is marked so where it stands: the file says why."""
+"""What `make test` leaves to `make test-full` beside what is marked so where it stands: the file says why."""
 
 
 class _Doctests:
@@ -94,16 +94,16 @@ def pytest_sessionfinish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Long cases are slow.  With ``--quick``: the first test of each file that is none of the long ones."""
+    """Which cases are long.  With ``--quick``: the first test of each file that is none of the long ones."""
     for item in (*off_diagonal(items), *(item for item in items if item.nodeid in LONG_CASES)):
-        item.add_marker(pytest.mark.slow)
+        item.add_marker(pytest.mark.long)
     if not config.getoption("--quick"):
         return
     seen: set[str] = set()
     chosen: list[pytest.Item] = []
     for item in items:
         file = str(item.path)
-        if file not in seen and item.get_closest_marker("slow") is None:
+        if file not in seen and not any(map(item.get_closest_marker, ("slow", "long"))):
             chosen.append(item)
             seen.add(file)
     left_out = [item for item in items if item not in set(chosen)]

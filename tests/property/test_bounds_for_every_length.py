@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.amounts import ALL, examples
+from tests.amounts import examples, patience
 from tests.certificates import recheck
 from tests.every_length import largest_ratio, law_of, list_reader
 
@@ -46,7 +46,7 @@ def mechanisms(draw):
 def test_no_bound_for_every_length_is_contradicted_by_short_lists(relation, model):
     longest = 6 if len(model.inputs) == 2 and relation != "each" else 4
     verdict = tight_epsilon(
-        Question(model=model, scenario=Scenario(neighbours=RELATIONS[relation])), time_limit=20 if ALL else 3
+        Question(model=model, scenario=Scenario(neighbours=RELATIONS[relation])), time_limit=patience(20)
     )
     worst = largest_ratio(model, relation, longest)
     if verdict.status == "proved":

@@ -8,6 +8,7 @@ from math import exp
 
 import numpy as np
 import pytest
+from tests.amounts import patience
 
 from privproof import check, gaussian, laplace, mechanism, output_probability, records, truncated_geometric
 from privproof.errors import LanguageError
@@ -96,15 +97,15 @@ def test_gaussian_noise_on_keys_that_occur():
 
 
 def test_keys_that_show_are_not_private():
-    found = check(without_threshold, epsilon=1, delta="1e-4", neighbours="add-remove", time_limit=2)
+    found = check(without_threshold, epsilon=1, delta="1e-4", neighbours="add-remove", time_limit=patience(4))
     assert found.status != "proved"
 
 
 def test_the_order_of_the_data_is_not_proved_for_every_length():
     """On short lists both keys hardly ever pass, so the order that shows then costs less than 1e-7: proved for these sizes, no others."""
-    found = check(in_their_order, epsilon=1, delta="1e-4", neighbours="add-remove", time_limit=2)
+    found = check(in_their_order, epsilon=1, delta="1e-4", neighbours="add-remove", time_limit=patience(4))
     assert found.status != "proved" or "sizes 0 to" in found.question.name
-    below = check(in_their_order, epsilon=1, delta=str(TAIL * 0.99), neighbours="add-remove", time_limit=2)
+    below = check(in_their_order, epsilon=1, delta=str(TAIL * 0.99), neighbours="add-remove", time_limit=patience(4))
     assert below.status != "proved"
 
 

@@ -9,7 +9,7 @@ from math import prod
 from random import Random
 
 import pytest
-from tests.amounts import selected
+from tests.amounts import patience, selected
 from tests.certificates import recheck
 from tests.corpus import programs
 from tests.laplace_programs import load
@@ -32,7 +32,7 @@ def test_a_product_of_public_numbers_pays_for_as_many_turns(tmp_path, program):
 
 @pytest.mark.parametrize("program", selected(NOT_PROVED, 3), ids=str)
 def test_and_for_no_more(tmp_path, program):
-    assert check(load(tmp_path, program), 1, time_limit=3).status != "proved"
+    assert check(load(tmp_path, program), 1, time_limit=patience(6)).status != "proved"
 
 
 @pytest.mark.parametrize("program", REFUSED, ids=str)
@@ -68,7 +68,7 @@ def test_random_loops_against_the_loss_of_the_laplace_mechanism(tmp_path, seed):
     grows = worst in (losses[6, 1], losses[1, 6], losses[6, 6]) and worst > losses[1, 1]
     function = load(tmp_path, text)
     for claim in (worst, worst - Fraction(1, 24)):
-        verdict = check(function, str(claim), time_limit=3 if claim < worst or grows else None)
+        verdict = check(function, str(claim), time_limit=patience(6) if claim < worst or grows else None)
         if claim < worst:
             assert verdict.status != "proved"
         elif (

@@ -6,6 +6,7 @@ import copy
 from contextlib import suppress
 
 import pytest
+from tests.amounts import patience
 from tests.certificates import recheck
 
 from privproof import check, laplace, mechanism, privacy_loss, public, real, real_queries
@@ -64,13 +65,13 @@ def test_noise_that_grows_with_the_length_is_proved_for_every_length():
 @pytest.mark.parametrize("function", [shares, two_lists])
 def test_lengths_in_other_words(function):
     assert check(function, 1).status == "proved"
-    assert check(function, "1/2", time_limit=3).status != "proved"
+    assert check(function, "1/2", time_limit=patience(6)).status != "proved"
 
 
 @pytest.mark.parametrize("function", [too_often, never_above_zero, private_length])
 def test_what_the_length_does_not_pay_for_is_not_proved(function):
     with suppress(LanguageError):  # a scale that depends on data is refused
-        assert check(function, 1, time_limit=2).status != "proved"
+        assert check(function, 1, time_limit=patience(4)).status != "proved"
 
 
 def test_the_checker_knows_a_length_where_it_is_common():

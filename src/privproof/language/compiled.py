@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import PurePath
 from types import FrameType, ModuleType
@@ -39,14 +40,19 @@ def _unknown_packages() -> bool:
     """Whether compiled code is loaded of which nothing is known."""
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or not file.endswith(_SUFFIXES):
-            continue
-        parts = PurePath(file).parts
-        installed = [parts[place + 1] for place, part in enumerate(parts[:-1]) if part in _INSTALLED]
-        name = installed[-1] if installed else module.__name__
-        if _package(name) not in _KNOWN and _package(module.__name__) not in _KNOWN:
-            return True
+        if isinstance(file, str) and file.endswith(_SUFFIXES):
+            installed = _installed_package(file) or _package(module.__name__)
+            if installed not in _KNOWN and _package(module.__name__) not in _KNOWN:
+                return True
     return False
+
+
+@cache
+def _installed_package(file: str) -> str:
+    """The package that a file was installed with; nothing where it was not installed."""
+    parts = PurePath(file).parts
+    installed = [parts[place + 1] for place, part in enumerate(parts[:-1]) if part in _INSTALLED]
+    return _package(installed[-1]) if installed else ""
 
 
 _INSTALLED = ("site-packages", "dist-packages")
