@@ -46,7 +46,7 @@ def mechanisms(draw):
 def test_no_bound_for_every_length_is_contradicted_by_short_lists(relation, model):
     longest = 6 if len(model.inputs) == 2 and relation != "each" else 4
     verdict = tight_epsilon(
-        Question(model=model, scenario=Scenario(neighbours=RELATIONS[relation])), time_limit=patience(20)
+        Question(model=model, scenario=Scenario(neighbours=RELATIONS[relation])), time_limit=patience(10)
     )
     worst = largest_ratio(model, relation, longest)
     if verdict.status == "proved":
