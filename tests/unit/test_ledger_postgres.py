@@ -18,8 +18,10 @@ import pytest
 from tests.amounts import ALL
 from tests.ledger_campaign import SMALL, WHOLE, examine_campaign, run_campaign
 from tests.unit.test_ledger import spending_at_once, spent
+from tests.unit.test_table_parts import ROWS, check_address
 
 from privproof.errors import BudgetError, FormatError
+from privproof.formats.table_streams import query_rows
 from privproof.release import Ledger
 
 _PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
@@ -87,6 +89,18 @@ def test_it_is_the_same_ledger(address):
     assert ledger.verify(head=ledger.head).problems == ()
     with pytest.raises(FormatError, match="holds a ledger"):
         Ledger.create(address, epsilon=1)
+
+
+def test_a_query_there_is_a_table(address):
+    import psycopg
+
+    with psycopg.connect(address) as connection:
+        connection.execute("CREATE TABLE t (who TEXT, t INTEGER, v TEXT, watts DOUBLE PRECISION)")
+        connection.cursor().executemany("INSERT INTO t VALUES (%s, %s, %s, %s)", ROWS)
+    check_address(address)
+    with pytest.raises(FormatError, match="the database says") as refused:
+        query_rows("postgresql://tests:secret@127.0.0.1:1/none", "SELECT 1")
+    assert "secret" not in str(refused.value)
 
 
 def test_a_database_without_a_ledger(address):

@@ -21,6 +21,7 @@ from privproof.execution.chunks import map_chunks
 from privproof.execution.workers import Workers
 from privproof.formats import table_counting
 from privproof.formats.table_counting import Part, count_part
+from privproof.formats.table_streams import query_rows
 from privproof.formats.tables import ROWS_AT_ONCE, Bins, Reading, summarise
 from privproof.release import Chain, Request, calibrate, count, histogram, release, release_table
 
@@ -287,6 +288,47 @@ def test_frames_relations_and_cursors_are_tables(made):
     assert facts(summarise(Reading.of(made(), column="v"))) == by_hand([("all", 0, value) for _, _, value, _ in ROWS])
     with pytest.raises(FormatError, match="no column 'w'"):
         summarise(Reading.of(made(), column="w"))
+
+
+def sqlite_address(folder):
+    with sqlite3.connect(folder / "t.sqlite") as connection:
+        connection.execute("CREATE TABLE t (who, t, v, watts)")
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", ROWS)
+    return str(folder / "t.sqlite")
+
+
+def duckdb_address(folder):
+    with pytest.importorskip("duckdb").connect(str(folder / "t.duckdb")) as connection:
+        connection.execute("CREATE TABLE t (who TEXT, t INTEGER, v TEXT, watts DOUBLE)")
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", ROWS)
+    return str(folder / "t.duckdb")
+
+
+def sqlalchemy_address(folder):
+    pytest.importorskip("sqlalchemy")
+    return f"sqlite:///{sqlite_address(folder)}"
+
+
+@pytest.mark.parametrize("made", [sqlite_address, duckdb_address, sqlalchemy_address])
+def test_addresses_of_databases(made, tmp_path):
+    address = made(tmp_path)
+    check_address(address, may_write=made is sqlalchemy_address)
+
+
+def check_address(address, *, may_write=False):
+    """What a query finds is a table; a query that changes something is refused, where the driver can."""
+    expected = by_hand([(who, time, value) for who, time, value, _ in ROWS], gap=1, states=["a", "b"])
+    for rows in (2, ROWS_AT_ONCE):
+        found = query_rows(address, "SELECT v, t, who FROM t")
+        reading = Reading.of(found, column="v", series="who", time="t", gap=1, states=["a", "b"])
+        assert facts(summarise(reading, rows=rows)) == expected
+    with pytest.raises(FormatError, match="the database says"):
+        query_rows(address, "SELECT v FROM nowhere")
+    if not may_write:
+        with pytest.raises(FormatError, match="the database says"):
+            query_rows(address, "DELETE FROM t")
+    found = query_rows(address, "SELECT v FROM t")
+    assert facts(summarise(Reading.of(found, column="v"))) == by_hand([("all", 0, value) for _, _, value, _ in ROWS])
 
 
 def test_what_is_no_table_is_refused():

@@ -32,7 +32,7 @@ def stream_name(table: Any) -> str:
     Raises:
         FormatError: it is none.
     """
-    kind = type(table)
+    kind = table.kind if isinstance(table, QueryRows) else type(table)
     name = f"{kind.__name__} of {kind.__module__.split('.')[0].lstrip('_')}"
     known = ("__arrow_c_stream__", "to_batches", "collect_batches", "fetch_record_batch", "fetchmany", *_READERS)
     if not any(hasattr(table, each) for each in known) and not _is_pandas(table):
@@ -74,7 +74,7 @@ def query_rows(address: str, query: str) -> Any:
         if address.startswith(("postgresql://", "postgres://")):
             connection = import_module("psycopg").connect(address)
             connection.read_only = True
-            return connection.cursor(name="privproof").execute(query)
+            return QueryRows(connection, connection.cursor(name="privproof"), query)
         if "://" in address:
             alchemy = import_module("sqlalchemy")
             engine = alchemy.create_engine(address)
@@ -83,7 +83,8 @@ def query_rows(address: str, query: str) -> Any:
         with path.open("rb") as file:
             head = file.read(16)
         if head.startswith(b"SQLite format 3"):
-            return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True).execute(query)
+            connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+            return QueryRows(connection, connection.cursor(), query)
         if head[8:12] == b"DUCK":
             return import_module("duckdb").connect(address, read_only=True).sql(query)
     except ImportError as problem:
@@ -97,6 +98,39 @@ def query_rows(address: str, query: str) -> Any:
     raise FormatError(
         "database", "this is no database", place=place, hint="a file of SQLite or DuckDB, postgresql://HOST/NAME"
     )
+
+
+class QueryRows:
+    """The rows of a query with the connection that they come through, which is closed after the last of them.
+
+    Attributes:
+        kind: the kind of the cursor that finds them.
+        description: the columns, as a cursor has them.
+    """
+
+    def __init__(self, connection: Any, cursor: Any, query: str) -> None:
+        self._open, self.kind = [cursor, connection], type(cursor)
+        try:
+            cursor.execute(query)
+        except BaseException:
+            self.close()
+            raise
+        self.description = cursor.description
+
+    def fetchmany(self, size: int) -> list[Any]:
+        """The next rows, at most so many; none after the last."""
+        rows = list(self._open[0].fetchmany(size)) if self._open else []
+        if not rows:
+            self.close()
+        return rows
+
+    def close(self) -> None:
+        """Let the database go."""
+        while self._open:
+            self._open.pop(0).close()
+
+    def __del__(self) -> None:
+        self.close()
 
 
 _WITHOUT_PASSWORD = re.compile(r"(://[^:/@]+):[^@]*@")

@@ -19,7 +19,7 @@ from privproof.engines.releases.costs import upper
 from privproof.engines.releases.quilts import spent
 from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence import Verdict
-from privproof.exact import Epsilon, Number, fraction
+from privproof.exact import EpsilonLike, Number, fraction
 from privproof.exact import epsilon as exact_epsilon
 from privproof.execution.chunks import map_chunks
 from privproof.execution.workers import Workers
@@ -100,13 +100,13 @@ class Request:
         paid: where what the release costs is entered before its noise is drawn.
     """
 
-    data: tuple[Any, ...]
+    data: Any
     column: str
     query: str
-    epsilon: Epsilon
-    priors: tuple[Chain, ...] | tuple[Band, ...] | None = None
+    epsilon: EpsilonLike
+    priors: Chain | Band | Sequence[Chain] | Sequence[Band] | None = None
     told: str = ""
-    public: tuple[Any, ...] = ()
+    public: Any = ()
     start: str = "stationary"
     smoothing: Number = "1/2"
     series: str | None = None
@@ -239,7 +239,7 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
         (_FITTED, request.private),
         (_SEEDED, request.seed is not None),
         (_INDEPENDENT, split and not gaps),
-        (_LITTLE, made.cost > upper(request.epsilon.ball())),
+        (_LITTLE, made.cost > upper(exact_epsilon(request.epsilon).ball())),
     )
     source = Source(
         prior=where,
@@ -321,9 +321,10 @@ def _prepared(
 ) -> tuple[tuple[Chain, ...] | tuple[Band, ...], str, Summary]:
     """The priors, where they come from, and what the private table holds."""
     if request.priors is not None:
-        summary = _counted(request, request.data, request.priors[0].states, told)
-        _agree(summary, request.priors[0])
-        return request.priors, request.told, summary
+        priors: Any = request.priors  # a tuple, since the request was made
+        summary = _counted(request, request.data, priors[0].states, told)
+        _agree(summary, priors[0])
+        return priors, request.told, summary
     if request.public:
         public = _counted(request, request.public, request.states, told)
         chain = _fitted(request, public)
