@@ -16,7 +16,7 @@ from tests.cases import CASES
 from tests.certificates import recheck
 
 import privproof
-from privproof import check, epsilon, mechanism, randomized_response, records, tight_epsilon
+from privproof import check, epsilon, laplace, mechanism, randomized_response, records, tight_epsilon
 from privproof.compiling.covering import Covered
 from privproof.engines.logic.engine import model_check
 from privproof.engines.parametric import Proof
@@ -24,7 +24,7 @@ from privproof.engines.words.findings import EnumerationProof, Finding, TensorPr
 from privproof.errors import CertificateRefused
 from privproof.evidence import Proved, Refuted, Unknown, answers, checker, gate
 from privproof.evidence.answers import Answer
-from privproof.evidence.checker import Accepted, Rejected
+from privproof.evidence.checker import Accepted, Rejected, front
 from privproof.exact import INFINITE, Budget
 from privproof.formats import read_question
 from privproof.library.laplace.noisy_max import noisy_max_little_noise
@@ -545,3 +545,32 @@ def test_what_was_kept_about_another_program_is_not_taken():
     told = gate.readmit(answer, other, asked)
     assert isinstance(told, gate.Refusal)
     assert "its program" in told.reason
+
+
+@mechanism
+def lettered(data: records("a", "b")):
+    return laplace(data.count("a"), scale=1)
+
+
+def test_a_text_beyond_the_checker_is_said_to_be_taken_and_nothing_is_established_twice(monkeypatch):
+    seen = []
+    established = front._established
+    monkeypatch.setattr(front, "_established", lambda *given: seen.append(given) or established(*given))
+    verdict = check(lettered, epsilon=1)
+    assert verdict.status == "proved"
+    assert len(seen) == 1
+    assert verdict.certificate["question"]["source"]["claims"] == "taken"
+    monkeypatch.undo()
+    found = front.recheck(json.loads(json.dumps(verdict.certificate)))
+    assert isinstance(found, Accepted)
+    assert found.details["source"]["taken"]
+
+
+def test_without_the_gate_a_text_beyond_the_checker_is_not_taken():
+    certificate = copy.deepcopy(check(lettered, epsilon=1).certificate)
+    source = certificate["question"]["source"]
+    source["claims"] = "established"
+    del source["reason"]
+    found = front.recheck(certificate)
+    assert isinstance(found, Rejected)
+    assert found.beyond

@@ -18,6 +18,7 @@ from privproof.compiling.posing import is_ordinary
 from privproof.errors import CertificateRefused
 from privproof.evidence.answers import Answer
 from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof.evidence.checker.front import taken_by
 from privproof.evidence.checker.linear.documents import supplied
 from privproof.evidence.questions import OtherQuestion, question_document
 from privproof.evidence.sources import ESTABLISHED, take
@@ -105,7 +106,7 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     other = _other(answer, certificate.get("verdict"), certificate.get("question"))
     if other:
         return Refusal(f"the certificate is about something else: {other}")
-    with supplied(_refutations):
+    with supplied(_refutations), taken_by(take):
         outcome = recheck(certificate)
         if isinstance(outcome, Rejected) and outcome.beyond:
             take(certificate["question"], f"{outcome.reason} ({outcome.place})")

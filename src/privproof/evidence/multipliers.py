@@ -181,7 +181,7 @@ class _Search:
             self.unsorted, self.passed = False, 0
         while (chosen := self.order[self.passed]) in self.holds or -chosen in self.holds:
             self.passed += 1
-        return chosen if self.phases.get(chosen, True) else -chosen
+        return chosen if self.phases.get(chosen, False) else -chosen  # most comparisons do not hold in most cases
 
     # what is learnt
 
@@ -329,7 +329,7 @@ class _Clashes:
         raise NoMultipliers("the condition does not follow")
 
     def _check(self, literals: Sequence[int]) -> int:
-        named = [self._name(literal) for literal in literals]
+        named = [self._named.get(literal) or self._name(literal) for literal in literals]
         return int(
             z3.Z3_solver_check_assumptions(
                 self._context.ref(), self._solver.solver, len(named), (z3.Ast * len(named))(*named)
@@ -337,7 +337,14 @@ class _Clashes:
         )
 
     def _core(self) -> list[int]:
-        return [self._literals[name.get_id()] for name in self._solver.unsat_core()]
+        """The literals of the last clash; Z3's vector is read as it is, because wrapping every name takes longer than the check."""
+        context = self._context.ref()
+        found = z3.Z3_solver_get_unsat_core(context, self._solver.solver)
+        z3.Z3_ast_vector_inc_ref(context, found)
+        size = z3.Z3_ast_vector_size(context, found)
+        names = [z3.Z3_get_ast_id(context, z3.Z3_ast_vector_get(context, found, i)) for i in range(size)]
+        z3.Z3_ast_vector_dec_ref(context, found)
+        return [self._literals[name] for name in names]
 
     def _smallest(self, core: list[int]) -> list[int]:
         """Literals that clash, and none of which may be left out."""
@@ -351,18 +358,16 @@ class _Clashes:
         raise NoMultipliers("rows that clash have no multipliers above 0")
 
     def _name(self, literal: int) -> Any:
-        found = self._named.get(literal)
-        if found is None:
-            name = z3.Bool(f"l{literal}", self._context)
-            self._kept.append(name)
-            found = self._named[literal] = name.as_ast()
-            self._literals[name.get_id()] = literal
-            row = self.numbers.row(literal)
-            assert row is not None
-            parts = [self._variable(n) * _number(x, self._context) for n, x in row.form.parts]
-            total = z3.Sum(*parts) if len(parts) > 1 else parts[0]
-            bound = _number(-row.form.constant, self._context)
-            self._solver.add(z3.Implies(name, total > bound if row.strict else total >= bound))
+        name = z3.Bool(f"l{literal}", self._context)
+        self._kept.append(name)
+        self._literals[name.get_id()] = literal
+        row = self.numbers.row(literal)
+        assert row is not None
+        parts = [self._variable(n) * _number(x, self._context) for n, x in row.form.parts]
+        total = z3.Sum(*parts) if len(parts) > 1 else parts[0]
+        bound = _number(-row.form.constant, self._context)
+        self._solver.add(z3.Implies(name, total > bound if row.strict else total >= bound))
+        found = self._named[literal] = name.as_ast()
         return found
 
     def _variable(self, n: int) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import TypeAlias
 
 from privproof.evidence.checker.claims import read_claim, read_epsilon
 from privproof.evidence.checker.cones import proved_by_cone
@@ -66,6 +69,24 @@ _KINDS = {
 """For kinds of questions of their own: the module and the function that check them; imported when one is met."""
 
 
+Taker: TypeAlias = Callable[[dict[str, object], str], None]
+"""Lets a question say that its model is taken from the compiler, and why."""
+_TAKER: ContextVar[Taker | None] = ContextVar("taker", default=None)
+
+
+@contextmanager
+def taken_by(taker: Taker) -> Iterator[None]:
+    """Let a question whose text is beyond the checker be changed to say so; everything else of its certificate is then established.
+
+    What is established but for the text is not established again: it does not depend on what a question says of its text.
+    """
+    token = _TAKER.set(taker)
+    try:
+        yield
+    finally:
+        _TAKER.reset(token)
+
+
 def recheck(document: object, *, limits: Limits = DEFAULT_LIMITS) -> Outcome:
     """Check a certificate; whatever the document, this returns and does not raise.
 
@@ -117,7 +138,14 @@ def checked(document: object, limits: Limits) -> Accepted:
         accepted = _with_below(accepted, asked, certificate["below"], limits)
     if "growth" in certificate:
         accepted = _with_growth(accepted, asked, certificate["growth"], limits)
-    return explained(accepted, asked, certificate, limits)
+    try:
+        return explained(accepted, asked, certificate, limits)
+    except Beyond as beyond:
+        taker = _TAKER.get()
+        if taker is None:
+            raise
+        taker(asked, f"{beyond.reason} ({beyond.place})")
+        return explained(accepted, asked, certificate, limits)
 
 
 def _from_epsilon(asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:

@@ -57,8 +57,8 @@ def establish_loss(
     for side in ("left", "right"):
         given = an_object(evidence.get(side), f"evidence.{side}")
         arguments = read_arguments(given.get("arguments"), declared, f"evidence.{side}.arguments", limits)
-        stated = event_probability(given.get("leaves"), f"evidence.{side}.leaves", integrator, limits)
         found = _Runs(source, declared, pattern, work).probability(arguments, integrator)
+        stated = event_probability(given.get("leaves"), f"evidence.{side}.leaves", integrator, limits)
         if not (found - stated).at(1).is_zero:
             refuse(f"the event has another probability in the program on the {side}", f"evidence.{side}.leaves")
     return Findings()
