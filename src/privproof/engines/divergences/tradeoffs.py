@@ -122,24 +122,45 @@ class Tests:
 
 
 def needed_mu(parts: Sequence[Part], e: Rational, *, above: float = 0.0) -> float:
-    """The smallest mu that allows the excess at one epsilon, in floating point, if it is above a number; otherwise that number."""
+    """The smallest mu that allows the excess at one epsilon, in floating point, if it is well above a number; otherwise that number."""
     with precision(_BITS):
         excess, low, high = least_excess(parts, arb(e)), 0.0, 1.0
-        if above > 0 and not normal_excess(arb(above), arb(e)) < excess:
+        if not excess > 0 or (above > 0 and not normal_excess(arb(above * (1 + _MORE)), arb(e)) < excess):
             return above
         while high < _LARGEST_MU and normal_excess(arb(high), arb(e)) < excess:
             low, high = high, 2 * high
+        while low == 0 and high > _SMALLEST_MU:
+            low, high = (high / 2, high) if normal_excess(arb(high / 2), arb(e)) < excess else (0.0, high / 2)
         for _ in range(60):
-            middle = (low + high) / 2
-            if middle > 0 and normal_excess(arb(middle), arb(e)) < excess:
+            middle = _tangent(low, excess, arb(e))
+            if 0 <= middle - low <= _NARROW * low:
+                break
+            middle = middle if low < middle < high else (low + high) / 2
+            if normal_excess(arb(middle), arb(e)) < excess:
                 low = middle
             else:
                 high = middle
     return low
 
 
+def _tangent(mu: float, excess: arb, e: arb) -> float:
+    """Where the tangent to the logarithm of the excess of normal laws reaches an excess: not beyond, for the logarithm is concave."""
+    if mu <= 0:
+        return -1.0
+    at = arb(mu)
+    density = (-((at / 2 - e / at) ** 2) / 2).exp() / (2 * arb.pi()).sqrt()
+    now = normal_excess(at, e)
+    return mu + float((now / density * (excess / now).log()).mid()) if now > 0 and excess > 0 else -1.0
+
+
 _LARGEST_MU = 2.0**12
 """A test that needs more tells as good as surely."""
+_SMALLEST_MU = 2.0**-60
+"""What needs less than this counts as 0, as it did for 60 halvings of 1."""
+_MORE = 2.0**-42
+"""By how much, relatively, a mu must be above another to be looked for: less is taken off in the end, for rounding."""
+_NARROW = 2.0**-50
+"""Relative steps that floating point does not tell from none."""
 
 
 def mu_of_rate(rate: Rational) -> Epsilon | None:
