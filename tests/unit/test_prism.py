@@ -674,3 +674,8 @@ def test_labels_that_cannot_be_written():
     process = DecisionProcess.of(states=["a"], transitions={}, labels={"a": 'a "quoted" one'}, self_loops=True)
     with pytest.raises(PrivproofError, match="cannot be written in PRISM"):
         write_prism(process)
+
+
+def test_an_action_may_be_called_like_a_function():
+    text = "mdp module m x : [0..1]; [round] x=0 -> (x'=1); [mod] x=1 -> true; endmodule rewards [round] true : 2; endrewards"
+    assert parse_prism(text).actions == ("round", "mod")

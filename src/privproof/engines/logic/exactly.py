@@ -13,6 +13,7 @@ import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
 from privproof.engines.logic.graphs import Graph
+from privproof.engines.logic.reconstructing import reconstructed
 from privproof.engines.monitor import Monitor
 from privproof.exact import Rational
 from privproof.exact.balls import rational_bounds
@@ -22,6 +23,8 @@ Value: TypeAlias = Any  # fmpq or arb
 
 PRECISION = 256
 """Bits of balls, where probabilities are not rational."""
+_FEW = 40
+"""Parts of at most so many states are solved by flint at once; of larger ones the solution is guessed first."""
 _DENSE = 400
 """Parts of at most so many states are solved as dense matrices by flint; larger ones are eliminated state by state."""
 _ELIMINATIONS = 3_000_000
@@ -218,6 +221,12 @@ class Exactly:
                     row[k] = row[k] + number if k in row else number
             inside.append(row)
             outside.append(total)
+        if self.exact and len(part) > _FEW:
+            found = reconstructed(inside, outside, self.monitor)
+            if found is not None:
+                for node, value in zip(part, found, strict=True):
+                    result[node] = value
+                return
         if self.exact and len(part) <= _DENSE:
             size = len(part)
             matrix = fmpq_mat(size, size)

@@ -27,6 +27,13 @@ from privproof.engines.logic.graphs import Graph
 from privproof.exact import ZERO, Rational
 from privproof.models import DecisionProcess
 
+_FEW = 40
+"""Nodes of a part; of a larger one a policy is improved in floating point first, so that exact arithmetic has less to improve."""
+_ROUNDS = 60
+"""Policies that are tried in floating point at most; a few are usual."""
+_CLOSE = 1e-11
+"""What an option must gain at least to be better in floating point; less may be rounding."""
+
 Row: TypeAlias = "tuple[tuple[int, Rational], ...]"
 Option: TypeAlias = "tuple[Rational, Row]"
 Options: TypeAlias = "Sequence[Sequence[Option]]"
@@ -61,9 +68,13 @@ def settle(options: Options, part: list[int], values: list[Rational], arithmetic
         worths = [worth(option, values) for option in options[first]]
         values[first] = max(worths) if largest else min(worths)
         return
-    policy = _leaving(options, part)
+    policy = _leaving([[row for _, row in options[node]] for node in part], part)
     if not policy:
         return
+    if len(part) > _FEW:
+        better = _improved(options, part, values, policy, largest=largest)
+        if len(_leaving([[options[node][better[node]][1]] for node in part], part)) == len(part):
+            policy = better
     while True:
         arithmetic.monitor.pause()
         chosen = [options[node][policy[node]] for node in part]
@@ -80,14 +91,57 @@ def settle(options: Options, part: list[int], values: list[Rational], arithmetic
             return
 
 
-def _leaving(options: Options, part: list[int]) -> dict[int, int]:
-    """An option for every node so that the part is left almost surely; empty where it cannot be left."""
+def _improved(
+    options: Options, part: list[int], values: Sequence[Rational], policy: dict[int, int], *, largest: bool
+) -> dict[int, int]:
+    """The policy, improved as long as floating point sees how; nothing is promised, and where it fails it is the policy given."""
+    from scipy.sparse import csr_matrix, identity
+    from scipy.sparse.linalg import splu
+
+    place = {node: k for k, node in enumerate(part)}
+    first = np.append(0, np.cumsum([len(options[node]) for node in part]))
+    owner = np.repeat(np.arange(len(part)), np.diff(first))
+    gain = np.zeros(int(first[-1]))
+    rows: list[int] = []
+    heads: list[int] = []
+    numbers: list[float] = []
+    for at, (got, row) in enumerate(option for node in part for option in options[node]):
+        gain[at] = float(got)
+        for target, number in row:
+            k = place.get(target)
+            if k is None:
+                gain[at] += float(number) * float(values[target])
+            else:
+                rows.append(at)
+                heads.append(k)
+                numbers.append(float(number))
+    matrix = csr_matrix((numbers, (rows, heads)), shape=(len(gain), len(part)))
+    chosen = first[:-1] + np.array([policy[node] for node in part])
+    sign = 1.0 if largest else -1.0
+    for _ in range(_ROUNDS):
+        try:
+            factors = splu((identity(len(part), format="csr") - matrix[chosen]).tocsc())
+        except RuntimeError:
+            return policy
+        x = np.asarray(factors.solve(gain[chosen]), np.float64)
+        found = sign * (matrix @ x + gain)
+        best = np.maximum.reduceat(found, first[:-1])
+        changed = best > sign * x + _CLOSE * np.maximum(1.0, np.abs(x))
+        if not np.isfinite(x).all() or not changed.any():
+            break
+        places = np.where(found == best[owner], np.arange(len(found)), len(found))
+        chosen = np.where(changed, np.minimum.reduceat(places, first[:-1]), chosen)
+    return dict(zip(part, (chosen - first[:-1]).tolist(), strict=True))
+
+
+def _leaving(rows: Sequence[Sequence[Row]], part: list[int]) -> dict[int, int]:
+    """For every node one of its rows so that the part is left almost surely; only for those nodes from which it can be left."""
     inside = set(part)
     policy: dict[int, int] = {}
     into: dict[int, list[tuple[int, int]]] = {}
     waiting: list[int] = []
-    for node in part:
-        for c, (_, row) in enumerate(options[node]):
+    for node, own in zip(part, rows, strict=True):
+        for c, row in enumerate(own):
             for target, _ in row:
                 if target not in inside:
                     if node not in policy:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from privproof.formats.prism.expressions import ExpressionReader, Node
+from privproof.formats.prism.expressions import FUNCTIONS, ExpressionReader, Node
 from privproof.formats.prism.tokens import Source
 
 KINDS = {"dtmc": "dtmc", "probabilistic": "dtmc", "mdp": "mdp", "nondeterministic": "mdp"}
@@ -222,7 +222,7 @@ class _Reader(ExpressionReader):
                 self._model.source.refuse(at, "syntax", "expected 'endrewards', found the end of the text")
             begin, action = self.token.start, None
             if self.accept("["):
-                action = "" if self.sees("]") else self.name("an action")
+                action = "" if self.sees("]") else self.name("an action", besides=FUNCTIONS)
                 self.expect("]", after="the action")
             guard = self.expression()
             self.expect(":", after="the condition of the reward")
@@ -285,11 +285,11 @@ class _Reader(ExpressionReader):
         start = self.expect("[", after="the module to copy").start
         while not names or self.accept(","):
             here = self.token.start
-            old = self.name("what is renamed")
+            old = self.name("what is renamed", besides=FUNCTIONS)
             if old in names:
                 text.source.refuse(here, "twice", f"{old!r} is renamed twice")
             self.expect("=", after=f"'{old}'")
-            names[old] = self.name("the new name")
+            names[old] = self.name("the new name", besides=FUNCTIONS)
         self.expect("]", after="the renaming")
         self.expect("endmodule", after="the renaming")
         module = text.modules[original]
@@ -326,7 +326,7 @@ class _Reader(ExpressionReader):
 
     def _command(self) -> Command:
         at = self.expect("[").start
-        action = "" if self.sees("]") else self.name("an action")
+        action = "" if self.sees("]") else self.name("an action", besides=FUNCTIONS)
         self.expect("]", after="the action")
         guard = self.expression()
         self.expect("->", after="the guard")

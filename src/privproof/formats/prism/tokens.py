@@ -107,12 +107,12 @@ class Tokens(Cursor):
             self.expected(f"'{text}'" + (f" after {after}" if after else ""))
         return self.take()
 
-    def name(self, what: str) -> str:
-        """Take a name that must come."""
+    def name(self, what: str, *, besides: Collection[str] = ()) -> str:
+        """Take a name that must come; it may also be one of some words that are no names elsewhere."""
         token = self.token
         if token.kind != "name":
             self.expected(f"the name of {what}")
-        if token.text in WORDS:
+        if token.text in WORDS and token.text not in besides:
             self.source.refuse(
                 token.start,
                 "syntax",
