@@ -135,6 +135,18 @@ def test_the_smallest_rho(f, rho):
     assert near(found, rho if rho is not None else float(found.lower.decimal(digits=15)))
 
 
+def test_values_of_randomised_response_are_met_exactly():
+    """They are logarithms, at which balls decide nothing: rho is ln(3)/2, and the orders 2 and 3 have ln(7/3) and ln(61/9)/2."""
+    for claim in ({"rho": "ln(3)/2"}, {"renyi": {1: "ln(3)/2", 2: "ln(7/3)", 3: "ln(61/9)/2"}}):
+        verdict = check(response, **claim)
+        assert verdict.status == "proved"
+        assert isinstance(recheck(verdict.certificate), Accepted)
+    forged = copy.deepcopy(check(response, rho="ln(3)/2").certificate)
+    forged["question"]["budgets"] = [{"value": "ln(3)/2 - 1/1000000000000000000000000000000000000000000000000"}]
+    assert isinstance(recheck(forged), Rejected)
+    assert check(response, rho="549306/1000000").status == "refuted"
+
+
 @pytest.mark.parametrize(
     ("f", "mu"), [(response, 1.348979500392164), (threshold, 1.0), (laplace_number, 1.0300639976244337)]
 )

@@ -28,6 +28,8 @@ _BITS = 128
 """The precision of balls."""
 _GRID = 10**12
 """Values are rounded up to multiples of its inverse, so that they can be written down."""
+_MOST_POWER = 100
+"""Ratios are raised to powers up to this one, so that values stay exact; beyond, they are rounded up."""
 _LARGEST = 500
 """Beyond this epsilon nothing is converted."""
 
@@ -36,11 +38,33 @@ def of_pure_within(measure: Measure, loss: Epsilon, value: Epsilon | None) -> bo
     """Whether an epsilon proves a value of a measure."""
     if value is None or loss.compare(epsilon(_LARGEST)) > 0:
         return False
+    exact = _exact_response(measure, loss)
+    if exact is not None:
+        return exact.compare(value) <= 0
     with precision(_BITS):
         most, claimed = loss.ball(_BITS), value.ball(_BITS)
         if measure.kind == "mu":
             return bool(most.exp() / (1 + most.exp()) <= normal_below(claimed / 2))
         return bool(_response(measure, most) <= claimed)
+
+
+def _exact_response(measure: Measure, loss: Epsilon) -> Epsilon | None:
+    """A value of randomised response as a logarithm, where its epsilon is that of a ratio; None where it is none, or of long numbers.
+
+    >>> from privproof.exact.measures import RHO, renyi
+    >>> _exact_response(RHO, epsilon("ln(3)")), _exact_response(renyi(2), epsilon("ln(3)"))
+    (Epsilon('ln(3)/2'), Epsilon('ln(7/3)'))
+    """
+    if loss.infinite or loss.shift != 0 or loss.root != 1 or loss.ratio <= 1 or measure.kind == "mu":
+        return None
+    ratio, order = loss.ratio, measure.order
+    if order is None or order == 1:
+        slope = (ratio - 1) / (ratio + 1)  # tanh(L/2)
+        return Epsilon(ratio ** int(slope.p), int(slope.q)) if slope.q <= _MOST_POWER else None
+    if order.q != 1 or order > _MOST_POWER:
+        return None
+    more = int(order.p) - 1
+    return Epsilon((ratio ** (more + 1) + 1 / ratio**more) / (1 + ratio), more)
 
 
 def _response(measure: Measure, loss: arb) -> arb:
@@ -58,6 +82,8 @@ def least_of_pure(measure: Measure, loss: Epsilon) -> Epsilon:
         return INFINITE
     with precision(_BITS):
         if measure.kind != "mu":
+            if (exact := _exact_response(measure, loss)) is not None:
+                return exact
             return epsilon(_up(rational_bounds(_response(measure, loss.ball(_BITS)))[1]))
         share = float(1 / (1 + (-loss.ball(_BITS)).exp()).mid())
     if not 0.5 <= share < 1:

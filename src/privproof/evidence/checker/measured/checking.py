@@ -36,6 +36,8 @@ _CLAIMED = ("epsilon", "delta", "pointwise", "claim")
 """The members of a question that say what is claimed."""
 _LARGEST_ORDER = 10**10
 """Orders beyond this are refused."""
+_MOST_POWER = 100
+"""Ratios are raised to powers up to this one where values are compared exactly; beyond, balls are."""
 _MOST_POINT = 20_000
 """Epsilons at which tests are looked at; beyond, they are refused."""
 _MOST_LOSS = 1_000
@@ -148,7 +150,10 @@ def _from_epsilon(
     share = 1 / (1 + (-most).exp())
     for each in budgets:
         claimed = each.value.ball(BITS)
-        if measure == "mu":
+        exact = None if measure == "mu" else _exactly_of_response(each.order, loss)
+        if exact is not None:
+            holds = each.value.compare(exact) >= 0
+        elif measure == "mu":
             holds = share <= normal_share(claimed / 2)
         elif each.order is None or each.order == 1:
             holds = most * (most / 2).tanh() <= claimed
@@ -165,6 +170,24 @@ def _from_epsilon(
         lower=epsilon(0),
         upper=budgets[0].value,
     )
+
+
+def _exactly_of_response(order: Rational | None, loss: Epsilon) -> Epsilon | None:
+    """The divergence of randomised response, or its rho, where its epsilon is the logarithm of a ratio r and powers are small.
+
+    It answers rightly with probability ``r/(1+r)``.  So ``D_1 = ln(r) (r-1)/(r+1)``, which is rho, and for a whole order a
+    ``e^((a-1) D_a) = (r^a + r^(1-a))/(1+r)``.
+    """
+    ratio = loss.ratio
+    if loss.shift != 0 or loss.root != 1 or ratio <= 1:
+        return None
+    if order is None or order == 1:
+        slope = (ratio - 1) / (ratio + 1)
+        return None if slope.q > _MOST_POWER else Epsilon(ratio ** int(slope.p), int(slope.q))
+    if order.q != 1 or order > _MOST_POWER:
+        return None
+    power = int(order.p)
+    return Epsilon((ratio**power + ratio ** (1 - power)) / (1 + ratio), power - 1)
 
 
 def _inner(of: dict[str, object], evidence: dict[str, object], limits: Limits) -> tuple[Accepted, dict[str, object]]:
