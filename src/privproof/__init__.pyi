@@ -99,7 +99,7 @@ from .scenarios import (
     Words,
     pufferfish,
 )
-from .surveys import survey_project, survey_sizes
+from .projects.surveys import survey_project, survey_sizes
 
 __version__: str
 

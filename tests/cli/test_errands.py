@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from privproof.projects.errands import errand, run_errand
-from privproof.surveys import survey_project
+from privproof.projects.surveys import survey_project
 
 TEXT = """from privproof import mechanism, queries, truncated_geometric
 

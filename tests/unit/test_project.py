@@ -7,6 +7,7 @@ import importlib
 import re
 import tomllib
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import yaml
 from tests import amounts, corpus
 from tests.amounts import diagonal, selected
 from tests.conftest import LONG_CASES
+from tests.regression.long_cases import GENERATED, long_cases
 
 import privproof
 
@@ -108,14 +110,30 @@ def test_every_page_is_in_the_navigation() -> None:
     assert named == pages
 
 
-@pytest.mark.parametrize("case", sorted(LONG_CASES))
-def test_a_long_case_is_one_of_several(case: str) -> None:
-    """The list names tests that exist; a page, or a case whose test has others that stay in the suite."""
-    file, _, name = case.partition("::")
-    text = (ROOT / file).read_text(encoding="utf-8")
-    if file.endswith(".py"):
-        assert f"def {name.partition('[')[0]}(" in text
-        assert name.endswith("]")
+def test_long_cases_are_cases_of_tests() -> None:
+    """The list names tests that exist; what is written by itself names a case of several."""
+    by_hand = (ROOT / "tests/long_cases.txt").read_text(encoding="utf-8").partition(GENERATED)[0].splitlines()
+    for case in LONG_CASES:
+        file, _, name = case.partition("::")
+        text = _text_of(file)
+        if file.endswith(".py"):
+            assert f"def {name.partition('[')[0].rpartition('::')[2]}(" in text, case
+            assert name.endswith("]") or case in by_hand, case
+
+
+@cache
+def _text_of(file: str) -> str:
+    return (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_the_shortest_cases_of_a_test_stay(tmp_path: Path) -> None:
+    here, rows = (
+        "tests.unit.test_project",
+        [("m", 0.4), ("n[a]", 0.5), ("n[b]", 9.0), ("n[c]", 0.05), ("o_is_not_proved[a]", 7)],
+    )
+    cases = "".join(f'<testcase classname="{here}" name="test_{name}" time="{time}"/>' for name, time in rows)
+    (tmp_path / "full.xml").write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
+    assert long_cases(tmp_path / "full.xml", most=0.6) == ["tests/unit/test_project.py::test_n[b]"]
 
 
 def test_a_sweep_keeps_as_many_as_it_says_and_loses_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,6 @@ LAYERS = (
     {"models", "formulas", "language"},
     {"scenarios"},
     {"formats"},
-    {"projects"},
     {"compiling"},
     {"checker"},
     {"evidence"},
@@ -30,7 +29,7 @@ LAYERS = (
     {"profiles"},
     {"loading"},
     {"asking"},
-    {"release", "library", "surveys"},
+    {"release", "library", "projects"},
     {"auditing"},
     {"reporting"},
     {"façade"},
@@ -47,7 +46,6 @@ FURTHER = {
     "models": {"errors", "exact", "drawing"},
     "formulas": {"errors", "exact"},
     "language": {"errors", "exact", "drawing"},
-    "projects": {"errors", "execution", "formats"},
     "checker": {"exact"},
     "web": {"drawing"},
     "engines": {"checker", "release"},
@@ -102,7 +100,7 @@ def test_the_layers_are_all_there_is():
 
 def test_the_top_level_is_small():
     assert {path.stem for path in ROOT.glob("*.py")} == {
-        *("__init__", "__main__", "errors", "asking", "loading", "surveys"),
+        *("__init__", "__main__", "errors", "asking", "loading"),
         *("testing", "pytest_plugin"),  # the names by which tests and pytest load them
         "memory",  # commands limit it before they load numbers
     }
