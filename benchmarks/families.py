@@ -134,7 +134,8 @@ def random_model(states, symbols, *, seed):
         emissions={s: row(shown) for s in places},
     )
     pair = Pair.of(model, "pair", row(places), row(places))
-    return Question(model=model, scenario=Scenario(pairs=(pair,)), horizon=Horizon.up_to(3), name=f"{states} states")
+    name = f"{states} states, {symbols} observations"
+    return Question(model=model, scenario=Scenario(pairs=(pair,)), horizon=Horizon.up_to(3), name=name)
 
 
 def dense_model(states):

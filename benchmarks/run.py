@@ -26,6 +26,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from families import random_model
+
 from privproof import Budget, log, tight_epsilon
 from privproof.compiling import word_problem
 from privproof.engines import Monitor
@@ -354,25 +356,6 @@ def above_threshold_growth(limit: float, longest: int) -> Table:
             Speedup.of(literal_time, search),
         )
     return table
-
-
-def random_model(states: int, symbols: int, *, seed: int) -> Question:
-    """A dense hidden Markov model with small random fractions and two random initial distributions."""
-    source = random.Random(seed)
-
-    def row(names: Sequence[str]) -> dict[str, Fraction]:
-        weights = [source.randint(1, 9) for _ in names]
-        return {name: Fraction(w, sum(weights)) for name, w in zip(names, weights, strict=True)}
-
-    places, shown = [f"s{i}" for i in range(states)], [f"o{i}" for i in range(symbols)]
-    model = HiddenMarkovModel(
-        states=places,
-        observations=shown,
-        transitions={s: row(places) for s in places},
-        emissions={s: row(shown) for s in places},
-    )
-    pair = Pair.of(model, "pair", row(places), row(places))
-    return Question(model=model, scenario=Scenario(pairs=(pair,)), name=f"{states} states, {symbols} observations")
 
 
 def random_models(limit: float, shapes: Sequence[tuple[int, int, int]]) -> Table:
