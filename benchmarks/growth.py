@@ -2,8 +2,8 @@
 
     python benchmarks/growth.py [--quick] [--only TEXT] [--json OUT] [--html OUT] [--against EARLIER.json] [--before FOLDER]
 
-"CPU" is the processor time of the process and its children, from the question to the checked verdict, the least of three runs (of two
-with ``--quick``, of one where it takes more than twenty seconds); "elapsed" is by the clock, and means nothing on a busy machine;
+"CPU" is the processor time of the process and its children, from the question to the checked verdict, the least of three runs (one
+with ``--quick``, and where it takes more than twenty seconds); "elapsed" is by the clock, and means nothing on a busy machine;
 "recheck" is the processor time of the independent checker on the certificate alone; "peak" is the most memory of the process, and of it
 what the interpreter and the libraries take before the question is asked.  A member that takes longer than the limit is stopped, and larger
 ones are left out.  The last table fits ``CPU ~ size^exponent`` to the members above 50 ms.
@@ -35,7 +35,7 @@ from families import FAMILIES, Family, Skipped
 HERE = Path(__file__).resolve().parent
 OURS = "privproof"
 BEFORE = "before"
-REPETITIONS = {"tiny": 1, "quick": 2, "whole": 3}
+REPETITIONS = {"tiny": 1, "quick": 1, "whole": 3}
 """Of every measurement; the least counts."""
 LONG = 20.0
 """Seconds from which on a member is measured once."""

@@ -33,6 +33,16 @@ def memory_limit() -> int | None:
     return amount_of_memory(text) if text else _machine()
 
 
+def entries_within(most: int, each: int) -> int:
+    """How many entries of so many bytes each an array may have that would have so many at most: fewer where the limit is less.
+
+    >>> entries_within(10, 8)
+    10
+    """
+    limit = memory_limit()
+    return most if limit is None else min(most, limit // each)
+
+
 def amount_of_memory(text: str) -> int | None:
     """The bytes that a text names.
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from privproof import memory, tight_epsilon
+from privproof import mechanism, memory, records, tight_epsilon, truncated_geometric
 from privproof.engines import Monitor
 from privproof.engines.monitor import Timed
 from privproof.errors import QuestionError
 from privproof.library import above_threshold, noisy_max_question
 from privproof.models import Horizon
+from privproof.release import Chain, calibrate, count
 
 
 def test_amounts(monkeypatch):
@@ -54,3 +55,25 @@ def test_tensors_say_what_they_would_need(monkeypatch):
     monkeypatch.setattr(memory, "resident", lambda: 0)  # nothing is taken on the way
     with pytest.raises(QuestionError, match=r"arrays of 3\^10 exact numbers take \d+ MiB, more than 1\b"):
         tight_epsilon(noisy_max_question(10, improved=True), engine="tensors")
+
+
+@mechanism
+def counting(data: records(0, 1)):
+    return truncated_geometric(sum(data), alpha="1/2", low=0, high=1000)
+
+
+def test_tables_are_compared_with_the_limit_before_they_are_made(monkeypatch):
+    """Draws, exact laws of releases, dense matrices: each is refused at once with its number, and asks for no memory."""
+    monkeypatch.setattr(memory, "resident", lambda: 0)  # nothing is taken on the way
+    assert memory.entries_within(100, 8) == 100
+    monkeypatch.setenv(memory.MEMORY, "400")
+    assert memory.entries_within(100, 8) == 50
+    chain = Chain.of({"a": {"a": "0.9", "b": "0.1"}, "b": {"a": "0.4", "b": "0.6"}})
+    with pytest.raises(QuestionError, match="50 entries x 2 states x 51 sums are 5100 numbers") as refused:
+        calibrate(chain, length=50, query=count("a"), epsilon=1, method="exact")
+    assert "at most 50" in refused.value.hint
+    verdict = tight_epsilon(counting, size=40, engine="draws")
+    assert verdict.status == "unknown"
+    assert "marks of 0 MiB, more than 0" in verdict.reason
+    monkeypatch.setenv(memory.MEMORY, "none")
+    assert tight_epsilon(counting, size=40, engine="draws").status == "proved"

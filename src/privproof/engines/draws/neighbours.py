@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from privproof.engines.draws.laws import Laws
 from privproof.engines.monitor import Monitor
 from privproof.exact import ONE, Rational
+from privproof.memory import entries_within
 from privproof.models.draws import Draws, Pass
 
 _MOST_NODES = 1_000_000
@@ -136,9 +137,10 @@ class Product:
     def explore(self) -> None:
         """List the nodes that are reached within the size, with the way to each."""
         states, memories = self.states, self.relation.memories
-        if states * states * memories > _MOST_CODES:
-            raise TooLarge(f"{states} states on both sides")
-        seen = np.zeros(states * states * memories, dtype=bool)
+        needed, room = states * states * memories, entries_within(_MOST_CODES, 1)
+        if needed > room:
+            raise TooLarge(f"{states} states on both sides, marks of {needed >> 20} MiB, more than {room >> 20}")
+        seen = np.zeros(needed, dtype=bool)
         seen[0] = True
         codes, parents, letters, levels = [np.array([0])], [np.array([-1])], [np.array([-1])], [np.array([0])]
         frontier, count = np.array([0]), 1
@@ -244,7 +246,7 @@ class Product:
     def _way_by_levels(self, code: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Data of the size that lead to a node: what is reached after every number of entries is listed, and followed back."""
         order = np.sort(self.codes)
-        if len(order) * self.size > _MOST_MARKS:
+        if len(order) * self.size > entries_within(_MOST_MARKS, 1):
             return None
         steps = []
         reached, came, by = self._step(order)

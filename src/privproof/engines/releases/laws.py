@@ -21,12 +21,15 @@ from flint import fmpq, fmpq_poly
 from privproof.engines.releases.powers import UNIT
 from privproof.errors import QuestionError
 from privproof.exact import ZERO, Rational
+from privproof.memory import entries_within
 from privproof.scenarios.chains import Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 
 LARGEST = 40_000_000
 """The entries of all laws of one prior together, beyond which exact calibration is not tried."""
+_BYTES = 8
+"""Of a float, of which laws are made."""
 _LARGEST_EXACT = 40_000_000
 """Multiplications of rationals; longer series are refused, with a hint."""
 _TINY = 1e-250
@@ -84,12 +87,13 @@ def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Itera
     lowest, highest = min(steps), max(steps)
     weights = [step - lowest for step in steps]
     width, size = (highest - lowest) * length + 1, len(steps)
-    if length * size * width > LARGEST:
+    room = entries_within(LARGEST, _BYTES)
+    if length * size * width > room:
         raise QuestionError(
             "size",
             f"{length} entries x {size} states x {width} sums are {length * size * width} numbers",
             place="length",
-            hint=f'at most {LARGEST}; method="quilt" takes any length',
+            hint=f'at most {room}; method="quilt" takes any length',
         )
     possible = [np.array([p != 0 for p in law])]
     for _ in range(length - 1):

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from privproof.memory import entries_within
 from privproof.scenarios.chains import Chain
 
 UNIT = 2.0**-53
@@ -82,7 +83,7 @@ class Powers:
 
     def _grow(self) -> bool:
         number = len(self.distances)
-        if number == max(16, _MOST_ENTRIES // self.size**2):
+        if number == max(16, entries_within(_MOST_ENTRIES, 16) // self.size**2):  # two tables of floats
             return False
         power, support = self._latest
         last = self.furthest

@@ -29,6 +29,7 @@ from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.words.engine import WordEngine, WordRequest
 from privproof.engines.words.findings import Finding, WorstWayProof
 from privproof.exact import INFINITE, ONE, ZERO, Budget, Rational, epsilon, smallest_epsilon
+from privproof.memory import entries_within
 from privproof.models import Distribution, Horizon, Letter, Transducer, Word, WordProblem
 from privproof.scenarios import Pair, Question, ordered_pairs
 
@@ -248,7 +249,7 @@ class _Words:
         for table in self.tables:
             onward = sorted({target for state in current for row in table[state].values() for _, target in row})
             entries += len(current) * len(onward) * len(self.number)
-            if entries > _MOST_ENTRIES:
+            if entries > entries_within(_MOST_ENTRIES, 8):  # bytes of a float
                 return False
             column = {state: j for j, state in enumerate(onward)}
             dense = np.zeros((len(self.number), len(current), len(onward)))
