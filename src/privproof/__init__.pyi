@@ -87,6 +87,7 @@ from .profiles import (
     renyi_divergence,
 )
 from .profiles.probabilities import output_probability, privacy_loss, probability_formula
+from .projects.surveys import survey_project, survey_sizes
 from .scenarios import (
     MarkovPrior,
     Neighbours,
@@ -99,7 +100,6 @@ from .scenarios import (
     Words,
     pufferfish,
 )
-from .projects.surveys import survey_project, survey_sizes
 
 __version__: str
 
