@@ -320,6 +320,22 @@ def waiting(x: real()):
     return False
 
 
+@mechanism
+def divided(q: real_queries(), threshold: public(real())):
+    """Where no answer is above the threshold it fails, which is more or less likely: an event with all results is not certain."""
+    noisy = gaussian(threshold, sigma=4)
+    above = 0
+    for answer in q:
+        if gaussian(answer, sigma=8) >= noisy:
+            above = above + 1
+    return 7 // above > 3
+
+
+@mechanism
+def halved(q: real_queries()):
+    return len(q) // 2 > 1 and gaussian(q[0], sigma=1) > 0
+
+
 @pytest.mark.parametrize(
     ("function", "ends"),
     [
@@ -330,6 +346,8 @@ def waiting(x: real()):
         (put_back, False),
         (moving_limit, False),
         (waiting, False),
+        (divided, False),
+        (halved, True),
     ],
 )
 def test_which_programs_surely_end(function, ends):

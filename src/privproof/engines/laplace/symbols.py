@@ -15,7 +15,7 @@ from privproof.compiling.relational import Program
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sampled import root_part
 from privproof.compiling.scales import SIZE, SQUARES, common_lists
-from privproof.compiling.sorts import SHIFTED, Sort, input_sort, output_parts, sort_of
+from privproof.compiling.sorts import BITS, SHIFTED, Sort, input_sort, output_parts, sort_of
 from privproof.engines.laplace.kept import Kept, kept_symbol
 from privproof.engines.laplace.products import (
     Exchange,
@@ -47,7 +47,7 @@ from privproof.language.syntax import (
     Variable,
     While,
 )
-from privproof.language.walking import statements, within
+from privproof.language.walking import reads, statements, within
 
 COUNTED = ("read: ", "passed: ", "spent: ")
 """How the symbols begin that count along a run, from 0 on."""
@@ -68,8 +68,11 @@ class Results:
     ranges: Mapping[int, tuple[Rational, Affine]]
 
 
-def _is_counted(statement: Statement) -> bool:
-    """Whether a statement is no loop, or one over a list or a range, which comes to its end."""
+def _comes_to_its_end(statement: Statement) -> bool:
+    """Whether a statement never fails, and is no loop but one over a list or a range."""
+    operations = (part.name for read in reads(statement) for part in within(read) if isinstance(part, Operation))
+    if any(name in ("//", "%", *BITS) for name in operations):
+        return False
     match statement:
         case While(Operation("<", (Variable(name), _))):
             return name.startswith("#")  # no name of the function's own
@@ -331,7 +334,7 @@ class Symbols:
         width = width.times(many)
         alone = all(len(parts) == len(self.prophesied) for parts in returned)
         alone = alone and not any(isinstance(step, Emit | Next) for step in self.program.code)
-        certain = alone and all(_is_counted(each) for each in statements(self.mechanism.translated.body))
+        certain = alone and all(_comes_to_its_end(each) for each in statements(self.mechanism.translated.body))
         return Results(width, width.plus(Affine(ONE), -1) if certain else width, ranges)
 
     def _sort(self, part: Expression) -> Sort | None:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from privproof.evidence.checker.documents import an_object, only_members
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.programs.evaluating import Value
+from privproof.evidence.checker.programs.expressions import BITS, Expression
 from privproof.evidence.checker.programs.flow import Flow
 from privproof.evidence.checker.programs.inputs import Affine, read_affine
 from privproof.evidence.checker.programs.instructions import (
@@ -35,7 +36,6 @@ from privproof.evidence.checker.programs.instructions import (
     Return,
     Sample,
     Test,
-    Whole,
 )
 from privproof.evidence.checker.programs.states import State
 from privproof.evidence.checker.programs.terms import INT, REAL, both, number, plus, real, times
@@ -124,12 +124,32 @@ def _shows_nothing_else(flow: Flow) -> bool:
     )
 
 
-_PLAIN = (Assign, Sample, Coin, Whole, Test, Jump, Return, Forget)
+_PLAIN = (Assign, Sample, Coin, Test, Jump, Return, Forget)
 """The instructions of programs of which it is known that they end."""
 
 
+def _may_fail(part: Expression) -> bool:
+    """Whether an expression has no value for some numbers: a division by what may be 0, and operations on bits."""
+    if part.head in BITS or (part.head in ("//", "%") and not (part.parts[1].constant or ZERO) > 0):
+        return True
+    return any(map(_may_fail, part.parts))
+
+
+def _expressions(step: Instruction) -> Iterator[Expression]:
+    """The expressions of a plain instruction."""
+    match step:
+        case Assign(_, value):
+            yield value
+        case Sample():
+            yield from (part for part in (step.center, step.where) if part is not None)
+        case Test(condition):
+            yield condition
+        case Return(parts):
+            yield from parts
+
+
 def ends_surely(program: Program) -> bool:
-    """Whether every run ends, whatever the data and the noise: every loop has a counter that only rises, and a limit that stays.
+    """Whether every run ends with a result, whatever the data and the noise: nothing fails, every loop has a counter that rises to a limit.
 
     A run that never ends goes round in one loop for ever.  Let t be a test ``i < b`` of that loop which leaves it where it fails, b
     stay as it is in the loop, and i only become larger there, by literals.  If the run passes t again and again, and the steps that
@@ -137,7 +157,8 @@ def ends_surely(program: Program) -> bool:
     these steps, which are loops with fewer instructions.
     """
     plain = all(isinstance(step, _PLAIN) for step in program.code)
-    return plain and _ends_within(program, frozenset(range(len(program.code))))
+    fails = any(_may_fail(part) for step in program.code for part in _expressions(step))
+    return plain and not fails and _ends_within(program, frozenset(range(len(program.code))))
 
 
 def _ends_within(program: Program, inside: frozenset[int]) -> bool:
