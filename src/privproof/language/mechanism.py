@@ -337,7 +337,7 @@ def mechanism(
         function: the function, where the decorator is written without parentheses.
         epsilon: the claim that is made, if one is.
         delta: its delta, over events.
-        rho: instead of epsilon: that it is rho-zCDP.
+        rho: instead of epsilon: that it is rho-zCDP; may be an expression in the size and public numbers, ``"size/8"``.
         mu: instead of epsilon: that it is mu-GDP.
         renyi: instead of epsilon: bounds on its Rényi divergences by order.
         neighbours: ``each`` (every value may change, by its sensitivity), ``one`` (one value changes), ``monotone`` (all change in
