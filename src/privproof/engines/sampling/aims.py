@@ -1,8 +1,8 @@
 """Aims: what an audit wants to bound, what counts of a search are worth for it, and how the events that are tested share the confidence.
 
-While pairs and events are compared, an event is worth the number that the two intervals of its counts ask for (`sampling.tradeoffs`).
-The events that are tested are chosen by what they *promise*: about the bound that a test of its length would give, less what the search
-itself may have got wrong.
+While events are learnt, one is worth the number that the two intervals of its counts ask for (`sampling.tradeoffs`).  Pairs, and the
+events that are tested, are chosen by what they *promise*: about the bound that a test of its length would give, less what the search itself
+may have got wrong.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ _ANGLES = 9
 """Directions in which two probabilities may both be off, between the first alone and the second alone."""
 _DELTA_ERRORS = 1.0
 """Standard errors of the search that the promise of a delta is lowered by: fewer than of others, which rare events overstate."""
+_PAIR_ERRORS = 1.0
+"""The same where pairs are compared, which get more runs if they look good: with two, old pairs win for having more runs."""
 _CLAIM_SHARES = (0.9, 0.1)
 """How two events share alpha: the one for epsilon decides about a claim; the one for delta is frequent, and needs little."""
 _CURVE_SHARE = 0.5
@@ -85,13 +87,38 @@ def shows(tradeoff: Tradeoff, runs: int) -> bool:
     return not isinstance(tradeoff, DeltaAt) or exp(min(tradeoff.epsilon, 700)) <= runs
 
 
-def promised(tradeoff: Tradeoff, left: ArrayLike, right: ArrayLike, searched: int, runs: int) -> Floats:
-    """About the bound that so many fresh runs promise, from counts of a search: the least over an ellipse around the estimates."""
+def promise_of(tradeoff: Tradeoff, searched: int, runs: int) -> Score:
+    """By what pairs are compared: what counts among so many runs of a search promise for a test of so many others.
+
+    Unlike what counts are worth by themselves it hardly grows with the runs of the search, so that a new pair with few runs is not beaten
+    by an old one for having many.
+    """
+
+    def promise(left: Array, right: Array) -> Floats:
+        return promised(tradeoff, left, right, searched, runs, _PAIR_ERRORS)
+
+    return promise
+
+
+def promised(
+    tradeoff: Tradeoff, left: ArrayLike, right: ArrayLike, searched: int, runs: int, errors: float | None = None
+) -> Floats:
+    """About the bound that so many fresh runs promise, from counts of a search: the least over an ellipse around the estimates.
+
+    Args:
+        tradeoff: what is bounded.
+        left: counts on the left.
+        right: counts on the right.
+        searched: the runs of the search.
+        runs: the runs of the test.
+        errors: standard errors of the search that it is lowered by; without it as many as one event among many needs.
+    """
+    doubts = (_DELTA_ERRORS if isinstance(tradeoff, DeltaAt) else SEARCH_ERRORS) if errors is None else errors
+    radius = errors_of(searched, runs, doubts)
     if isinstance(tradeoff, EpsilonAt):
-        return promised_epsilon(left, right, searched, runs, tradeoff.delta)
+        return promised_epsilon(left, right, radius, searched, tradeoff.delta)
     p, q = ((np.asarray(count, dtype=np.float64) + 0.5) / (searched + 1) for count in (left, right))
-    doubts = _DELTA_ERRORS if isinstance(tradeoff, DeltaAt) else SEARCH_ERRORS
-    radius, found = errors_of(searched, runs, doubts), np.full(p.shape, np.inf)
+    found = np.full(p.shape, np.inf)
     for angle in np.linspace(0, pi / 2, _ANGLES).tolist():
         low = np.maximum(p - radius * np.cos(angle) * np.sqrt(p * (1 - p)), 0.0)
         high = np.minimum(q + radius * np.sin(angle) * np.sqrt(q * (1 - q)), 1.0)
@@ -109,7 +136,7 @@ class Candidate:
         left: how often it occurred on the left, among runs that did not propose it.
         right: the same on the right.
         runs: how many runs there were on each side.
-        worth: what these counts are worth: a lower bound on what is looked for, as sure as the search needs.
+        worth: what these counts promise for the test.
         outputs: the distinct outputs that occurred.
     """
 

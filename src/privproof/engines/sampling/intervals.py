@@ -68,19 +68,20 @@ def epsilon_at_least(left: ArrayLike, right: ArrayLike, runs: ArrayLike, alpha: 
         return np.asarray(np.where(above > below, np.log(above / below) - SAFE, 0.0))
 
 
-def promised_epsilon(left: ArrayLike, right: ArrayLike, searched: int, runs: int, delta: float = 0.0) -> Floats:
-    """About the bound on epsilon that so many fresh runs promise, from counts of a search, less the error of these counts.
+def promised_epsilon(left: ArrayLike, right: ArrayLike, errors: float, searched: int, delta: float = 0.0) -> Floats:
+    """About the bound on epsilon that fresh runs promise, from counts of a search, less so many standard deviations of one run.
 
     An event that was chosen among many for its estimate is worth less than that; how much less depends on the runs of the search, and what
-    a test can show depends on its own.  So frequent events are preferred where ratios are equal, and rare ones where theirs grow.
+    a test can show depends on its own (`errors_of`).  So frequent events are preferred where ratios are equal, and rare ones where theirs
+    grow.
     """
     p, q = ((np.asarray(count, dtype=np.float64) + 0.5) / (searched + 1) for count in (left, right))
     above = np.maximum(p - delta, SAFE)
     spread = np.sqrt(p * (1 - p) / above**2 + (1 - q) / q)
-    return np.asarray(np.maximum(np.log(above / q) - errors_of(searched, runs) * spread, 0.0))
+    return np.asarray(np.maximum(np.log(above / q) - errors * spread, 0.0))
 
 
-def errors_of(searched: int, runs: int, of_search: float = SEARCH_ERRORS) -> float:
+def errors_of(searched: int, runs: int, of_search: float) -> float:
     """By how many standard deviations of one run a promise is lowered: for the test, and for so many errors of the search."""
     return float(_TEST_ERRORS / np.sqrt(runs) + of_search / np.sqrt(searched))
 

@@ -3,6 +3,8 @@
 First every proposed pair gets a few runs: the patterns of its adjacency at every length, and some pairs by chance.  The better half gets
 more runs; from the best ones the search climbs: a value, a difference or a public number is changed, and what is better stays.  Of the
 runs of a pair one half proposes events (`sampling.learning`) and the other half counts them, so that an event is not chosen for its luck.
+Pairs are compared by what they *promise* for the test (`sampling.aims`), so that one with few runs has a fair chance against one with many;
+at last the best race against each other with fresh counts of events that stay.
 
 Everything here only proposes.  A bound comes from fresh runs (`sampling.testing`), a verdict from exact probabilities.
 """
@@ -10,7 +12,7 @@ Everything here only proposes.  A bound comes from fresh runs (`sampling.testing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
@@ -20,7 +22,7 @@ import numpy as np
 
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
-from privproof.engines.sampling.aims import Aim, Candidate, Planned, promised, shows, worth_of
+from privproof.engines.sampling.aims import Aim, Candidate, Planned, promise_of, promised, shows, worth_of
 from privproof.engines.sampling.events import Having, occurs
 from privproof.engines.sampling.feature_learning import Hints, learn_features
 from privproof.engines.sampling.features import references
@@ -35,7 +37,7 @@ from privproof.execution.workers import Parcel, Workers
 from privproof.language.inputs import Input
 
 _NEARLY = 0.98
-"""A simpler pair is preferred to a better one if it is nearly as good."""
+"""A simpler pair is preferred to a better one if it is surely nearly as good."""
 _PATTERNS = 60
 """Patterns of pairs that are tried first, over all lengths together."""
 _BY_CHANCE = 16
@@ -48,10 +50,12 @@ _CHILDREN = 5
 """Changes of each of them."""
 _CLIMBS = 4
 """Climbs, where there are runs enough for them."""
-_FINALISTS = 3
-"""Pairs among which the last runs decide."""
-_ROUNDS = 5
-"""How often the best of these may change before it stays."""
+_RACING = 4
+"""Pairs that race against each other at the end, each with the best event that many runs have taught."""
+_RACE = 2
+"""The part of the runs by which they are compared."""
+_SIMPLER = 3
+"""At most two thirds of the runs goes into simpler pairs: this part on either side, over all that are tried."""
 _FEWEST = 60
 """No pair is looked at with fewer runs: its counts would be chance."""
 _ENOUGH = 400
@@ -60,7 +64,7 @@ _FIRST = 8
 """Pairs that are tried however few runs there are."""
 _CLIMB = 20_000
 """So many runs in all are worth a climb."""
-_LAST = 12
+_LAST = 6
 """At least this part of the runs goes to each side of the best pair at the end, to choose what is tested; and all that are left."""
 _ENOUGH_MORE = 1.1
 """An event that is better for something else by less than this factor is not worth a share of the confidence."""
@@ -100,6 +104,8 @@ class Search:
     def __init__(self, crew: Crew, aim: Aim, seeds: np.random.SeedSequence, monitor: Monitor) -> None:
         self.crew, self.subject, self.aim, self.monitor = crew, crew.subject, aim, monitor
         self.seeds = seeds
+        self.test_runs = 1
+        self.winner = ""
         self.generator = np.random.default_rng(seeds.spawn(1)[0])
         self.known: dict[str, Candidate] = {}
         self.tried = 0
@@ -124,11 +130,12 @@ class Search:
             runs: how many runs the test will make on each side.
         """
         stopped = ""
+        self.test_runs = runs
         try:
             self._through(sizes, pairs, fixed, budget)
             best = self._ranked()
             if best and not pairs:
-                best.insert(0, self._simplified(best.pop(0)))
+                best.insert(0, self._simplified(best.pop(0), budget))
             last = max(_FEWEST, budget // _LAST, (budget - self.runs) // 2)
             tested = self._tested(best[0].pair, last, runs) if best else []
         except Stopped:
@@ -149,7 +156,36 @@ class Search:
             self.monitor.listen(Progress(f"climbing ({climb + 1} of {climbs}), {self.tried} pairs tried"))
             self._climb(fixed, max(fewest, budget // (8 * climbs * _PARENTS * _CHILDREN)))
         self._settle(_SURVIVORS, max(fewest, budget // (8 * _SURVIVORS)), rounds=1)
-        self._settle(_FINALISTS, max(fewest, budget // (4 * _FINALISTS)), rounds=_ROUNDS)
+        self._settle(_RACING, max(fewest, budget // (4 * _RACING)), rounds=1)
+        self._race(budget // _RACE)
+
+    def _race(self, budget: int) -> None:
+        """Successive halving (Karnin, Koren and Somekh 2013): the best pairs, each with its event, get fresh runs, and half of them leave.
+
+        The event of a pair stays, so that its counts of all rounds are added up, and none of them is for learning.
+        """
+        racing = [replace(candidate, left=0, right=0, runs=0) for candidate in self._best(_RACING)]
+        rounds = max(1, (len(racing) - 1).bit_length())
+        while len(racing) > 1:
+            self.monitor.listen(Progress(f"{len(racing)} pairs are compared, {self.runs} runs"))
+            each = max(_FEWEST, budget // (2 * rounds * len(racing)))
+            racing = [self._recounted(candidate, each) for candidate in racing]
+            racing = sorted(racing, key=_rank, reverse=True)[: len(racing) // 2]
+            self.winner = _name(racing[0].pair)
+
+    def _recounted(self, candidate: Candidate, runs: int) -> Candidate:
+        """A candidate with the counts of so many more runs."""
+        self.monitor.pause()
+        sides = self._drawn(candidate.pair, runs)
+        left, right = (int(occurs(candidate.event, side).sum()) for side in sides)
+        left, right, total = candidate.left + left, candidate.right + right, candidate.runs + runs
+        handicap = _HANDICAP if isinstance(candidate.event, Having) else 0.0
+        worth = (
+            float(promise_of(self.aim.first, total, self.test_runs)(np.array([left]), np.array([right]))[0]) - handicap
+        )
+        found = replace(candidate, left=left, right=right, runs=total, worth=worth)
+        self.known[_name(candidate.pair)] = found
+        return found
 
     def _settle(self, count: int, runs: int, *, rounds: int) -> None:
         """Give more runs to the best until the best have them: what was best by luck falls back."""
@@ -178,13 +214,16 @@ class Search:
                 children += [] if child is None else [child]
         self._evaluate(children, runs, new=True)
 
-    def _simplified(self, candidate: Candidate) -> Candidate:
-        """A pair that is nearly as good, with values that occur elsewhere in it in the place of others."""
+    def _simplified(self, candidate: Candidate, budget: int) -> Candidate:
+        """A pair that is nearly as good, with values that occur elsewhere in it in the place of others.
+
+        It has fewer runs than the winner of the race, which its worth is lowered for: what replaces the winner is no worse by chance.
+        """
         inputs, relation = self.subject.inputs, self.subject.relation
-        runs = 2 * candidate.runs
-        goal = _NEARLY * min(candidate.worth, self._candidate(candidate.pair, runs).worth)
         steps: list[Callable[[Adjacent], Adjacent | None]] = [partial(_nearer_zero, inputs=inputs)]
         steps += [partial(_levelled, name=n, position=i) for n, i in _positions(candidate.pair)[:_POSITIONS]]
+        runs = max(_FEWEST, min(2 * candidate.runs, budget // (_SIMPLER * len(steps))))
+        goal = _NEARLY * candidate.worth
         while steps:
             tried = [step(candidate.pair) for step in steps]
             chosen = [n for n, pair in enumerate(tried) if pair is not None and is_adjacent(pair, inputs, relation)]
@@ -204,18 +243,11 @@ class Search:
 
     def _best(self, count: int) -> list[Candidate]:
         """The best candidates so far; what is worth nothing counts by its estimate."""
-        return sorted(self.known.values(), key=lambda c: (-c.worth, -min(c.estimate, 1e9)))[:count]
+        return sorted(self.known.values(), key=_rank, reverse=True)[:count]
 
     def _ranked(self) -> list[Candidate]:
-        """All candidates, the best first, except that among those with most runs a simpler one is preferred if it is nearly as good."""
-        best = self._best(len(self.known))
-        if best:
-            most = max(c.runs for c in best)
-            rivals = [c for c in best if 2 * c.runs >= most and c.worth >= _NEARLY * best[0].worth] or best[:1]
-            chosen = min(rivals, key=lambda c: len(_name(c.pair)))
-            best.remove(chosen)
-            best.insert(0, chosen)
-        return best
+        """All candidates, the best first: the winner of the race, and the others by their worth."""
+        return sorted(self._best(len(self.known)), key=lambda candidate: _name(candidate.pair) != self.winner)
 
     def _evaluate(self, pairs: Iterable[Adjacent], runs: int, *, new: bool = False) -> None:
         """Give so many runs on each side to every pair; what was known with more runs stays."""
@@ -229,7 +261,8 @@ class Search:
             self.known[name] = candidate
             size = pair.size
             if size is not None:
-                self.by_size[size] = max(self.by_size.get(size, 0.0), candidate.worth)
+                sure = worth_of(self.aim.first, candidate.runs)(np.array([candidate.left]), np.array([candidate.right]))
+                self.by_size[size] = max(self.by_size.get(size, 0.0), float(sure[0]))
             self.monitor.listen(Progress(f"{self.tried} pairs tried, {self.runs} runs"))
 
     def _candidates(self, pairs: Sequence[Adjacent], runs: int) -> Iterator[Candidate]:
@@ -238,7 +271,9 @@ class Search:
         Raises:
             Stopped: the search has to stop.
         """
-        evaluations = [_Evaluation(self.aim, pair, runs, _moved(self.seeds, 2 * n)) for n, pair in enumerate(pairs)]
+        evaluations = [
+            _Evaluation(self.aim, pair, runs, self.test_runs, _moved(self.seeds, 2 * n)) for n, pair in enumerate(pairs)
+        ]
         found = self.crew.each(_evaluated, evaluations, self.monitor)
         for _ in pairs:
             candidate = next(found, None)
@@ -258,7 +293,7 @@ class Search:
     def _candidate(self, pair: Adjacent, runs: int) -> Candidate:
         """The best event of a pair, in the better direction."""
         events = self._events_of(pair, self._drawn(pair, runs), self.aim.first)
-        return max(events, key=lambda c: (c.worth, c.estimate))
+        return max(events, key=_rank)
 
     def _events_of(self, pair: Adjacent, sides: tuple[Samples, Samples], tradeoff: Tradeoff) -> list[Candidate]:
         """Events of a pair in both directions, learnt on one half of the runs and counted on the other."""
@@ -268,7 +303,7 @@ class Search:
             _ = side.places, side.sheets, side.items  # both halves have the same table
         learning = [side.part(0, half) for side in sides]
         counting = [side.part(half, runs) for side in sides]
-        counted = worth_of(tradeoff, runs - half)
+        counted = promise_of(tradeoff, runs - half, self.test_runs)
         result = []
         both = learnt(learning[0], learning[1], worth_of(tradeoff, half))
         hints = _hints(pair, floats=self.subject.mechanism is None)
@@ -366,6 +401,11 @@ def _levelled(pair: Adjacent, name: str, position: int) -> Adjacent | None:
     return Adjacent(left, right)
 
 
+def _rank(candidate: Candidate) -> tuple[float, float]:
+    """By what candidates are compared; what is worth nothing counts by its estimate."""
+    return candidate.worth, min(candidate.estimate, 1e9)
+
+
 def _name(pair: Adjacent) -> str:
     """Something that tells pairs apart, whichever comes first."""
     return " | ".join(sorted((repr(dict(pair.left)), repr(dict(pair.right)))))
@@ -376,11 +416,12 @@ def _name(pair: Adjacent) -> str:
 
 @dataclass(frozen=True)
 class _Evaluation:
-    """What is looked for in a pair, by how many runs, and where their seeds come from."""
+    """What is looked for in a pair, by how many runs, for a test of how many, and where the seeds come from."""
 
     aim: Aim
     pair: Adjacent
     runs: int
+    test_runs: int
     seeds: np.random.SeedSequence
 
 
@@ -388,7 +429,7 @@ def _evaluated(parcel: Parcel[Runnable], asked: _Evaluation) -> Candidate:
     """The best event of a pair, in the better direction."""
     crew = Crew(parcel.open(), Workers(), parcel)
     search = Search(crew, asked.aim, np.random.SeedSequence(0), Monitor())
-    search.seeds = asked.seeds
+    search.seeds, search.test_runs = asked.seeds, asked.test_runs
     return search._candidate(asked.pair, asked.runs)
 
 
