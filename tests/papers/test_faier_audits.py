@@ -96,6 +96,10 @@ def test_figure_4a_no_epsilon_up_to_two():
 )
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_bounds_are_as_good_as_published_ones(mechanism, size, fixed, least, truth, seed):
-    """As good as runs of DP-Sniper (Bichsel, Steffen, Bogunovic and Vechev 2021), and never above the truth."""
+    """As good as runs of DP-Sniper (Bichsel, Steffen, Bogunovic and Vechev 2021), and above the truth by no more than chance.
+
+    A bound of 95 % is above the truth in one of twenty audits, and there are fifteen; one of 99.9 % is not.
+    """
     found = audit(mechanism, size=size, fixed=fixed, seed=seed, exact=False)
-    assert least <= found.epsilon <= truth
+    assert least <= found.epsilon
+    assert found.count.epsilon_at_least(0.001) <= truth

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from privproof.asking import renamed
-from privproof.auditing.audits import Audit
+from privproof.auditing.audits import Audit, accusing_level
 from privproof.auditing.exact_side import exactly, narrowed_to
 from privproof.auditing.float_leaks import float_leak_notes
-from privproof.auditing.stating import aim_of, audit_of, claim_of
+from privproof.auditing.stating import aim_of, audit_of, by_stakes, claim_of
 from privproof.engines import Monitor
 from privproof.engines.monitor import Timed
 from privproof.engines.sampling.adjacent import Adjacent, fits, is_adjacent
@@ -32,7 +32,7 @@ from privproof.engines.sampling.proposing import patterns
 from privproof.engines.sampling.runnable import Runnable, is_repeatable, runnable
 from privproof.engines.sampling.searching import Found, Search
 from privproof.engines.sampling.tallying import Crew
-from privproof.engines.sampling.testing import counted
+from privproof.engines.sampling.testing import counted, counted_until
 from privproof.errors import BudgetError, LanguageError, PrivproofError, QuestionError
 from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational
 from privproof.exact import delta as exact_delta
@@ -83,6 +83,7 @@ def audit(
     samples: int | None = None,
     search: int | None = None,
     confidence: Number = "0.95",
+    stop_early: bool = False,
     seed: int = 0,
     jobs: int | None = None,
     executor: Executor | None = None,
@@ -109,6 +110,8 @@ def audit(
         samples: how many runs on each side the bounds rest on.
         search: about how many runs the search may make; without it three times as many as samples, or three million.
         confidence: the probability with which all bounds hold together.
+        stop_early: whether the test ends as soon as its runs speak against the claim; samples is then the most that are made, and the
+            bound, which holds whenever it ends, is a little lower than that of a test of fixed length.
         seed: the same seed gives the same audit.
         jobs: how many processes of this machine share the runs; the audit is the same for every number of them.
         executor: who shares the runs instead, an executor of `concurrent.futures`: ``client.get_executor()`` of a dask cluster.
@@ -152,6 +155,11 @@ def audit(
     measured = tuple(_at_sizes(each, made, sizes) for each in measured)
     notes += made.notes
     claim = claim_of(budget, measured)
+    if stop_early and (budget is None or budget.epsilon.infinite or points):
+        said = "a curve is" if points else "there is no claimed epsilon that runs could be"
+        raise QuestionError(
+            "stop", f"{said} tested by a number of runs that is fixed", place="stop_early", hint="epsilon=1"
+        )
     aim = aim_of(claim, points)
     searched_runs = _runs("search", search)
     jobs = _jobs(made, jobs)
@@ -175,8 +183,18 @@ def audit(
             said = "no two neighbouring data sets were found"
             raise QuestionError("neighbours", said, place=made.name, hint="pairs=[(left, right)]")
         searched = time.perf_counter()
-        counts, written = counted(crew, found.tested, aim, float(1 - level), runs, testing, monitor)
+        stakes = None
+        if stop_early and claim.value is not None:
+            counts, written, stakes = counted_until(
+                crew, found.tested[0], claim.value, claim.delta, accusing_level(level), runs, testing, monitor
+            )
+        else:
+            counts, written = counted(crew, found.tested, aim, float(1 - level), runs, testing, monitor)
     result = audit_of(made.name, found, counts, written, claim, points, level)
+    early = False
+    if stakes is not None and claim.value is not None:
+        result = by_stakes(result, stakes, claim.value)
+        early = result.violated
     tested = time.perf_counter()
     repeatable = made.mechanism is not None or (made.repeatable and is_repeatable(made, found.candidates[0].pair.left))
     result = replace(
@@ -186,7 +204,10 @@ def audit(
         notes=(
             *notes,
             *([] if result.count is None else float_leak_notes(made, result.count.event)),
-            *_remarks(found, runs, result.samples, explicit=size is not None or bool(listed)),
+            *([f"the test ended after {result.samples} of at most {runs} runs on each side"] if early else []),
+            *_remarks(
+                found, result.samples if early else runs, result.samples, explicit=size is not None or bool(listed)
+            ),
         ),
         seconds={"search": searched - begun, "test": tested - searched},
     )

@@ -24,6 +24,11 @@ _ACCUSATION = 50
 """So many times smaller than one minus the confidence a p-value has to be before runs speak against a claim: 1/1000 at 95 %."""
 
 
+def accusing_level(confidence: Fraction) -> float:
+    """The p-value from which on runs speak against a claim, where bounds have this confidence."""
+    return float((1 - confidence) / _ACCUSATION)
+
+
 @dataclass(frozen=True)
 class Certified:
     """A candidate with its exact probabilities.
@@ -166,7 +171,7 @@ class Audit(Told):
     @property
     def accusing(self) -> float:
         """The p-value from which on runs speak against a claim."""
-        return float((1 - self.confidence) / _ACCUSATION)
+        return accusing_level(self.confidence)
 
     @property
     def real(self) -> Certified | None:

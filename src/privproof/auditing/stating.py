@@ -8,7 +8,7 @@ that one region, so bounds on all measures and a whole curve of deltas hold toge
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, nextafter
 
@@ -17,6 +17,7 @@ import numpy as np
 from privproof.auditing.audits import Audit, DeltaBound, MeasureBound
 from privproof.auditing.exact_side import as_float
 from privproof.engines.sampling.aims import Aim
+from privproof.engines.sampling.betting import Stakes
 from privproof.engines.sampling.searching import Found
 from privproof.engines.sampling.testing import CURVE_CELLS, Count, Histogram, curve, epsilons_for
 from privproof.engines.sampling.tradeoffs import CONCENTRATED, DeltaAt, EpsilonAt, Gaussian, RenyiOrders, Tradeoff
@@ -44,6 +45,13 @@ class Claim:
     measured: tuple[MeasuredBudget, ...]
     tradeoff: Tradeoff
     value: float | None
+
+    @property
+    def delta(self) -> float:
+        """The claimed delta, not rounded down."""
+        exact = Fraction(0) if self.budget is None else fraction(self.budget.delta)
+        found = float(exact)
+        return found if Fraction(found) >= exact else nextafter(found, inf)
 
 
 def claim_of(budget: Budget | None, measured: tuple[MeasuredBudget, ...]) -> Claim:
@@ -153,6 +161,21 @@ def audit_of(
             for each in claim.measured
         ),
         deltas=tuple(_delta_bound(point, counts, alpha) for point in points),
+    )
+
+
+def by_stakes(audit: Audit, stakes: Stakes, claimed: float) -> Audit:
+    """The same audit where the test could stop at any time: its bound, its p-value and its curve are those of bets."""
+    drawn = tuple((epsilon, stakes.p_value(epsilon)) for epsilon in stakes.epsilons)
+    bound = stakes.at_least(float(1 - audit.confidence))
+    return replace(
+        audit,
+        epsilon=bound,
+        delta=None,
+        delta_count=None,
+        p_value=stakes.p_value(claimed),
+        curve=drawn,
+        bracket=(bound, next((value for value, p in drawn if p >= 1.0), inf)),
     )
 
 

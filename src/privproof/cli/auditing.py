@@ -80,6 +80,10 @@ def audit(
         ),
     ] = None,
     confidence: Annotated[str, typer.Option("--confidence", help="How sure the bounds are, together.")] = "0.95",
+    stop_early: Annotated[
+        bool,
+        typer.Option("--stop-early", help="End the test when its runs speak against the claim; --samples is the most."),
+    ] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Repeats an audit.")] = 0,
     jobs: Jobs = None,
     cluster_: Cluster = None,
@@ -121,10 +125,12 @@ def audit(
             ("--right", right),
         ]
         given += [("--set", setting) for setting in settings or ()]
-        given += [("--neighbours", neighbours), ("--samples", found.samples), ("--search", search), ("--seed", seed)]
+        runs = samples if stop_early else found.samples
+        given += [("--neighbours", neighbours), ("--samples", runs), ("--search", search), ("--seed", seed)]
         if confidence != "0.95":
             given.append(("--confidence", confidence))
         parts = [str(part) for option, value in given if value is not None for part in (option, value)]
+        parts += ["--stop-early"] if stop_early else []
         parts += [] if exact else ["--no-exact"]
         return shlex.join(["privproof", "audit", target, *parts])
 
@@ -157,6 +163,7 @@ def audit(
             samples=samples,
             search=search,
             confidence=confidence,
+            stop_early=stop_early,
             seed=seed,
             jobs=jobs or processes,
             executor=executor,

@@ -38,6 +38,10 @@ _CALLED_TOGETHER = 2**14
 """The same of an ordinary function, which is slower; its chunks are a quarter of that."""
 _BATCHED_TOGETHER = 2**16
 """The same of a function that makes many runs in one call."""
+_FIRST_LOOK = 2**7
+"""Runs on each side before the first look of a test that may stop."""
+_BETWEEN_LOOKS = 8
+"""So many times fewer runs than were made before lie between two looks: not more than this part of them is made in vain."""
 _FEWEST = 2**6
 """Runs on each side that are made even if there is no time left: a test of none would say nothing."""
 _PATIENCE = 1.0
@@ -169,7 +173,13 @@ class _Until:
 
 
 def tally(
-    crew: Crew, pair: Adjacent, events: Sequence[Event], runs: int, seeds: np.random.SeedSequence, monitor: Monitor
+    crew: Crew,
+    pair: Adjacent,
+    events: Sequence[Event],
+    runs: int,
+    seeds: np.random.SeedSequence,
+    monitor: Monitor,
+    enough: Callable[[Array, int], bool] | None = None,
 ) -> Tally:
     """How often events occur in fresh runs on both data sets.
 
@@ -182,6 +192,8 @@ def tally(
         runs: how many runs on each side.
         seeds: where the seeds of the runs come from.
         monitor: progress, a time limit.
+        enough: looks at the counts and the runs of every chunk, in order, and says whether more are needed; what it says depends on the
+            counts, so they mean only what it makes of them.
 
     Raises:
         LanguageError: a call fails, or its output cannot be told apart from others.
@@ -190,7 +202,7 @@ def tally(
     watch: Watch | None = monitor
     if not crew.workers.alone:
         watch = None if monitor.deadline is None else _Until(time.time() + monitor.deadline - time.monotonic())
-    chunks = _chunks(crew.subject, runs, seeds)
+    chunks = _chunks(crew.subject, runs, seeds, looks=enough is not None)
     first = next(chunks)
     found = map_chunks(
         crew.workers,
@@ -207,6 +219,8 @@ def tally(
         _add(crew.subject, part, totals, written)
         made += part.runs
         monitor.listen(Progress(f"testing, {made} of {runs} runs on each side"))
+        if enough is not None and part.runs and enough(part.counts, part.runs):
+            break
     if not made:
         part = work(_Until(0.0), first, least=_FEWEST)
         _add(crew.subject, part, totals, written)
@@ -223,17 +237,20 @@ def _add(subject: Runnable, part: _Counted, totals: Array, written: list[tuple[S
         written.append(part.written)
 
 
-def _chunks(subject: Runnable, runs: int, seeds: np.random.SeedSequence) -> Iterator[_Chunk]:
-    """The runs of a test in chunks, which depend on nothing but their number."""
+def _chunks(subject: Runnable, runs: int, seeds: np.random.SeedSequence, *, looks: bool) -> Iterator[_Chunk]:
+    """The runs of a test in chunks, which depend on nothing but their number; small ones at first where each is looked at."""
     seeded = size = _TOGETHER
     if isinstance(subject.draw, Calls):
         seeded = _BATCHED_TOGETHER if subject.draw.batched else _CALLED_TOGETHER
         size = min(seeded, subject.draw.chunk_size)
-    for start in range(0, runs, seeded):
-        count = min(seeded, runs - start)
+    start = 0
+    while start < runs:
+        together = max(_FIRST_LOOK, start // _BETWEEN_LOOKS) if looks else seeded
+        count = min(seeded, together, runs - start)
         one, other = map(seed, seeds.spawn(2))
         for number in range(-(-count // size)):
-            yield _Chunk(count, (one, other), number, start == 0)
+            yield _Chunk(count, (one, other), number, start + count <= seeded)
+        start += count
 
 
 def _counted(

@@ -2,6 +2,7 @@
 
 One event is tested for epsilon, or for the measure that is claimed; another one may be tested for delta, and some for a curve of deltas.
 They share alpha (`sampling.aims`), so that with probability at least ``1 - alpha`` *all* bounds hold together, whichever is reported.
+A test may also end as soon as its runs refute the claim; then what it says rests on bets (`sampling.betting`), not on intervals.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 from privproof.engines.monitor import Monitor
 from privproof.engines.sampling.adjacent import Adjacent
 from privproof.engines.sampling.aims import Aim, Planned
+from privproof.engines.sampling.betting import Stakes, grid
+from privproof.engines.sampling.columns import Array
 from privproof.engines.sampling.events import Event
 from privproof.engines.sampling.forms import FLOAT
 from privproof.engines.sampling.intervals import Floats, loss
@@ -115,6 +118,42 @@ def counted(
         for planned, (a, b), weight, share in zip(tested, found.counts.tolist(), weights, shares, strict=True)
     )
     return counts, histogram(*found.first)
+
+
+def counted_until(
+    crew: Crew,
+    tested: Planned,
+    claimed: float,
+    delta: float,
+    level: float,
+    runs: int,
+    seeds: np.random.SeedSequence,
+    monitor: Monitor,
+) -> tuple[tuple[Count, ...], Histogram, Stakes]:
+    """How often an event occurs in fresh runs, until they refute a claim, or all are made; what they say is in the stakes alone.
+
+    Args:
+        crew: what is run, and who runs it.
+        tested: the event, with the counts of the search.
+        claimed: the claimed epsilon.
+        delta: the claimed delta.
+        level: the p-value that refutes the claim.
+        runs: how many runs on each side at most.
+        seeds: where the seeds of the runs come from.
+        monitor: progress, a time limit.
+    """
+    c = tested.candidate
+    expected = loss((c.left + 0.5) / (c.runs + 1), (c.right + 0.5) / (c.runs + 1))
+    stakes = Stakes(grid(claimed, expected), delta, (c.left, c.right), c.runs)
+
+    def enough(counts: Array, made: int) -> bool:
+        (left, right), *_ = counts.tolist()
+        stakes.add(left, right, made)
+        return stakes.p_value(claimed) <= level
+
+    found = tally(crew, c.pair, [c.event], runs, seeds, monitor, enough)
+    (left, right), *_ = found.counts.tolist()
+    return (Count(c.pair, c.event, left, right, found.runs),), histogram(*found.first), stakes
 
 
 def curve(counts: Sequence[Count], tradeoff: Tradeoff, values: Sequence[float], cells: int = CURVE_CELLS) -> Floats:
