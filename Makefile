@@ -48,12 +48,12 @@ NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_comp
 	promises settled_shifts composition selections exponential_choices integer_alignments ratio_cones every_length rounded_outputs \
 	time_limits worst_way profiles stream_integrals integrals store deltas_of_epsilons smallest_delta enclosed_profiles lotteries \
 	linear cells norms bounded_range certified_bounds products_of_scales noisy_records truncated_noise growing_shifts data_keys kept_lists \
-	unmatched_draws)) \
+	unmatched_draws reports)) \
 	$(addprefix tests/conformance/test_,$(addsuffix .py,registers corners discrete_gaussian gaussian runs records proofs_from_text automata_from_text \
-	tested_numbers)) \
+	tested_numbers draws)) \
 	$(filter-out %_definitions.py,$(wildcard tests/unit/test_checker*.py)) \
 	tests/conformance/test_checker_language.py tests/papers/test_dpctl.py tests/property/test_unbounded.py \
-	tests/property/test_tensor_diagrams.py tests/property/test_endless_formulas.py tests/property/test_rewards.py \
+	tests/property/test_tensor_diagrams.py tests/property/test_bounds_by_vectors.py tests/property/test_endless_formulas.py tests/property/test_rewards.py \
 	tests/property/test_paths_and_long_run.py
 
 .PHONY: coverage
