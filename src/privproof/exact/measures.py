@@ -129,7 +129,7 @@ def measured_budgets(
         BudgetError: more than one measure is claimed, or a value is below zero or infinite.
 
     >>> measured_budgets(renyi_={2: "1/4"})
-    (MeasuredBudget(measure=Measure(kind='renyi', order=2), value=Epsilon('1/4')),)
+    (MeasuredBudget(measure=Measure(kind='renyi', order=2), value=Epsilon('1/4'), growing=None),)
     """
     given = [(RHO, rho), (MU, mu), *((renyi(order), value) for order, value in (renyi_ or {}).items())]
     found = tuple(_budget(measure, value) for measure, value in given if value is not None)

@@ -218,7 +218,7 @@ ENTRIES: tuple[Entry, ...] = (
         gaussian_answers,
         "all answers with Gaussian noise, as zCDP, any length",
         "Bun, Steinke 2016",
-        "proved; size/32 is tight",
+        "proved; less is refuted",
     ),
     Entry(
         some_answer_above,

@@ -99,7 +99,7 @@ def survey_sizes(
     >>> from privproof.library.mechanisms import improved_noisy_max
     >>> table = survey_sizes(improved_noisy_max, [1, 2, 3])
     >>> [str(verdict.tight) for _, verdict in table.rows]
-    ['ln(2)', 'ln(8/3)', 'ln(24/7)']
+    ['0', 'ln(12/5)', 'ln(24/7)']
     """
     asked, monitor = _Sized(subject, epsilon, delta, engine, options), Monitor.within(time_limit)
     if executor is None:
