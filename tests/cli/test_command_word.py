@@ -323,7 +323,8 @@ def test_a_limit_that_is_no_number(run):
     assert run("check", "good.py", "--time-limit", "inf").status == 0
 
 
-def test_a_file_that_prints_without_end(run):
+def test_a_file_that_prints_without_end(run, monkeypatch):
+    monkeypatch.setattr(supervising, "_GRACE", 0.2)
     run.write("flood.py", "while True:\n    print('x' * 1000)\n")
     result = run("check", "flood.py", "--epsilon", 1, "--time-limit", 1)
     assert result.status == 3
@@ -490,7 +491,8 @@ def test_all_sizes_share_one_limit(run):
     assert (last or first) == "14"
 
 
-def test_a_release_out_of_time_releases_nothing(run):
+def test_a_release_out_of_time_releases_nothing(run, monkeypatch):
+    monkeypatch.setattr(supervising, "_GRACE", 0.2)
     run.write("prior.py", "while True:\n    pass\n")
     run.write("data.csv", "state\n" + "rest\nwalk\n" * 10)
     given = [
@@ -505,13 +507,14 @@ def test_a_release_out_of_time_releases_nothing(run):
         "--prior",
         "prior.py",
     ]
-    result = run(*given, "--record", "record.json", "--time-limit", 1)
+    result = run(*given, "--record", "record.json", "--time-limit", 0.5)
     assert result.status == 3
     assert "nothing was released" in result.err
     assert not (run.folder / "record.json").exists()
 
 
-def test_a_certificate_that_takes_for_ever(run):
+def test_a_certificate_that_takes_for_ever(run, monkeypatch):
+    monkeypatch.setattr(supervising, "_GRACE", 0.2)
     run.write(
         "certificate.json", '{"format": "privproof-certificate", "version": 1, "question": ' + "[" * 50 + "]" * 50 + "}"
     )
