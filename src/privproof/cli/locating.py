@@ -13,7 +13,16 @@ import typer
 from privproof.cli.accounts import REFUSED
 from privproof.cli.answers import console, end, gathered, say, say_json, write
 from privproof.cli.common import STATUS, undecided, writable
-from privproof.cli.options import AsJson, CertificateOut, TimeLimit
+from privproof.cli.options import (
+    AsJson,
+    CertificateOut,
+    LedgerAnalyst,
+    LedgerDataset,
+    LedgerNote,
+    NoiseSeed,
+    PaidFrom,
+    TimeLimit,
+)
 from privproof.cli.working import command, doing, limited
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.exact import show
@@ -50,18 +59,11 @@ def locations(
     step: Annotated[
         str | None, typer.Option("--step", help="The step of the grid in metres; default: a tenth of the radius.")
     ] = None,
-    account: Annotated[
-        str | None,
-        typer.Option("--account", metavar="LEDGER", help="Enter what it costs there, before noise is drawn."),
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option("--dataset", help="The data set of the ledger, where there are several.")
-    ] = None,
-    analyst: Annotated[str, typer.Option("--analyst", help="Who releases, for the ledger.")] = "",
-    note: Annotated[str, typer.Option("--note", help="What is released, for the ledger.")] = "",
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Draw the noise from a seed: for tests, not for release.")
-    ] = None,
+    account: PaidFrom = None,
+    dataset: LedgerDataset = None,
+    analyst: LedgerAnalyst = "",
+    note: LedgerNote = "",
+    seed: NoiseSeed = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the reports (CSV) here.")] = None,
     as_json: AsJson = False,
     certificate: CertificateOut = None,

@@ -108,3 +108,15 @@ MemoryLimit = Annotated[
     str | None,
     typer.Option("--memory-limit", help="Stop beyond so much memory, 4G or 500M, with what is known; default: 80 %."),
 ]
+PaidFrom = Annotated[
+    str | None,
+    typer.Option("--account", metavar="LEDGER", help="Enter what it costs there, before noise is drawn."),
+]
+LedgerDataset = Annotated[
+    str | None, typer.Option("--dataset", help="The data set of the ledger, where there are several.")
+]
+LedgerAnalyst = Annotated[str, typer.Option("--analyst", help="Who releases, for the ledger.")]
+LedgerNote = Annotated[str, typer.Option("--note", help="What is released, for the ledger.")]
+NoiseSeed = Annotated[
+    int | None, typer.Option("--seed", help="Draw the noise from a seed: for tests, not for release.")
+]

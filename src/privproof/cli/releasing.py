@@ -12,7 +12,17 @@ import typer
 from privproof.cli.accounts import REFUSED
 from privproof.cli.answers import console, end, gathered, say, say_json, write
 from privproof.cli.common import STATUS, undecided, writable
-from privproof.cli.options import AsJson, CertificateOut, ReportOut, TimeLimit
+from privproof.cli.options import (
+    AsJson,
+    CertificateOut,
+    LedgerAnalyst,
+    LedgerDataset,
+    LedgerNote,
+    NoiseSeed,
+    PaidFrom,
+    ReportOut,
+    TimeLimit,
+)
 from privproof.cli.working import command, doing, limited
 from privproof.errors import BudgetError, QuestionError
 from privproof.exact import epsilon as exact_epsilon
@@ -80,22 +90,15 @@ def release(
     jobs: Annotated[
         int, typer.Option("--jobs", min=1, help="So many processes count files, and parts of Parquet files.")
     ] = 1,
-    account: Annotated[
-        str | None,
-        typer.Option("--account", metavar="LEDGER", help="Enter what it costs there, before noise is drawn."),
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option("--dataset", help="The data set of the ledger, where there are several.")
-    ] = None,
-    analyst: Annotated[str, typer.Option("--analyst", help="Who releases, for the ledger.")] = "",
-    note: Annotated[str, typer.Option("--note", help="What is released, for the ledger.")] = "",
+    account: PaidFrom = None,
+    dataset: LedgerDataset = None,
+    analyst: LedgerAnalyst = "",
+    note: LedgerNote = "",
     method: Annotated[str, typer.Option("--method", help=_METHODS)] = "auto",
     noise: Annotated[
         str, typer.Option("--noise", help="geometric, in whole steps, or laplace, on a fine lattice.")
     ] = "geometric",
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Draw the noise from a seed: for tests, not for release.")
-    ] = None,
+    seed: NoiseSeed = None,
     record: Annotated[Path | None, typer.Option("--record", help="Write the record (JSON) here.")] = None,
     save_prior: Annotated[Path | None, typer.Option("--save-prior", help="Write a fitted prior here.")] = None,
     as_json: AsJson = False,
