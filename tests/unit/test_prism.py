@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from privproof import model_check
 from privproof.errors import FormatError, ModelError, PrivproofError
 from privproof.exact import rational
 from privproof.formats.prism import explore, neighbours_from, parse_prism, read_prism, write_prism
@@ -156,6 +157,13 @@ def test_constants_in_any_order_and_from_outside():
         ("mod(-1, 5)", 4),
         ("pow(2, 10)", 1024),
         ("pow(x, 2)", 9),
+        ("x^2", 9),
+        ("2*x^2 + 1", 19),
+        ("2^3^2", 512),
+        ("-2^2", 4),
+        ("floor(16*0.5^2)", 4),
+        ("floor(4*pow(2, -1.0))", 2),
+        ("false => true => false ? 1 : 0", 1),
         ("func(max, 1, x, 2)", 3),
         ("min(4, 2.5) < 3 ? 1 : 2", 1),
         ("x=3 ? b ? 10 : 11 : 12", 10),
@@ -318,12 +326,27 @@ def test_rewards_survive_writing():
     ],
 )
 def test_rewards_that_are_wrong(lines, message):
-    text = module("x : [0..1]; [go] x=0 -> (x'=1); [] x=1 -> true;", around=f"rewards {lines} endrewards")
-    if message is None:
-        assert parse_prism(text).rewards
+    """They stand in the way only of those who ask about them or write them; what is no number at all cannot be read."""
+    text = module(
+        "x : [0..1]; [go] x=0 -> (x'=1); [] x=1 -> true;",
+        around=f'rewards "fine" true : 1; endrewards rewards "bad" {lines} endrewards',
+    )
+    if message == "a reward is a number":
+        with pytest.raises(FormatError, match=message):
+            parse_prism(text)
         return
-    with pytest.raises(FormatError, match=message):
-        parse_prism(text)
+    process = parse_prism(text)
+    assert process.reward("fine").of_state(0) == 1
+    found = model_check(process, 'R{"fine"}=? [ F x=1 ]')
+    assert [str(measured.least(0).low) for measured in found.measured.values()] == ["1"]
+    if message is None:
+        assert process.reward("bad").of_state(0) == 1
+        return
+    for use in (lambda: model_check(process, 'R{"bad"}=? [ F x=1 ]'), lambda: write_prism(process)):
+        for _ in range(2):
+            with pytest.raises(FormatError, match=message) as found:
+                use()
+            assert found.value.place.startswith("text:")
 
 
 def test_conditions_about_states():
@@ -365,7 +388,8 @@ REFUSED = [
     ("", "text:1:1: expected a module, found the end of the text [syntax]"),
     (
         "hello",
-        "text:1:1: expected a declaration (dtmc, mdp, const, formula, label, global, module, init or rewards), found 'hello' [syntax]",
+        "text:1:1: expected a declaration (dtmc, mdp, const, formula, label, global, module, init, rewards or system), "
+        "found 'hello' [syntax]",
     ),
     ("ctmc", "text:1:1: 'ctmc': continuous-time Markov chains are not read [unsupported]"),
     ("pomdp", "text:1:1: 'pomdp': partially observable models are not read [unsupported]"),
@@ -504,12 +528,12 @@ REFUSED = [
     ),
     (
         'dtmc "system" m',
-        "text:1:6: expected a declaration (dtmc, mdp, const, formula, label, global, module, init or rewards), "
+        "text:1:6: expected a declaration (dtmc, mdp, const, formula, label, global, module, init, rewards or system), "
         'found "system" [syntax]',
     ),
     (
-        module("x : [0..1]; [] true -> true;", around="system m endsystem"),
-        "text:1:54: 'system' is not read [unsupported]",
+        module("x : [0..1]; [] true -> true;", around="system m m endsystem"),
+        "text:1:63: expected 'endsystem' after the composition, found 'm' [syntax]",
     ),
     (
         module("x : [0..1]; [] true -> true;", around='label "init" = true;'),

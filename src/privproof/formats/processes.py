@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from privproof.errors import FormatError, PrivproofError, ScenarioError
+from privproof.errors import FormatError, ModelError, PrivproofError, ScenarioError
 from privproof.exact import ZERO
 from privproof.formats import fields
 from privproof.formats.documents import Exact, Node, Scalar, Series, Table, file_text, located, read_document
@@ -162,9 +162,9 @@ def _process(root: Table, name: str, *, self_loops: bool) -> DecisionProcess:
     return replace(process, rewards=rewards) if rewards else process
 
 
-def _rewards(node: Node, place: str, process: DecisionProcess) -> dict[str, Rewards]:
+def _rewards(node: Node, place: str, process: DecisionProcess) -> dict[str, Rewards | ModelError]:
     """Rewards by name: of states, and of choices (a state and, in a decision process, an action); 0 where none is given."""
-    result: dict[str, Rewards] = {}
+    result: dict[str, Rewards | ModelError] = {}
     hint = "rewards: {cost: {states: {here: 1}, choices: {here: {go: 1/2}}}}"
     begins = process.choices.tolist()
     for name, entry in fields.table(node, place, hint=hint).items():
@@ -186,7 +186,10 @@ def _rewards(node: Node, place: str, process: DecisionProcess) -> dict[str, Rewa
             for action, gain in fields.table(value, at, hint=hint).items():
                 known_name(str(action), among=own, what="action", place=at)
                 of_choices[own[str(action)]] = fields.number(gain, f"{at}.{action}")
-        result[str(name)] = Rewards.of(of_states, of_choices, place=here)
+        try:
+            result[str(name)] = Rewards.of(of_states, of_choices, place=here)
+        except ModelError as problem:  # of no concern to those who do not ask about them
+            result[str(name)] = problem
     return result
 
 
@@ -312,7 +315,7 @@ def process_document(process: DecisionProcess) -> dict[str, Any]:
     if process.initial:
         result["initial"] = [process.names[s] for s in process.initial]
     if process.rewards:
-        result["rewards"] = {name: _rewards_document(process, rewards) for name, rewards in process.rewards.items()}
+        result["rewards"] = {name: _rewards_document(process, process.reward(name)) for name in process.rewards}
     if process.neighbours:
         sides = [(process.names[s], process.names[t]) for s, t in process.related]
         result["scenario"] = {

@@ -17,7 +17,7 @@ _LEXICON = Lexicon(
 )
 _LONGEST = 20_000
 """A text with more characters is refused before it is read."""
-_LARGEST_COUNT = 10**6
+LARGEST_COUNT = 10**6
 """The largest number of steps in a bound; beyond, the formula is refused."""
 
 
@@ -126,8 +126,8 @@ class Tokens(Cursor):
         """A whole number times a factor, not too large."""
         start = self.token.start
         value = factor * self.whole_number()
-        if value > _LARGEST_COUNT:
-            self.complain(f"{value} is beyond {_LARGEST_COUNT} steps", start)
+        if value > LARGEST_COUNT:
+            self.complain(f"{value} is beyond {LARGEST_COUNT} steps", start)
         return value
 
     def bound(self) -> Bound:
@@ -138,6 +138,8 @@ class Tokens(Cursor):
             self.expect(",")
             high = self.linear()
             self.expect("]")
+            if not low.terms and low.constant < 0:
+                self.complain(f"[{low},{high}] begins {-low.constant} steps before the first", place)
             if not (low.terms or high.terms) and low.constant > high.constant:
                 self.complain(f"[{low},{high}] has no step", place)
             return Bound(low, high)

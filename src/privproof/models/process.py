@@ -11,6 +11,7 @@ lies.  What is then said holds for the true chain, whichever it is.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -101,7 +102,7 @@ class DecisionProcess(Shown):
         initial: the states a run may start in, where the model says so.
         neighbours: pairs of states that must look alike; reflexive and symmetric closure is understood.
         variables: for models that have them, the value of each variable in each state.
-        rewards: what runs collect, by name; the first is meant where none is named.
+        rewards: what runs collect, by name; the first is meant where none is named.  Of rewards that cannot be used, what is wrong.
         missing: what the operator D takes an action for in a state that does not have it.
         name: how reports call the process.
         relies: what it relies on outside the text it was made from, as sentences for the notes of verdicts.
@@ -119,7 +120,7 @@ class DecisionProcess(Shown):
     initial: tuple[int, ...] = ()
     neighbours: tuple[tuple[int, int], ...] = ()
     variables: Mapping[str, Ints] = field(default_factory=dict)
-    rewards: Mapping[str, Rewards] = field(default_factory=dict)
+    rewards: Mapping[str, Rewards | PrivproofError] = field(default_factory=dict)
     missing: Missing = "stay"
     name: str = ""
     relies: tuple[str, ...] = ()
@@ -241,8 +242,15 @@ class DecisionProcess(Shown):
         return name
 
     def reward(self, name: str) -> Rewards:
-        """The rewards that a name, or a number from 1, stands for; without one the first ones."""
-        return self.rewards[self.reward_name(name)]
+        """The rewards that a name, or a number from 1, stands for; without one the first ones.
+
+        Raises:
+            PrivproofError: the model has no such rewards, or they cannot be used.
+        """
+        found = self.rewards[self.reward_name(name)]
+        if isinstance(found, PrivproofError):
+            raise copy(found)
+        return found
 
     def having(self, *, neighbours: Iterable[tuple[int, int]]) -> DecisionProcess:
         """The same process under another neighbour relation."""
@@ -291,7 +299,10 @@ class DecisionProcess(Shown):
             numbers=numbers,
             labels={**extended, REFUSED: marked(here + 1, [here])},
             variables={name: np.append(values, 0) for name, values in self.variables.items()},
-            rewards={name: rewards.extended(actions) for name, rewards in self.rewards.items()},
+            rewards={
+                name: one if isinstance(one, PrivproofError) else one.extended(actions)
+                for name, one in self.rewards.items()
+            },
             missing="refuse",
         )
 

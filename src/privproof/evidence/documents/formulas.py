@@ -81,7 +81,7 @@ def _process(process: DecisionProcess, asked: set[str]) -> dict[str, object]:
         "labels": {label: [int(s) for s in carried.nonzero()[0]] for label, carried in process.labels.items()},
         "neighbours": [list(pair) for pair in process.related],
         **({"missing": process.missing} if process.lacking else {}),
-        **({"rewards": {name: _rewards(process, process.rewards[name]) for name in names}} if names else {}),
+        **({"rewards": {name: _rewards(process, process.reward(name)) for name in names}} if names else {}),
     }
 
 

@@ -92,13 +92,10 @@ class Batches:
         self.fit = sum(self._widths) <= _MOST_BITS
         self._expressions = Expressions(ranges)
         self._stepper = stepper
-        self._alone = [self._command(rule) for rule in stepper.alone]
+        self._alone = [(stepper.alone_number(rule), self._command(rule)) for rule in stepper.alone]
         self._joint = [
-            [
-                [self._command(rule) for rule in system.rules if rule.module == module and rule.action == action]
-                for module in system.partners(action)
-            ]
-            for action in stepper.joint
+            (stepper.number(joint), [[self._command(rule) for rule in rules] for rules in system.commands(joint)])
+            for joint in stepper.joint
         ]
         self._table = _Hashes(most)
 
@@ -138,27 +135,29 @@ class Batches:
         states = States(end - begin, columns)
         keys = self._table.keys(begin, end)
         try:
-            parts = [part for command in self._alone for part in self._by_itself(command, states, columns, keys)]
-            for modules in self._joint:
-                parts += self._together(modules, states, columns, keys)
+            parts = [part for alone in self._alone for part in self._by_itself(*alone, states, columns, keys)]
+            for joint in self._joint:
+                parts += self._together(*joint, states, columns, keys)
         except Trouble:
             raise Unfit from None
         return self._put_together(parts, keys, one)
 
     # ------------------------------------------------------------------------------------------------------- choices
 
-    def _by_itself(self, command: _Command, states: States, columns: Sequence[Ints], keys: Ints) -> Iterator[_Part]:
+    def _by_itself(
+        self, action: int, command: _Command, states: States, columns: Sequence[Ints], keys: Ints
+    ) -> Iterator[_Part]:
         rows = self._enabled(command, states)
         if len(rows):
             numbers, moves = self._branches(command, columns, rows)
-            yield _Part(rows, self._stepper.action(command.rule), keys[rows][:, None] + moves, numbers)
+            yield _Part(rows, action, keys[rows][:, None] + moves, numbers)
 
     def _enabled(self, command: _Command, states: States) -> Ints:
         marks = self._expressions.values(command.guard, states)
         return np.flatnonzero(np.broadcast_to(marks, (states.count,)))
 
     def _together(
-        self, modules: list[list[_Command]], states: States, columns: Sequence[Ints], keys: Ints
+        self, action: int, modules: list[list[_Command]], states: States, columns: Sequence[Ints], keys: Ints
     ) -> Iterator[_Part]:
         """All combinations of commands, one of each module, over the states in which they are enabled."""
         marks: list[list[tuple[_Command, np.ndarray]]] = []
@@ -191,7 +190,7 @@ class Batches:
                     more_numbers, more_moves = branches(*each, rows)
                     numbers = self._products(numbers, more_numbers)
                     moves = (moves[:, :, None] + more_moves[:, None, :]).reshape(len(rows), -1)
-                yield _Part(rows, self._stepper.action(chosen[0][0].rule), keys[rows][:, None] + moves, numbers)
+                yield _Part(rows, action, keys[rows][:, None] + moves, numbers)
                 return
             for command, enabled in marks[turn]:
                 left = rows[enabled[rows]]

@@ -3,6 +3,9 @@
 A line ``guard : value;`` is of states, ``[action] guard : value;`` of every choice by this action.  In a chain the choices of a state are
 taken with equal chances, and what they gain is blended as they are.  A state that only stays because it has no choice of its own gains
 nothing by staying.
+
+Rewards that cannot be used (a negative one, a division by zero, an action that no command has) stand in the way only of those who ask
+about them.
 """
 
 from __future__ import annotations
@@ -63,8 +66,8 @@ class _Column:
 
 def collect(
     system: System, stepper: Stepper, columns: Sequence[Ints], taken: Taken, choices: int
-) -> dict[str, Rewards]:
-    """The rewards of a model, by name.
+) -> dict[str, Rewards | FormatError]:
+    """The rewards of a model, by name; of those that cannot be used, what is wrong with them.
 
     Args:
         system: the model.
@@ -78,8 +81,8 @@ def collect(
     places = states if system.kind == "dtmc" else np.arange(len(states))
     owner = np.arange(count) if system.kind == "dtmc" else states
     among = np.bincount(places, minlength=choices)
-    result: dict[str, Rewards] = {}
-    for name, lines in system.rewards.items():
+
+    def of(lines: Iterable[Gain]) -> Rewards:
         of_states = _Column(np.zeros(count, np.int64), (ZERO,))
         of_choices = _Column(np.zeros(choices, np.int64), (ZERO,))
         for line in lines:
@@ -97,12 +100,19 @@ def collect(
             np.array([numbers[number] for number in column.numbers], np.int64)[column.which]
             for column in (of_states, of_choices)
         ]
-        result[name] = Rewards(listed[0], listed[1], tuple(known))
+        return Rewards(listed[0], listed[1], tuple(known))
+
+    result: dict[str, Rewards | FormatError] = {}
+    for name, lines in system.rewards.items():
+        try:
+            result[name] = of(lines)
+        except FormatError as problem:
+            result[name] = problem
     return result
 
 
 def _numbered(system: System, stepper: Stepper, line: Gain) -> list[int]:
-    known = {rule.action for rule in system.rules}
+    known = {joint.action for joint in system.joints}
     if line.action and line.action not in known:
         system.source.unknown(line.at, "action", line.action, tuple(filter(None, known)))
     if stepper.silence and stepper.silence in known and line.action in ("", stepper.silence):

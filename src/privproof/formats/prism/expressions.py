@@ -1,7 +1,7 @@
 """Expressions of the PRISM language, as they are written: nodes with places, and the reader that makes them.
 
-Precedence is PRISM's, loosest first: ``?:``, ``=>``, ``<=>``, ``|``, ``&``, ``!``, ``= !=``, ``< <= > >=``, ``+ -``,
-``* /``, unary ``-``.
+Precedence is PRISM's, loosest first: ``?:``, ``=>`` (to the right), ``<=>``, ``|``, ``&``, ``!``, ``= !=``, ``< <= > >=``, ``+ -``,
+``* /``, ``^`` (to the right), unary ``-``: so ``-2^2`` is 4.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FUNCTIONS: Mapping[str, tuple[int, int]] = {
 """The functions, with how many arguments they take at least and at most."""
 
 _BINDING = {"=>": 2, "<=>": 3, "|": 4, "&": 5, "=": 7, "!=": 7, "<": 8, "<=": 8, ">": 8, ">=": 8}
-_NOT, _SUM, _PRODUCT = 6, 9, 10
+_NOT, _SUM, _PRODUCT, _POWER = 6, 9, 10, 11
 """How tightly the operators bind that are read by functions of their own, on the scale of `_BINDING`; what is larger binds more."""
 
 
@@ -69,9 +69,12 @@ class ExpressionReader(Tokens):
         """Read a comparison, or what binds tighter: Boolean operators stand in parentheses."""
         return self._binary(_BINDING["="])
 
-    def single(self) -> Node:
-        """Read a literal, a name, a call, or an expression in parentheses."""
-        return self._prefix(_PRODUCT + 1)
+    def sum(self) -> Node:
+        """Read arithmetic: a sum, or what binds tighter.  A name before a parenthesis that is no function stands alone: ``F<=k (b)``."""
+        if self.token.kind == "name" and self.token.text not in FUNCTIONS and self.sees("(", ahead=1):
+            token = self.take()
+            return Node("name", (), token.text, token.start)
+        return self._binary(_SUM)
 
     def _deeper(self) -> None:
         self._depth += 1
@@ -91,6 +94,10 @@ class ExpressionReader(Tokens):
                 left = self._chain(left, "+-", _SUM + 1, at)
             elif sign in "*/" and loosest <= _PRODUCT:
                 left = self._chain(left, "*/", _PRODUCT + 1, at)
+            elif sign == "^" and loosest <= _POWER:
+                left = Node("pow", (left, self._to_the_right(_POWER)), None, at)
+            elif sign == "=>" and loosest <= _BINDING[sign]:
+                left = Node(sign, (left, self._to_the_right(_BINDING[sign])), None, at)
             elif (binding := _BINDING.get(sign, 0)) >= loosest:
                 operands = [left]
                 while self.accept(sign):
@@ -101,6 +108,14 @@ class ExpressionReader(Tokens):
             else:
                 break
         return left
+
+    def _to_the_right(self, binding: int) -> Node:
+        """Read the right operand of an operator that groups to the right."""
+        self.take()
+        self._deeper()
+        right = self._binary(binding)
+        self._depth -= 1
+        return right
 
     def _chain(self, first: Node, signs: str, binding: int, at: int) -> Node:
         operands, before = [first], [signs[0]]
@@ -126,7 +141,7 @@ class ExpressionReader(Tokens):
             self.expected("an expression")
         self._deeper()
         if text == "-":
-            inner = Node("neg", (self._binary(_PRODUCT + 1),), None, at)
+            inner = Node("neg", (self._binary(_POWER + 1),), None, at)
         else:
             inner = Node("!", (self._binary(max(loosest, _NOT)),), None, at)
         self._depth -= 1

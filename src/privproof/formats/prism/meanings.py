@@ -83,7 +83,7 @@ def power(base: Any, exponent: Any, place: str) -> Any:
         )
     if count < 0 and number == 0:
         raise Trouble(place, "division", f"pow({number}, {whole}) divides by zero")
-    return base**count
+    return base**count if isinstance(base, int) and isinstance(exponent, int) else number**count
 
 
 def modulo(left: int, right: int, place: str) -> int:

@@ -11,7 +11,7 @@ What PRISM can ask and this package cannot (games, several objectives) is refuse
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -42,6 +42,7 @@ from privproof.formulas import (
 )
 from privproof.formulas.reading import Reader
 from privproof.formulas.syntax import RESERVED, Count
+from privproof.formulas.tokens import LARGEST_COUNT
 from privproof.models.process import Bools
 
 Aggregate: TypeAlias = Literal[
@@ -53,7 +54,7 @@ _SIGNS = {"+": "sum", "&": "forall", "|": "exists"}
 _UNSUPPORTED = {
     "multi": "several objectives at once",
 }
-_FOREIGN = re.compile(r"[\^{}\\]")
+_FOREIGN = re.compile(r"[{}\\]")
 """Characters of formulas that the language of models does not have: a condition ends before the first of them."""
 _OLD_FILTER = re.compile(r"\{([^{}]*)\}\s*(?:\{\s*(min|max)\s*\}\s*)?\]\s*$")
 
@@ -230,7 +231,7 @@ class _PropertyReader(Reader):
 
     def _condition(self) -> Formula | None:
         begin = self.token.start
-        found = self._expression(single=False)
+        found = self._expression(ExpressionReader.comparison)
         if found is None or found[1].kind != "bool":
             return None
         node, meaning, end = found
@@ -260,32 +261,39 @@ class _PropertyReader(Reader):
 
     def count(self) -> Count:
         """A number of steps, which may be computed from constants of the model."""
+        found = self._steps()
+        return super().count() if found is None else found
+
+    def linear(self) -> Count:
+        """An end of a range of steps, which may be computed from constants of the model."""
+        found = self._steps()
+        return super().linear() if found is None else found
+
+    def _steps(self) -> Count | None:
         start = self.token.start
         value = self._constant()
         if value is None:
-            return super().count()
+            return None
         if value.q != 1 or value < 0:
             self.complain(f"{value} is no number of steps", start)
+        if value > LARGEST_COUNT:
+            self.complain(f"{value} is beyond {LARGEST_COUNT} steps", start)
         return Count(int(value.p))
 
     def number(self) -> Rational:
-        """An exact number, which may be a constant of the model."""
-        if self.token.kind == "number":
-            return super().number()
+        """An exact number, which may be computed from constants of the model."""
         value = self._constant()
         return super().number() if value is None else value
 
     def _constant(self) -> Rational | None:
-        """The value of a constant of the model, or of what is computed from such in parentheses, if one comes."""
-        if self.token.kind == "number":
-            return None
-        found = self._expression(single=True)
+        """The value of what is computed from numbers and constants of the model, if such comes."""
+        found = self._expression(ExpressionReader.sum)
         if found is None or found[1].op != "const" or found[1].kind == "bool":
             return None
         self._pass(found[2])
         return rational(found[1].value)
 
-    def _expression(self, *, single: bool) -> tuple[Node, Meaning, int] | None:
+    def _expression(self, read: Callable[[ExpressionReader], Node]) -> tuple[Node, Meaning, int] | None:
         """What the language of models reads from here on, and where it ends; None where that is nothing, or no condition on states."""
         if self.token.kind not in ("name", "number", "mark"):
             return None
@@ -293,7 +301,7 @@ class _PropertyReader(Reader):
         foreign = _FOREIGN.search(self.text, begin)
         try:
             reader = ExpressionReader(self._source, begin=begin, end=None if foreign is None else foreign.start())
-            node = reader.single() if single else reader.comparison()
+            node = read(reader)
             if any(name in self.scope or name in RESERVED for name in names_in(node)):
                 return None
             return node, self._names.meaning(node), reader.token.start if reader.token.text else reader.token.end

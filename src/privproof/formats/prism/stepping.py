@@ -12,6 +12,7 @@ from itertools import product
 from typing import TypeAlias
 
 from privproof.formats.prism.coding import Code, used
+from privproof.formats.prism.composing import Joint
 from privproof.formats.prism.meanings import Meaning, Trouble
 from privproof.formats.prism.system import Outcome, Rule, System
 from privproof.formats.prism.tables import Index, Numbers, Probabilities, State
@@ -35,19 +36,25 @@ class Stepper:
     Attributes:
         actions: the names of the actions, in the order of the text.
         alone: the commands that one module takes by itself, in the order in which a state's choices by them stand.
-        joint: the actions that several modules share; choices by them stand behind.
+        joint: what several modules do at once; choices by it stand behind.
     """
 
     def __init__(self, system: System, index: Index, numbers: Numbers) -> None:
         self._system, self._index, self._numbers = system, index, numbers
         self._code = Code()
         self._code.names |= {"index": index, "plus": numbers.plus, "outside": self._outside, "together": self._together}
-        silent = {rule.module for rule in system.rules if not rule.action}
-        self._silent = {module: _SILENT_OF + module if len(silent) > 1 else SILENT for module in silent}
-        self.actions = list(dict.fromkeys(map(self._name, system.rules)))
+        silent = {_partners(joint) for joint in system.joints if not joint.action}
+        self._silent = {partners: _SILENT_OF + partners if len(silent) > 1 else SILENT for partners in silent}
+        by_part: dict[tuple[str, str], list[Joint]] = {}
+        for joint in system.joints:
+            for part in joint.parts:
+                by_part.setdefault(part, []).append(joint)
+        ordered = [joint for rule in system.rules for joint in by_part.get((rule.module, rule.action), ())]
+        self.actions = list(dict.fromkeys(map(self._name, ordered)))
         self._number = {action: number for number, action in enumerate(self.actions)}
+        self._alone = {joint.parts[0]: self.number(joint) for joint in system.joints if len(joint.parts) == 1}
         self._unpack = "    " + ", ".join(f"v{slot}" for slot in range(len(system.slots))) + ", = state\n"
-        alone = [rule for rule in system.rules if len(system.partners(rule.action)) < 2]
+        alone = [rule for rule in system.rules if (rule.module, rule.action) in self._alone]
         self._pivot = _pivot(alone)
         self._by_value: dict[int, list[Rule]] = {}
         self._plain: dict[int, list[tuple[int, Probabilities, Rule]]] = {}
@@ -57,10 +64,10 @@ class Stepper:
             if value is None:
                 rest.append(rule)
             elif self._is_plain(rule):
-                self._plain.setdefault(value, []).append((self._number[self._name(rule)], self._fixed(rule), rule))
+                self._plain.setdefault(value, []).append((self.alone_number(rule), self._fixed(rule), rule))
             else:
                 self._by_value.setdefault(value, []).append(rule)
-        self.joint = list(dict.fromkeys(rule.action for rule in system.rules if len(system.partners(rule.action)) > 1))
+        self.joint = list(dict.fromkeys(joint for joint in ordered if len(joint.parts) > 1))
         self.alone = [rule for rules in self._by_value.values() for rule in rules]
         self.alone += [rule for rules in self._plain.values() for _, _, rule in rules] + rest
         self._general = self._step(rest, self.joint) if rest or self.joint else None
@@ -92,9 +99,9 @@ class Stepper:
         names = set(self._silent.values()) if not action else {action}
         return [number for name, number in self._number.items() if name in names]
 
-    def _name(self, rule: Rule) -> str:
-        """What the choices of a command are called: its action, or its module, so that one name means the same in all states."""
-        return rule.action or self._silent[rule.module]
+    def _name(self, joint: Joint) -> str:
+        """What choices are called: by their action, or by the modules, so that one name means the same in all states."""
+        return joint.action or self._silent[_partners(joint)]
 
     def _is_plain(self, rule: Rule) -> bool:
         """Whether a command asks for one value only and gives constants only, so that no code is needed for it."""
@@ -107,9 +114,13 @@ class Stepper:
             for outcome in rule.outcomes
         )
 
-    def action(self, rule: Rule) -> int:
-        """The number of the action of a command's choices."""
-        return self._number[self._name(rule)]
+    def number(self, joint: Joint) -> int:
+        """The number of the action of choices."""
+        return self._number[self._name(joint)]
+
+    def alone_number(self, rule: Rule) -> int:
+        """The number of the action of a command that its module takes by itself."""
+        return self._alone[rule.module, rule.action]
 
     def probabilities(self, rule: Rule) -> tuple[list[int], Probabilities]:
         """The probabilities of a command's branches, by the values of some variables: by the value itself where it is one."""
@@ -149,7 +160,7 @@ class Stepper:
                 row[i] = plus[row[i], number] if i in row else number
         return row
 
-    def _step(self, rules: Sequence[Rule], joint: Sequence[str]) -> Step:
+    def _step(self, rules: Sequence[Rule], joint: Sequence[Joint]) -> Step:
         functions: list[str] = []
         lines = ["def step(state, found):\n", self._unpack]
         for rule in rules:
@@ -158,9 +169,9 @@ class Stepper:
                 new = ", ".join(self._changed(outcome, indent, lines))
                 lines.append(f"{indent}i = index[{new},]\n")
                 lines.append(f"{indent}row[i] = plus[row[i], {given}] if i in row else {given}\n")
-            lines.append(f"        found.append(({self._number[self._name(rule)]}, row))\n")
-        for action in joint:
-            self._joint(action, functions, lines)
+            lines.append(f"        found.append(({self.alone_number(rule)}, row))\n")
+        for each in joint:
+            self._joint(each, functions, lines)
         lines.append("    return\n")
         step: Step = self._code.compiled("".join(functions + lines), "step")
         return step
@@ -200,28 +211,27 @@ class Stepper:
             new[number] = text
         return new
 
-    def _joint(self, action: str, functions: list[str], lines: list[str]) -> None:
-        """Write the lines of an action that several modules share: which commands are enabled, then all combinations."""
-        modules = self._system.partners(action)
+    def _joint(self, joint: Joint, functions: list[str], lines: list[str]) -> None:
+        """Write the lines of what several modules do at once: which commands are enabled, then all combinations."""
+        modules = [module for module, _ in joint.parts]
         position: dict[int, int] = {}
         for module in modules:
             for number, slot in enumerate(self._system.slots):
                 if slot.module == module:
                     position[number] = len(position)
-        for turn, module in enumerate(modules):
+        for turn, (module, rules) in enumerate(zip(modules, self._system.commands(joint), strict=True)):
             own = [number for number, slot in enumerate(self._system.slots) if slot.module == module]
             lines.append(f"    m{turn} = []\n")
-            for rule in self._system.rules:
-                if rule.module == module and rule.action == action:
-                    name = f"b{len(self._code.names)}_{len(functions)}"
-                    functions.append(f"def {name}(state):\n{self._unpack}    if True:\n        found = []\n")
-                    for outcome, given, indent in self._branches(rule, functions):
-                        new = self._changed(outcome, indent, functions)
-                        values = "".join(f"{new[number]}, " for number in own)
-                        functions.append(f"{indent}found.append(({given}, ({values})))\n")
-                    functions.append("        return found\n")
-                    earlier = f"m{turn - 1} and " if turn else ""
-                    lines.append(f"    if {earlier}{self._code.expression(rule.guard)}: m{turn}.append({name})\n")
+            for rule in rules:
+                name = f"b{len(self._code.names)}_{len(functions)}"
+                functions.append(f"def {name}(state):\n{self._unpack}    if True:\n        found = []\n")
+                for outcome, given, indent in self._branches(rule, functions):
+                    new = self._changed(outcome, indent, functions)
+                    values = "".join(f"{new[number]}, " for number in own)
+                    functions.append(f"{indent}found.append(({given}, ({values})))\n")
+                functions.append("        return found\n")
+                earlier = f"m{turn - 1} and " if turn else ""
+                lines.append(f"    if {earlier}{self._code.expression(rule.guard)}: m{turn}.append({name})\n")
         place = f"place{len(self._code.names)}_{len(functions)}"
         result = "".join(
             f"t[{position[number]}], " if number in position else f"v{number}, "
@@ -229,7 +239,7 @@ class Stepper:
         )
         functions.append(f"def {place}(state, t):\n{self._unpack}    return ({result})\n")
         enabled = ", ".join(f"m{turn}" for turn in range(len(modules)))
-        given = f"{self._number[action]}, ({enabled},), {place}"
+        given = f"{self.number(joint)}, ({enabled},), {place}"
         lines.append(f"    if m{len(modules) - 1}: together(state, found, {given})\n")
 
     def _outside(self, place: str, slot: int, value: int) -> None:
@@ -260,6 +270,10 @@ class Stepper:
                 i = index[place(state, values)]
                 row[i] = plus[row[i], p] if i in row else p
             found.append((action, row))
+
+
+def _partners(joint: Joint) -> str:
+    return "|".join(module for module, _ in joint.parts)
 
 
 def is_silent(action: str) -> bool:

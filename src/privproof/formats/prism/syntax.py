@@ -1,7 +1,6 @@
 """A PRISM model as it is written: declarations, modules and commands, read by recursive descent.
 
-What is outside the language that this package reads (continuous time, games, ``system ... endsystem``, intervals of probabilities) is
-refused by name.
+What is outside the language that this package reads (continuous time, games, intervals of probabilities) is refused by name.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from privproof.formats.prism.composing import Term, read_term
 from privproof.formats.prism.expressions import FUNCTIONS, ExpressionReader, Node
 from privproof.formats.prism.tokens import Source
 
@@ -103,6 +103,7 @@ class Text:
     modules: dict[str, Module] = field(default_factory=dict)
     rewards: dict[str, tuple[RewardItem, ...]] = field(default_factory=dict)
     start: Node | None = None
+    systems: dict[str, Term] = field(default_factory=dict)
     remarks: tuple[tuple[int, str], ...] = ()
     declared: dict[str, int] = field(default_factory=dict)
 
@@ -148,15 +149,14 @@ class _Reader(ExpressionReader):
                     text.source.refuse(at, "twice", "there are two init ... endinit blocks", hint="join them by |")
                 text.start = self.expression()
                 self.expect("endinit", after="the condition of the initial states")
-            elif word in ("system", "observables", "observable", "invariant", "player"):
-                text.source.refuse(
-                    at,
-                    "unsupported",
-                    f"'{word}' is not read",
-                    hint="all modules run in parallel and synchronise on their common actions" * (word == "system"),
-                )
+            elif self.accept("system"):
+                self._system(at)
+            elif word in ("observables", "observable", "invariant", "player"):
+                text.source.refuse(at, "unsupported", f"'{word}' is not read")
             else:
-                self.expected("a declaration (dtmc, mdp, const, formula, label, global, module, init or rewards)")
+                self.expected(
+                    "a declaration (dtmc, mdp, const, formula, label, global, module, init, rewards or system)"
+                )
         if not text.modules:
             self.expected("a module", hint="module m ... endmodule")
         text.kind = text.kind or "mdp"  # as PRISM has it
@@ -229,6 +229,18 @@ class _Reader(ExpressionReader):
             items.append(RewardItem(action, guard, self.expression(), begin))
             self.expect(";", after="the reward")
         listed[name] = tuple(items)
+
+    def _system(self, at: int) -> None:
+        """A composition of the modules; those with a name are parts of others."""
+        listed = self._model.systems
+        name = ""
+        if self.token.kind == "label" and not any(self.sees(sign, ahead=1) for sign in ("|", "/", "{", "endsystem")):
+            name = self.label()
+        if name in listed:
+            called = f"two systems {name!r}" if name else "two system ... endsystem blocks without a name"
+            self._model.source.refuse(at, "twice", f"there are {called}", hint='name one: system "part" ... endsystem')
+        listed[name] = read_term(self)
+        self.expect("endsystem", after="the composition")
 
     def _variable(self) -> Variable:
         at = self.token.start

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from privproof.exact import Rational, rational
+from privproof.formats.prism.composing import Joint, compose
 from privproof.formats.prism.expressions import Node, parse_expression
 from privproof.formats.prism.meanings import Meaning, Scope, constant
 from privproof.formats.prism.syntax import Command, Constant, Module, RewardItem, Text
@@ -73,7 +74,7 @@ class System:
         scope: what names mean outside of modules.
         slots: the variables in the order of their declarations.
         rules: the commands of all modules.
-        alphabets: for every module its actions.
+        joints: what modules do at once.
         start: the condition of the initial states; without, the initial values.
         start_at: where that condition stands.
         labels: the conditions of the labels.
@@ -86,7 +87,7 @@ class System:
     scope: Scope
     slots: tuple[Slot, ...]
     rules: tuple[Rule, ...]
-    alphabets: Mapping[str, frozenset[str]]
+    joints: tuple[Joint, ...]
     start: Meaning | None
     start_at: int
     labels: Mapping[str, Meaning]
@@ -98,16 +99,15 @@ class System:
         """Whether a variable has no bounds."""
         return any(slot.high == _LARGEST_VALUE for slot in self.slots)
 
-    def partners(self, action: str) -> tuple[str, ...]:
-        """The modules that take part in an action; none in the silent one."""
-        return self._partners.get(action, ())
+    def commands(self, joint: Joint) -> list[list[Rule]]:
+        """For every module that takes part in a joint the commands that it may take."""
+        return [self._by_part[part] for part in joint.parts]
 
     @cached_property
-    def _partners(self) -> Mapping[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
-        for module, alphabet in self.alphabets.items():
-            for action in alphabet:
-                found[action] = (*found.get(action, ()), module)
+    def _by_part(self) -> Mapping[tuple[str, str], list[Rule]]:
+        found: dict[tuple[str, str], list[Rule]] = {}
+        for rule in self.rules:
+            found.setdefault((rule.module, rule.action), []).append(rule)
         return found
 
 
@@ -130,12 +130,12 @@ def system(text: Text, given: Mapping[str, str]) -> System:
     for name, node in text.formulas.items():
         scope.meaning(Node("name", (), name, node.at))
     rules: list[Rule] = []
-    alphabets: dict[str, frozenset[str]] = {}
-    for module in text.modules.values():
-        alphabets[module.name] = frozenset(command.action for command in module.commands if command.action)
+    own = {module.name: [command.action for command in module.commands] for module in text.modules.values()}
+    joints = compose(text.source, text.systems, own)
+    shared = {part for joint in joints if len(joint.parts) > 1 for part in joint.parts}
     for module in text.modules.values():
         inside = replace(scope, names=module.names, _known={}) if module.names else scope
-        synchronising = {a for a in alphabets[module.name] if sum(a in other for other in alphabets.values()) > 1}
+        synchronising = {action for name, action in shared if name == module.name}
         rules += [_rule(command, module, inside, slots, synchronising) for command in module.commands]
     return System(
         text.source,
@@ -143,7 +143,7 @@ def system(text: Text, given: Mapping[str, str]) -> System:
         scope,
         slots,
         tuple(rules),
-        alphabets,
+        joints,
         None if text.start is None else scope.condition(text.start, "what init ... endinit holds"),
         0 if text.start is None else text.start.at,
         {name: scope.condition(node, f'the label "{name}"') for name, (node, _) in text.labels.items()},

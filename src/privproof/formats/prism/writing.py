@@ -89,8 +89,8 @@ def _lines(process: DecisionProcess) -> Iterator[str]:
         if '"' in label or "\n" in label or not label:
             raise FormatError("label", f"the label {label!r} cannot be written in PRISM", hint="rename the label")
         yield f'label "{label}" = {_condition(marks)};\n'
-    for name, rewards in process.rewards.items():
-        yield f'\nrewards "{name}"\n{"".join(_rewards(process, rewards, actions))}endrewards\n'
+    for name in process.rewards:
+        yield f'\nrewards "{name}"\n{"".join(_rewards(process, process.reward(name), actions))}endrewards\n'
     if process.related:
         yield "\n"
     for left, right in process.related:
