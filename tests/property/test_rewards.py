@@ -256,4 +256,4 @@ def test_rewards_in_files_that_are_wrong(tmp_path, given, message):
     text = f"kind: mdp\nstates: [here]\nactions: [go]\ntransitions: {{here: {{go: {{here: 1}}}}}}\nrewards: {given}\n"
     (tmp_path / "model.yaml").write_text(text)
     with pytest.raises(PrivproofError, match=message):
-        read_process(tmp_path / "model.yaml")
+        read_process(tmp_path / "model.yaml").reward("cost")
