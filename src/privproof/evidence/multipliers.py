@@ -377,9 +377,11 @@ class _Clashes:
 
     def _multiplied(self, core: Sequence[int]) -> tuple[tuple[int, Rational], ...] | None:
         """The multipliers of rows that clash, where there is one dependence between them: so it is if none may be left out."""
-        rows = [self.numbers.row(literal) for literal in core]
-        variables = sorted({n for row in rows if row is not None for n, _ in row.form.parts})
-        columns = [dict(row.form.parts) for row in rows if row is not None]
+        columns = [dict(row.form.parts) for row in map(self.numbers.row, core) if row is not None]
+        found = _followed(columns)
+        if found is not None:
+            return None if min(found) < 0 else tuple((k, x) for k, x in zip(core, found, strict=True) if x > 0)
+        variables = sorted({n for column in columns for n in column})
         matrix = flint.fmpq_mat(len(variables), len(core), [c.get(n, ZERO) for n in variables for c in columns])
         reduced, rank = matrix.rref()
         if rank != len(core) - 1:
@@ -393,6 +395,39 @@ class _Clashes:
         if any(x < 0 for x in solution):
             return None
         return tuple((literal, x) for literal, x in zip(core, solution, strict=True) if x > 0)
+
+
+def _followed(columns: Sequence[dict[int, Rational]]) -> list[Rational] | None:
+    """The only multipliers, up to a factor, under which rows add up to 0, where one follows from the other; None where they do not.
+
+    A variable whose multipliers are known but for one tells that one; most rows that clash are a chain of that kind.
+    """
+    places: dict[int, list[int]] = {}
+    for k, column in enumerate(columns):
+        for n in column:
+            places.setdefault(n, []).append(k)
+    found: list[Rational | None] = [None] * len(columns)
+    found[0] = ONE
+    left = {n: len(at) for n, at in places.items()}
+    waiting = [0]
+    while waiting:
+        for n in columns[waiting.pop()]:
+            left[n] -= 1
+            if left[n] > 1:
+                continue
+            total, missing = ZERO, None
+            for k in places[n]:
+                known = found[k]
+                if known is None:
+                    missing = k
+                else:
+                    total += known * columns[k][n]
+            if missing is not None:
+                found[missing] = -total / columns[missing][n]
+                waiting.append(missing)
+            elif total != 0:
+                return None
+    return None if any(each is None for each in found) else [each for each in found if each is not None]
 
 
 def _number(value: Rational, context: Any) -> Any:
