@@ -37,6 +37,8 @@ def patience(most: float) -> float:
 def selected(cases: Iterable[object], kept: int) -> list[object]:
     """The cases of a sweep, for ``parametrize``: so many of them, evenly spread, in the suite; otherwise all, the others as slow.
 
+    A case is one value, or a tuple of one for each name.
+
     A test that is slow as a whole takes one: the suite would collect the others only to leave them out.
     """
     found = list(cases)
@@ -78,4 +80,4 @@ def diagonal(sizes: Sequence[int]) -> set[tuple[int, ...]]:
 def _slow(case: object) -> ParameterSet:
     if isinstance(case, ParameterSet):
         return pytest.param(*case.values, id=case.id, marks=[*case.marks, pytest.mark.slow])
-    return pytest.param(case, marks=pytest.mark.slow)
+    return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)

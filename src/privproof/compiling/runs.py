@@ -30,6 +30,7 @@ from privproof.language.catching import watching_errors
 from privproof.language.compiled import watching_calls
 from privproof.language.frames import refusing_kinds
 from privproof.language.inputs import Input, as_given
+from privproof.language.laws import TRUNCATED
 from privproof.language.mechanism import ADD_REMOVE, Mechanism, call_by_name, related_by
 from privproof.language.randomness import Chance
 from privproof.language.recognition import inexact, recognised, substitute
@@ -100,6 +101,17 @@ class Runs:
         """Whether noise is drawn whose probabilities are enclosed in balls: Gaussian noise, or noise of another shape."""
         exact = ("laplace", "exponential", "geometric", "uniform")
         return any(noise.kind not in exact for tree in self.trees for leaf in tree for noise in leaf.noises)
+
+    @property
+    def tests_truncated(self) -> bool:
+        """Whether truncated noise is compared: a test may be certain where the data have gone far enough."""
+        return any(
+            isinstance(atom, int) and leaf.noises[atom].kind == TRUNCATED
+            for tree in self.trees
+            for leaf in tree
+            for test in leaf.tests
+            for atom in test.form.terms
+        )
 
     @property
     def closed(self) -> bool:

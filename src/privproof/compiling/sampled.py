@@ -21,12 +21,15 @@ from privproof.language.inputs import NORMS, Input, is_near
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import Constant, Operation
 from privproof.language.walking import reads, statements, within
+from privproof.scenarios.programs import is_truncated
 
 Data: TypeAlias = "dict[str, Any]"
 """The arguments of one run, by name: values, and tuples for lists."""
 
 _LEVELS = 4
 """Levels that are tried: each is run with all its neighbours."""
+_LEVELS_OF_ENDS = 16
+"""The same beside truncated noise: three constants have nine sums and differences, and one of these is where a test becomes certain."""
 _DECIDING = ("<", "<=", ">", ">=", "==", "!=", "min", "max", "abs", "//", "%")
 """Operations by which the level of data tells more than their changes do."""
 _PAIRED = 4
@@ -62,8 +65,11 @@ def root_part(count: int) -> Fraction:
 def sampled_pairs(mechanism: Mechanism, size: int | None) -> list[tuple[Data, Data]]:
     """Some data sets of a size, each with some neighbours of its."""
     relation = mechanism.neighbours
+    most = _LEVELS
     try:
         constants = [Fraction(1), *spoken_constants(mechanism)] if _decides(mechanism) else []
+        if constants and is_truncated(mechanism):
+            constants, most = [*_ends(constants), *constants], _LEVELS_OF_ENDS
     except LanguageError:
         constants = [Fraction(1)]
     entries: list[tuple[str, Input]] = []
@@ -73,7 +79,7 @@ def sampled_pairs(mechanism: Mechanism, size: int | None) -> list[tuple[Data, Da
     private = [k for k, (_, declared) in enumerate(entries) if not declared.public]
     found: list[tuple[Data, Data]] = []
     furthest = find_worst_change(mechanism, size)
-    levels = islice(dict.fromkeys((Fraction(0), *reversed(constants))), _LEVELS)
+    levels = islice(dict.fromkeys((Fraction(0), *reversed(constants))), most)
     for level in levels:
         base = tuple(_nearest(declared, level) for _, declared in entries)
         patterns = _changes(str(relation), [entries[k][1] for k in private])
@@ -85,6 +91,11 @@ def sampled_pairs(mechanism: Mechanism, size: int | None) -> list[tuple[Data, Da
             if are_near(mechanism, one, other) and (one, other) not in found:
                 found.append((one, other))
     return found
+
+
+def _ends(constants: Sequence[Fraction]) -> list[Fraction]:
+    """Sums and differences of constants: where noise of a bound just reaches a threshold, and a test becomes certain."""
+    return [sign * one + other for one in constants for other in constants for sign in (1, -1)]
 
 
 def _decides(mechanism: Mechanism) -> bool:

@@ -51,6 +51,8 @@ _SECONDS = 3.0
 """Where no size is asked for, a further size is tried if those before took less than this, times the growth from one to the next."""
 _LARGEST_SIZE = 4
 """Where no size is asked for, no larger one is tried."""
+_LARGEST_TRUNCATED = 8
+"""The same beside truncated noise: a test of a count becomes certain only where the count has passed a threshold by the bound."""
 _ROUNDING = Fraction(1, 10**9)
 """A claim that is missed by less than this is missed because floats are rounded, as a rule, and that is said."""
 _FAR = (0, 4, 16, 64)
@@ -101,7 +103,7 @@ def all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, Ru
     shortest = 0 if mechanism.neighbours == ADD_REMOVE else 1
     sizes: tuple[int, ...] = (0,) if shortest == 0 else ()
     before = 0.0
-    while not sizes or sizes[-1] < _LARGEST_SIZE:
+    while not sizes or sizes[-1] < _largest(found):
         larger = (*sizes, sizes[-1] + 1 if sizes else shortest)
         monitor.listen(Progress(f"running {mechanism.name} at size {larger[-1]}"))
         begun = time.perf_counter()
@@ -118,6 +120,11 @@ def all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, Ru
         before = taken
     assert found is not None
     return replace(question, sizes=sizes), found
+
+
+def _largest(found: Runs | None) -> int:
+    further = found is not None and not found.sampled and found.tests_truncated
+    return _LARGEST_TRUNCATED if further else _LARGEST_SIZE
 
 
 class _Deciding(Deciding):

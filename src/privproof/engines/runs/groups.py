@@ -22,8 +22,8 @@ from privproof.engines.integrals.sums import geometric_probability
 from privproof.engines.laplace.events import halfspace
 from privproof.engines.runs.likelihoods import Move
 from privproof.errors import LanguageError
-from privproof.exact import ZERO, Rational, rational
-from privproof.language.laws import WHOLE
+from privproof.exact import ONE, ZERO, Rational, rational
+from privproof.language.laws import TRUNCATED, WHOLE
 from privproof.language.linear import Linear, Opaque
 from privproof.language.scripts import Test
 from privproof.language.trees import Leaf, part_key
@@ -130,11 +130,20 @@ def way_probability(leaf: Leaf, tests: Iterable[Test]) -> arb:
         alphas = [leaf.noises[j].scale for j in geometric]
         result *= arb(rational(geometric_probability(alphas, moved, [False] * len(moved))))
     others = [form for form in forms if not whole & form.terms.keys()]
-    unknown = {leaf.noises[atom].kind for form in others for atom in form.terms} - set(CONTINUOUS)  # type: ignore[index]
+    tested = sorted({atom for form in others for atom in form.terms}, key=str)
+    unknown = {leaf.noises[atom].kind for atom in tested} - {*CONTINUOUS, TRUNCATED}  # type: ignore[index]
     if unknown:
         raise LanguageError("integral", f"{min(unknown)} noise is compared", hint="show the number, and compare later")
+    kinds = [noise.kind if noise.kind in CONTINUOUS else "gaussian" for noise in leaf.noises]
+    for atom in tested:
+        noise = leaf.noises[atom]  # type: ignore[index]
+        if noise.kind == TRUNCATED:  # Laplace noise, given that it is within its bound
+            [bound] = noise.more
+            kinds[atom] = "laplace"  # type: ignore[index]
+            others += [Linear({atom: ONE}, bound), Linear({atom: -ONE}, bound)]
+            result /= -(-arb(bound / noise.scale)).expm1()
     return result * _continuous(
-        tuple((noise.kind if noise.kind in CONTINUOUS else "gaussian", noise.scale) for noise in leaf.noises),
+        tuple((kind, noise.scale) for kind, noise in zip(kinds, leaf.noises, strict=True)),
         tuple((tuple(sorted(form.terms.items(), key=str)), form.constant) for form in others),
     )
 

@@ -22,7 +22,7 @@ from privproof.evidence.checker.programs.trees import WHOLE, Linear
 from privproof.evidence.checker.runs.moved import Moved
 from privproof.evidence.checker.runs.sums import likelihood
 from privproof.evidence.checker.runs.ways import Done, Law, Leaf, Part, Tree
-from privproof.exact import ZERO, Rational
+from privproof.exact import ONE, ZERO, Rational
 
 BITS = 128
 """The precision of balls: finer than that of what is claimed with balls, so that rounding refuses nothing."""
@@ -111,12 +111,21 @@ def probability_of(leaf: Leaf, also: tuple[Linear, ...], place: str) -> arb:
     elif whole:
         alone = Leaf(leaf.noises, (), leaf.shape, ())
         result *= likelihood(alone, whole, Integrator(), place).ball(1, BITS)
-    numbers = [j for j, law in enumerate(leaf.noises) if law[0] in KINDS]
-    order = {j: k for k, j in enumerate(numbers)}
-    if any(j not in order for form in rest for j, _ in form.factors):
-        refuse("noise of two kinds is compared", place)
-    inequalities = [({order[j]: c for j, c in form.factors}, form.constant) for form in rest]
-    return result * forest_probability([leaf.noises[j][:2] for j in numbers], inequalities, place)
+    tested = {j for form in rest for j, _ in form.factors}
+    laws = [law[:2] for law in leaf.noises]
+    inequalities = [(dict(form.factors), form.constant) for form in rest]
+    for j in sorted(tested):
+        kind, scale, *more = leaf.noises[j]
+        if kind == "truncated_laplace":  # Laplace noise, given that it is within its bound
+            [bound] = more
+            laws[j] = ("laplace", scale)
+            inequalities += [({j: ONE}, bound), ({j: -ONE}, bound)]
+            result /= -(-arb(bound / scale)).expm1()
+        elif kind not in KINDS:
+            refuse("noise of two kinds is compared", place)
+    order = {j: k for k, j in enumerate(sorted(tested))}
+    renamed = [({order[j]: c for j, c in factors.items()}, constant) for factors, constant in inequalities]
+    return result * forest_probability([laws[j] for j in order], renamed, place)
 
 
 def matched(left: Observed, right: Observed) -> Iterator[tuple[Seen, Seen | None]]:
