@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.compiling import mechanism_process
 from privproof.compiling.posing import bare, mechanism_with, pose_question
@@ -16,12 +16,7 @@ from privproof.engines.sampling.runnable import Runnable
 from privproof.errors import PrivproofError, QuestionError, nearest
 from privproof.exact import fraction
 from privproof.formats import read_document, read_question
-from privproof.formats.documents import Scalar
-from privproof.formats.prior_files import read_prior
-from privproof.formats.prism.properties import Aggregate, Property, read_property
-from privproof.formats.prism.property_files import SUFFIXES as PROPERTIES
-from privproof.formats.prism.property_files import read_properties
-from privproof.formats.processes import OURS, PRISM, has_enclosures, read_prism_model, read_process, related
+from privproof.formats.documents import OURS, PRISM, Scalar
 from privproof.formats.python_files import (
     STANDARD_INPUT,
     STANDARD_INPUT_FILE,
@@ -31,7 +26,6 @@ from privproof.formats.python_files import (
     run_file,
     running,
 )
-from privproof.formulas import WrittenFormula, read_formula
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
@@ -41,6 +35,10 @@ from privproof.scenarios import (
     Band,
     Chain,
 )
+
+if TYPE_CHECKING:
+    from privproof.formats.prism.properties import Aggregate, Property
+    from privproof.formulas import WrittenFormula
 
 
 def load(
@@ -126,6 +124,8 @@ def load_priors(target: str) -> tuple[Chain, ...] | tuple[Band, ...]:
     if path.suffix not in SUFFIXES:
         if name is not None:
             raise QuestionError("name", "a file holds one class of priors", place=target, hint=str(path))
+        from privproof.formats.prior_files import read_prior  # here and below: what mechanisms do not need
+
         return read_prior(path)
     found, name = _found(path, name)
     with running(path, f"{path}:{name}"):
@@ -155,6 +155,8 @@ def load_process(
 
     A Python file holds a process, a function that returns one, or a mechanism, which is made into a chain.
     """
+    from privproof.formats.processes import read_process, related
+
     path, name = _split(target)
     settings = settings or {}
     if path.suffix not in SUFFIXES:
@@ -227,6 +229,12 @@ def load_formulas(
         self_loops: let a state without a transition stay where it is.
         rounded: of a DRN file, divide rows that miss the sum 1 by rounding by their sum.
     """
+    from privproof.formats.prism.properties import read_property
+    from privproof.formats.prism.property_files import SUFFIXES as PROPERTIES
+    from privproof.formats.prism.property_files import read_properties
+    from privproof.formats.processes import read_prism_model
+    from privproof.formulas import read_formula
+
     path, name = _split(target)
     file = read_properties(asked) if Path(asked).suffix.lower() in PROPERTIES and Path(asked).is_file() else None
     if only is not None and file is None:
@@ -290,6 +298,8 @@ def is_process(target: str, out: Path) -> bool:
         return True
     if path.suffix.lower() not in OURS:
         return False
+    from privproof.formats.processes import has_enclosures
+
     document = read_document(path)
     return document.get(Scalar("kind")) == "mdp" or has_enclosures(document)
 

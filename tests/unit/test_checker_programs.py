@@ -17,7 +17,7 @@ from privproof.evidence.checker.integrals import probabilities as integrals
 from privproof.evidence.checker.integrals.probabilities import Integrator
 from privproof.evidence.checker.integrals.rings import Unresolved
 from privproof.evidence.checker.outcomes import Accepted, Limits, Refusal, Rejected
-from privproof.evidence.checker.programs import check_program
+from privproof.evidence.checker.programs.checking import check_program
 from privproof.evidence.checker.programs.invariants import read_invariant
 from privproof.evidence.checker.programs.terms import BOOL, INT, REAL, Symbol
 from privproof.exact import rational

@@ -7,6 +7,7 @@ goes elsewhere, and a copy of the worker that the file makes cannot speak for it
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -44,6 +45,8 @@ WHY = "\N{MATHEMATICAL LEFT ANGLE BRACKET}why\N{MATHEMATICAL RIGHT ANGLE BRACKET
 
 _USAGE = typer.BadParameter.__mro__[2]
 """The base of what typer raises about a command line that is none."""
+_YOUNG = 50_000
+"""Objects that are made between two searches for garbage: modules, trees and laws live to the end, and 700 would be looked at too often."""
 _SELDOM = 0.05
 """Seconds between two messages about progress."""
 
@@ -259,6 +262,7 @@ def work(application: Callable[[], typer.Typer], pipe: int, begun: float) -> Non
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = said  # type: ignore[misc]
     _worker = Worker(pipe, begun, said)
     signal.signal(signal.SIGINT, _worker.interrupt)
+    gc.set_threshold(_YOUNG)
     try:
         limit_memory()
     except PrivproofError as error:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 from itertools import groupby
 from unicodedata import east_asian_width
-from xml.sax.saxutils import escape
 
 from privproof.drawing.palette import GREY, INK, colour_style
 
@@ -70,7 +70,7 @@ def plain(text: str) -> str:
 
 
 def said(text: str) -> str:
-    return escape(plain(text))
+    return escape(plain(text), quote=False)
 
 
 def text_width(text: str, size: float = 12, *, bold: bool = False) -> float:

@@ -24,6 +24,9 @@ from privproof.exact import rational
 ScalarKind: TypeAlias = Literal["text", "integer", "float", "boolean", "null"]
 Node: TypeAlias = "Scalar | Table | Series"
 
+PRISM = (".pm", ".nm", ".prism", ".sm")
+OURS = (".yaml", ".yml", ".json")
+"""What the names of files end with: of models of PRISM, and of documents."""
 DEEPEST = 32
 """How deep tables and series may nest; a model file needs 7."""
 

@@ -15,7 +15,18 @@ from typing import Any
 from privproof.errors import FormatError, ModelError, PrivproofError, ScenarioError
 from privproof.exact import ZERO
 from privproof.formats import fields
-from privproof.formats.documents import Exact, Node, Scalar, Series, Table, file_text, located, read_document
+from privproof.formats.documents import (
+    OURS,
+    PRISM,
+    Exact,
+    Node,
+    Scalar,
+    Series,
+    Table,
+    file_text,
+    located,
+    read_document,
+)
 from privproof.formats.drn import read_drn, write_drn
 from privproof.formats.model_files import read_labels, read_neighbours
 from privproof.formats.prism import PrismModel, explore, neighbours_from, write_prism
@@ -26,8 +37,6 @@ from privproof.models.distributions import known_name
 from privproof.models.process import ProbabilityLike
 from privproof.models.rewards import Rewards
 
-PRISM = (".pm", ".nm", ".prism", ".sm")
-OURS = (".yaml", ".yml", ".json")
 KEYS = {
     "markov-chain": ("transitions", "labels", "initial", "rewards"),
     "mdp": ("actions", "transitions", "labels", "initial", "rewards"),

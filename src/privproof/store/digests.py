@@ -14,8 +14,9 @@ import ast
 import dataclasses
 import hashlib
 import json
+import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
 from functools import cache
@@ -282,9 +283,10 @@ def environment_digest() -> str:
 
 def text_digest(folder: Path) -> str:
     """A digest of all Python files below a folder, by their names and texts."""
-    digest = hashlib.sha256()
-    files: Sequence[Path] = sorted(folder.rglob("*.py"))
-    for file in files:
-        digest.update(f"{file.relative_to(folder).as_posix()}\0".encode())
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    digest, root = hashlib.sha256(), str(folder)
+    files = [os.path.join(at, name) for at, _, names in os.walk(root) for name in names if name.endswith(".py")]
+    for file in sorted(files):
+        digest.update(f"{file[len(root) + 1 :].replace(os.sep, '/')}\0".encode())
+        with open(file, "rb", buffering=0) as stream:
+            digest.update(hashlib.sha256(stream.read()).digest())
     return digest.hexdigest()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import ndtr
 
 from privproof.compiling.register_states import Registers
 from privproof.engines.registers.pulling import Point, Pull, taking_part
@@ -77,6 +76,8 @@ class Rough:
             u = (self.line - as_float(center)) / scale
             u = -u if drawn.turned else u
             if drawn.kind == "gaussian":
+                from scipy.special import ndtr  # here, because it is slow to import and only real answers need it
+
                 density, below = np.exp(-u * u / 2) / np.sqrt(2 * np.pi), ndtr(u)
             elif drawn.kind == "laplace":
                 tail = np.exp(-np.abs(u)) / 2

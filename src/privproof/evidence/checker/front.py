@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -11,11 +11,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from privproof.evidence.checker.claims import read_claim, read_epsilon
-from privproof.evidence.checker.cones import proved_by_cone
-from privproof.evidence.checker.documents import a_text, an_object, load, only_members, plain, text
-from privproof.evidence.checker.enumeration import proved_by_enumeration
+from privproof.evidence.checker.documents import an_object, load, only_members, plain, text
 from privproof.evidence.checker.from_epsilon import delta_follows, refuse_other_laws
-from privproof.evidence.checker.growing import attained_for_ever
 from privproof.evidence.checker.outcomes import (
     DEFAULT_LIMITS,
     Accepted,
@@ -24,33 +21,14 @@ from privproof.evidence.checker.outcomes import (
     Refusal,
     Rejected,
     Verdict,
+    largest_bound,
     refuse,
 )
-from privproof.evidence.checker.pumps import refuted_by_pump
-from privproof.evidence.checker.questions import read_question
-from privproof.evidence.checker.ratios import proved_by_ratios
 from privproof.evidence.checker.source.values import Beyond
-from privproof.evidence.checker.systems import Question
 from privproof.evidence.checker.telling import explained, how
-from privproof.evidence.checker.tensors import proved_by_tensors
-from privproof.evidence.checker.words import attained, check_word, refuted_by_event, refuted_by_word, shown
-from privproof.evidence.checker.worst_way import proved_by_the_worst_way
-from privproof.exact import INFINITE, Epsilon, epsilon
+from privproof.exact import INFINITE, epsilon
 
-Method = Callable[[Question, dict[str, object], Limits], Accepted]
 Kind = Callable[[Verdict, dict[str, object], dict[str, object], Limits], Accepted]
-
-_METHODS: Mapping[str, Mapping[str, Method]] = {
-    "proved": {
-        "cone": proved_by_cone,
-        "enumeration": proved_by_enumeration,
-        "ratios": proved_by_ratios,
-        "worst way": proved_by_the_worst_way,
-        "tensors": proved_by_tensors,
-    },
-    "refuted": {"word": refuted_by_word, "event": refuted_by_event, "pump": refuted_by_pump},
-}
-
 
 _KINDS = {
     "composed": ("composed", "check_composed"),
@@ -59,7 +37,7 @@ _KINDS = {
     "location": ("locations.checking", "check_location"),
     "logic": ("logic", "check_logic"),
     "logic in columns": ("logic.bounds", "check_bounds"),
-    "program": ("programs", "check_program"),
+    "program": ("programs.checking", "check_program"),
     "measured": ("measured.checking", "check_measured"),
     "pufferfish": ("pufferfish", "check_pufferfish"),
     "release": ("releases", "check_release"),
@@ -67,6 +45,8 @@ _KINDS = {
     "stream": ("streams.checking", "check_stream"),
 }
 """For kinds of questions of their own: the module and the function that check them; imported when one is met."""
+_WORDS = ("word_evidence", "check_words")
+"""The same for all other questions, which are about the words of a model."""
 
 
 Taker: TypeAlias = Callable[[dict[str, object], str], None]
@@ -176,11 +156,9 @@ def _established(
 ) -> Accepted:
     """What the evidence establishes about a question."""
     kind = asked.get("kind")
-    if isinstance(kind, str) and kind in _KINDS:
-        module, name = _KINDS[kind]
-        check: Kind = getattr(import_module(f"privproof.evidence.checker.{module}"), name)
-        return check(verdict, asked, certificate, limits)
-    return _about_words(verdict, asked, certificate, limits)
+    module, name = _KINDS.get(kind, _WORDS) if isinstance(kind, str) else _WORDS
+    check: Kind = getattr(import_module(f"privproof.evidence.checker.{module}"), name)
+    return check(verdict, asked, certificate, limits)
 
 
 def _with_above(accepted: Accepted, asked: dict[str, object], value: object, limits: Limits) -> Accepted:
@@ -194,7 +172,7 @@ def _with_above(accepted: Accepted, asked: dict[str, object], value: object, lim
         refuse(f"{accepted.lower} is shown to be too small, and this is less", "above.epsilon")
     larger = _established("proved", {**asked, "epsilon": str(upper)}, {"evidence": above.get("evidence")}, limits)
     details = {**accepted.details, "above": larger.details.get("method")}
-    lower = _largest(accepted.lower, larger.lower)
+    lower = largest_bound(accepted.lower, larger.lower)
     if lower.compare(upper) > 0:
         refuse(f"the evidence shows at least {lower}, and this is less", "above.epsilon")
     statement = f"{accepted.statement}; {larger.statement}"
@@ -209,6 +187,9 @@ def _with_growth(accepted: Accepted, asked: dict[str, object], value: object, li
         refuse("only where no constant epsilon is enough may one that grows be proved", "growth")
     held = {**asked, "rate": growth.get("rate"), "epsilon": growth.get("epsilon")}
     larger = _established("proved", held, {"evidence": growth.get("evidence")}, limits)
+    from privproof.evidence.checker.growing import attained_for_ever  # here, as is what checks the kinds of questions
+    from privproof.evidence.checker.questions import read_question
+
     question = read_question(held, limits)
     family = attained_for_ever(question, growth.get("family"), limits)
     lengths = f"n = {family.least}, {family.least + family.step}, {family.least + 2 * family.step}, ..."
@@ -237,20 +218,12 @@ def _with_below(accepted: Accepted, asked: dict[str, object], value: object, lim
         refuse(f"{upper} is shown to be enough, so this is not too small", "below.epsilon")
     one = {name: part for name, part in asked.items() if name != "claim"} | {"epsilon": str(refuted)}
     found = _established("refuted", one, {"evidence": below.get("evidence")}, limits)
-    lower = _largest(refuted, found.lower, accepted.lower)
+    lower = largest_bound(refuted, found.lower, accepted.lower)
     if lower.compare(upper) > 0:
         refuse(f"at least {lower} is needed by this, and at most {upper} by the rest, which is impossible", "below")
     details = {**accepted.details, "below": found.details.get("method")}
     statement = f"{accepted.statement}; {found.statement}"
     return replace(accepted, statement=statement, details=details, lower=lower, upper=upper)
-
-
-def _largest(first: Epsilon, *others: Epsilon | None) -> Epsilon:
-    """The largest of some lower bounds, where None shows nothing."""
-    for other in others:
-        if other is not None and other.compare(first) > 0:
-            first = other
-    return first
 
 
 def _sharpened(
@@ -278,35 +251,9 @@ def _with_bounds(accepted: Accepted, asked: dict[str, object], held: dict[str, o
         return replace(accepted, question=asked, lower=None, upper=None)
     claimed = read_epsilon(held["epsilon"], "question.epsilon", limits)
     lower, upper = (epsilon(0), claimed) if accepted.verdict == "proved" else (claimed, INFINITE)
-    lower = _largest(lower, accepted.lower)
+    lower = largest_bound(lower, accepted.lower)
     if accepted.upper is not None and accepted.upper.compare(upper) < 0:
         upper = accepted.upper
     if lower.compare(upper) > 0:
         refuse(f"the evidence shows at least {lower} and at most {upper}, which is impossible", "evidence")
     return replace(accepted, question=asked, lower=lower, upper=upper)
-
-
-def _about_words(
-    verdict: Verdict, asked: dict[str, object], certificate: dict[str, object], limits: Limits
-) -> Accepted:
-    """What a certificate about the words of a model establishes."""
-    question = read_question(asked, limits)
-    evidence = an_object(certificate.get("evidence"), "evidence")
-    method = a_text(evidence.get("method"), "evidence.method")
-    if method not in _METHODS[verdict]:
-        refuse(f"{method[:40]!r} is no evidence for {verdict}", "evidence.method")
-    accepted = _METHODS[verdict][method](question, evidence, limits)
-    witness = certificate.get("witness")
-    if witness is None:
-        return accepted
-    found = check_word(question, witness, "witness", limits)
-    lower = question.claim.needs(*found.compared)
-    statement = f"{accepted.statement}; the word {shown(found.letters)} has the ratio {found.ratio()}"
-    if verdict == "refuted":
-        return replace(accepted, statement=statement, lower=_largest(lower, accepted.lower))
-    if not question.claim.holds(*found.compared):
-        refuse("the witness violates the claim that is said to be proved", "witness")
-    tight = attained(question, found)
-    statement += ", so this epsilon is attained and no smaller one holds" if tight else ""
-    details = {**accepted.details, "witness_ratio": found.ratio(), "tight": tight}
-    return replace(accepted, statement=statement, details=details, lower=lower)

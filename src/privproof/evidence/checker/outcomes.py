@@ -146,3 +146,11 @@ def within(count: int, limit: int, what: str, place: str) -> None:
     if count > limit:
         found = str(count) if count < 10**18 else "too many"
         refuse(f"{found} {what} are beyond the limit of {limit}", place)
+
+
+def largest_bound(first: Epsilon, *others: Epsilon | None) -> Epsilon:
+    """The largest of some lower bounds, where None shows nothing."""
+    for other in others:
+        if other is not None and other.compare(first) > 0:
+            first = other
+    return first

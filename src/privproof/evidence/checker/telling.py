@@ -11,13 +11,7 @@ from dataclasses import replace
 
 from privproof.evidence.checker.documents import an_object
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
-from privproof.evidence.checker.questions import read_question
 from privproof.evidence.checker.source import Established, established
-from privproof.evidence.checker.source.automata import establish_automaton
-from privproof.evidence.checker.source.finite import establish_finite
-from privproof.evidence.checker.source.losses import establish_loss
-from privproof.evidence.checker.source.lotteries import establish_lottery
-from privproof.evidence.checker.source.proofs import establish_proof
 from privproof.evidence.checker.source.running import Work
 from privproof.evidence.checker.source.source_member import Findings, Source
 from privproof.evidence.checker.source.values import Beyond
@@ -148,6 +142,8 @@ def _below_from_source(asked: dict[str, object], below: Mapping[str, object], li
     member = {**an_object(asked["source"], "question.source"), "size": asked.get("size")}
 
     def loss(source: Source, work: Work) -> Findings:
+        from privproof.evidence.checker.source.losses import establish_loss
+
         return establish_loss(source, asked, evidence, limits, work)
 
     try:
@@ -164,15 +160,24 @@ def _from_source(
     kind, method = asked.get("kind"), evidence.get("method")
 
     def finite(source: Source, work: Work) -> Findings:
+        from privproof.evidence.checker.questions import read_question  # here and below: what few questions need
+        from privproof.evidence.checker.source.finite import establish_finite
+
         return establish_finite(source, read_question(asked, limits), asked, limits, work)
 
     def loss(source: Source, work: Work) -> Findings:
+        from privproof.evidence.checker.source.losses import establish_loss
+
         return establish_loss(source, asked, evidence, limits, work)
 
     def automaton(source: Source, work: Work) -> Findings:
+        from privproof.evidence.checker.source.automata import establish_automaton
+
         return establish_automaton(source, asked, evidence, limits, work)
 
     def lottery(source: Source, work: Work) -> Findings:
+        from privproof.evidence.checker.source.lotteries import establish_lottery
+
         return establish_lottery(source, asked, limits, work)
 
     if kind == "lottery":
@@ -181,6 +186,8 @@ def _from_source(
         return established(asked, _FINITE, finite, limits)
 
     def proof(source: Source, work: Work) -> Findings:
+        from privproof.evidence.checker.source.proofs import establish_proof
+
         return establish_proof(source, asked, limits, work)
 
     def loss_and_proof(source: Source, work: Work) -> Findings:
