@@ -15,13 +15,14 @@ import py_compile
 import sys
 from dataclasses import replace
 from fractions import Fraction
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 
 import pytest
 
 from privproof import (
     LanguageError,
     check,
+    integer,
     mechanism_process,
     mechanism_question,
     model_check,
@@ -38,7 +39,7 @@ from privproof.scenarios import pufferfish
 
 HEADER = """\
 from fractions import Fraction
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 
 from privproof import bernoulli, choice, geometric, integer, mechanism, one_of, queries, randomized_response, records
 
@@ -1070,3 +1071,23 @@ def around():
 def test_functions_of_a_file_that_pytest_has_rewritten_are_compared_too():
     assert here.program.functions[0].text.startswith("def here(")
     assert around.program.functions[0].name == "around"
+
+
+def test_a_module_in_the_place_of_another_is_looked_at(tmp_path, monkeypatch):
+    """As many modules are loaded as before: the one that draws now is another."""
+
+    def flipped(x):
+        import helper_in_turns
+
+        return x ^ helper_in_turns.noise()
+
+    def loads(chance):
+        module = ModuleType("helper_in_turns")
+        module.__file__ = str(tmp_path / "helper_in_turns.py")
+        exec(f"from random import random\n\ndef noise():\n    return int(random() < {chance})\n", vars(module))
+        monkeypatch.setitem(sys.modules, "helper_in_turns", module)
+
+    loads(0.5)
+    verdicts = [check(flipped, 0, x=integer(0, 1)).status for _ in range(2)]
+    loads(0.25)
+    assert [*verdicts, check(flipped, 0, x=integer(0, 1)).status] == ["proved", "proved", "refuted"]

@@ -32,12 +32,13 @@ class NoMultipliers(Exception):
 
 def refutations(conditions: Sequence[str]) -> list[dict[str, object] | None]:
     """Refutations of the negations of conditions, as certificates have them; None where none was found."""
-    return [_document(condition) for condition in conditions]
+    context = z3.Context()  # one for all: to make it takes as long as most of them
+    return [_document(condition, context) for condition in conditions]
 
 
-def _document(condition: str) -> dict[str, object] | None:
+def _document(condition: str, context: z3.Context) -> dict[str, object] | None:
     try:
-        found = multipliers(clauses_of(condition))
+        found = multipliers(clauses_of(condition), context)
     except (NoMultipliers, Refusal):  # it does not follow, or is not linear: that is for a solver to say
         return None
     return {
@@ -51,9 +52,13 @@ def _plain(value: Rational) -> object:
     return int(value.p) if value.q == 1 else str(value)
 
 
-def multipliers(clauses: Clauses) -> Refutation:
-    """A refutation of the clauses; raises `NoMultipliers` where the search ends without one."""
-    return _Search(clauses).refutation()
+def multipliers(clauses: Clauses, context: z3.Context | None = None) -> Refutation:
+    """A refutation of the clauses, Z3's terms in a context of their own or the given one.
+
+    Raises:
+        NoMultipliers: the search ends without one.
+    """
+    return _Search(clauses, z3.Context() if context is None else context).refutation()
 
 
 @dataclass
@@ -66,7 +71,7 @@ class _Known:
 
 
 class _Search:
-    def __init__(self, clauses: Clauses) -> None:
+    def __init__(self, clauses: Clauses, context: z3.Context) -> None:
         self.numbers = clauses
         self.known: list[_Known] = []
         self.holds: set[int] = set()
@@ -83,7 +88,7 @@ class _Search:
         self.bump = 1.0
         self.phases: dict[int, bool] = {}
         self.atoms: list[Form] = []
-        self.clashes = _Clashes(clauses)
+        self.clashes = _Clashes(clauses, context)
         for clause in clauses.clauses:
             self._store(_Known(list(dict.fromkeys(clause))))
         for lemma in _orders(clauses):
@@ -302,10 +307,10 @@ def _orders(clauses: Clauses) -> Iterator[tuple[tuple[int, Rational], ...]]:
 class _Clashes:
     """Which atoms clash, over the reals."""
 
-    def __init__(self, clauses: Clauses) -> None:
+    def __init__(self, clauses: Clauses, context: z3.Context) -> None:
         self.numbers = clauses
-        self._context = z3.Context()
-        self._solver = z3.SimpleSolver(ctx=self._context)
+        self._context = context
+        self._solver = z3.SimpleSolver(ctx=context)
         self._variables: dict[int, Any] = {}
         self._named: dict[int, Any] = {}
         self._kept: list[Any] = []

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
+from operator import is_
 from pathlib import PurePath
 from types import FrameType, ModuleType
 from typing import Any
@@ -36,8 +37,31 @@ def _package(name: str) -> str:
     return "_polars_runtime" if root.startswith("_polars_runtime") else root
 
 
+class Loaded:
+    """The modules that are loaded, as somebody looked at them last: there may be thousands, and every run is preceded by a look."""
+
+    def __init__(self) -> None:
+        self._modules: list[Any] = []
+
+    def changed(self) -> bool:
+        """Whether others are loaded since the last time that this was asked; one in the place of another counts."""
+        before, self._modules = self._modules, list(sys.modules.values())
+        return len(before) != len(self._modules) or not all(map(is_, before, self._modules))
+
+
+_LOADED = Loaded()
+_FOUND = {"unknown": False}
+"""What was found of the modules that were loaded then."""
+
+
 def _unknown_packages() -> bool:
     """Whether compiled code is loaded of which nothing is known."""
+    if _LOADED.changed():
+        _FOUND["unknown"] = _compiled_unknown()
+    return _FOUND["unknown"]
+
+
+def _compiled_unknown() -> bool:
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and file.endswith(_SUFFIXES):

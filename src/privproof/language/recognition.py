@@ -25,7 +25,7 @@ from fractions import Fraction
 from operator import is_
 from typing import Any, NoReturn
 
-from privproof.language.compiled import refusing_compiled
+from privproof.language.compiled import Loaded, refusing_compiled
 from privproof.language.conversions import MATH, numbers_of, stands_for_math
 from privproof.language.files import watched_files
 from privproof.language.frames import refusing_frames
@@ -178,18 +178,18 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
 
 
 def _relevant(globals_: Mapping[str, Any]) -> list[tuple[dict[str, Any], bool]]:
-    """The modules that are the user's own or hold something that draws; looked for again when a module was imported since."""
-    key = (id(globals_), len(sys.modules))
-    if _LOOKED_AT.get("key") != key:
+    """The modules that are the user's own or hold something that draws; looked for again when others are loaded since."""
+    if _LOADED.changed() or _LOOKED_AT.get("of") is not globals_:
         modules = list(_modules(globals_))
         for gone in _KNOWN.keys() - {id(names) for names, _ in modules}:
             del _KNOWN[gone]
         found = [(names, own) for names, own in modules if own or _drawing_names(names)]
-        _LOOKED_AT.update(key=key, found=found)
+        _LOOKED_AT.update(of=globals_, found=found)
     relevant: list[tuple[dict[str, Any], bool]] = _LOOKED_AT["found"]
     return relevant
 
 
+_LOADED = Loaded()
 _LOOKED_AT: dict[str, Any] = {}
 """The modules that were found last, and what for."""
 

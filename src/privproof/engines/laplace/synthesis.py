@@ -155,6 +155,7 @@ class Synthesis:
         self.locality = Locality(self.blocks) if self.own else None
         self.units = {group: _near(log(ratio)) for group, ratio in self.blocks.logarithms.items()}
         self._features: dict[tuple[Path, int], Mapping[Feature, Term]] = {}
+        self._prepared: tuple[Alignment, dict[tuple[Path, Case], _Ready]] | None = None
 
     # --------------------------------------------------------------------------------------------------------- searching
 
@@ -318,7 +319,7 @@ class Synthesis:
         return _Search(self, guess, instance).found()
 
     def spent(self, guess: Alignment, listed: Sequence[Instance]) -> Spent:
-        """The most that an alignment spends from each counter, relative to its public numbers, on some instances."""
+        """The most that an alignment spends from each counter, relative to its public numbers, on instances where no run refutes it."""
         result = []
         for instance in listed:
             search = _Search(self, guess, instance)
@@ -326,6 +327,12 @@ class Synthesis:
             search.found()
             result.append((instance, search.spent))
         return result
+
+    def prepared_for(self, guess: Alignment) -> dict[tuple[Path, Case], _Ready]:
+        """What paths do with the shifts of a guess in place, as far as one of its searches has needed it."""
+        if self._prepared is None or self._prepared[0] is not guess:
+            self._prepared = (guess, {})
+        return self._prepared[1]
 
     def renamed(self, path: Path) -> tuple[tuple[Term, Term], ...]:
         """New symbols for what a path reads and draws."""
@@ -456,12 +463,13 @@ class Synthesis:
 
 @dataclass(frozen=True)
 class _Ready:
-    """What a path does, with shifts in place: when it is taken, what is needed, what it costs, and the state behind it."""
+    """What a path does, with shifts in place: when it is taken, what is needed, and the state behind it."""
 
     taken: Term
     exact: tuple[Term, ...]
+    shifts: Mapping[int, Term]
+    squares: Mapping[int, Term]
     obligations: tuple[Term, ...]
-    cost: Mapping[tuple[str, ...], Term]
     foretold: tuple[Term, ...]
     kept: tuple[Term, ...]
     after: Mapping[str, Term]
@@ -485,7 +493,8 @@ class _Search:
         turns += sum(v for n, v in instance.values.items() if n in products and v <= _MOST_TURNS)
         self.deepest = turns + 4 * len(self.blocks.program.cuts) + 4
         self.spent: dict[tuple[str, ...], Fraction] | None = None
-        self.ready: dict[tuple[Path, Case], _Ready] = {}
+        self.ready = synthesis.prepared_for(guess)
+        self.costs: dict[tuple[Path, Case], Mapping[tuple[str, ...], Term]] = {}
         self.deepest = max(self.deepest, 2 * instance.values.get("size", 0) + 6)
 
     def found(self) -> Counterexample | None:
@@ -543,14 +552,15 @@ class _Search:
             solver.add(taken)
             solver.add(*map(put, ready.exact))
             solver.add(*(new == computed[old.get_id()] for old, new in fresh if old.get_id() in computed))
-            if answered(solver) == z3.unsat:
-                return None
+            ends_longer_run = bool(steps) and path.target is None
+            if not ends_longer_run and answered(solver) == z3.unsat:
+                return None  # at the end of a longer run, what fails is asked for together with whether there is a run
             here = (*steps, Step(path, case, fresh))
             for obligation in path.safety:
                 wrong = z3.Not(put(obligation.condition))
                 if (result := self.fails([wrong], here, obligation)) is not None:
                     return result
-            more = {group: put(term) for group, term in ready.cost.items()}
+            more = {group: put(term) for group, term in self.cost(path, case, ready).items()}
             cost = {
                 g: z3.simplify(cost.get(g, z3.RealVal(0)) + more.get(g, z3.RealVal(0))) for g in self.blocks.counters
             }
@@ -611,13 +621,21 @@ class _Search:
                     for value, name, a, b in self.blocks.remainders
                     if value.get_id() in fresh and name not in BITS
                 ),
+                shifts,
+                self.squares(path, case),
                 tuple(shifted(o.condition) for o in path.obligations),
-                self.synthesis.cost(path, shifts, self.instance, squares=self.squares(path, case)),
                 tuple(map(shifted, self.blocks.foretold(path))) if path.target is None else (),
                 tuple(map(shifted, self.blocks.kept(path))) if path.target is None else (),
                 {name: shifted(term) for name, term in path.after.items()},
             )
         return self.ready[key]
+
+    def cost(self, path: Path, case: Case, ready: _Ready) -> Mapping[tuple[str, ...], Term]:
+        """What a path costs in a case."""
+        key = (path, case)
+        if key not in self.costs:
+            self.costs[key] = self.synthesis.cost(path, ready.shifts, self.instance, squares=ready.squares)
+        return self.costs[key]
 
     def squares(self, path: Path, case: Case) -> dict[int, Term]:
         """Bounds on the squares of shifts by the squares of changes."""
@@ -637,8 +655,8 @@ class _Search:
                     self.spent[group] = max(self.spent.get(group, Fraction(0)), Fraction(str(value)))
 
     def fails(self, terms: list[Term], steps: tuple[Step, ...], failed: Obligation | None) -> Counterexample | None:
-        """A counterexample, at the corners of the neighbours where there is one there."""
-        if any(z3.is_false(z3.simplify(t)) for t in terms):
+        """A counterexample, at the corners of the neighbours where there is one there; costs are counted where there is none."""
+        if self.spent is not None or any(z3.is_false(z3.simplify(t)) for t in terms):
             return None
         answer, values = self.valued(terms, steps)
         if answer == z3.unsat:
