@@ -326,7 +326,7 @@ def test_a_limit_that_is_no_number(run):
 def test_a_file_that_prints_without_end(run, monkeypatch):
     monkeypatch.setattr(supervising, "_GRACE", 0.2)
     run.write("flood.py", "while True:\n    print('x' * 1000)\n")
-    result = run("check", "flood.py", "--epsilon", 1, "--time-limit", 1)
+    result = run("check", "flood.py", "--epsilon", 1, "--time-limit", 0.5)
     assert result.status == 3
     assert len(result.err) < 1_100_000
     assert "is left out" in result.err
