@@ -28,7 +28,7 @@ from privproof.engines import Monitor
 from privproof.engines.sampling import sample
 from privproof.engines.sampling.events import Beginning, OneOf, occurs
 from privproof.engines.sampling.intervals import epsilon_at_least
-from privproof.engines.sampling.learning import learnt
+from privproof.engines.sampling.learning import learn
 from privproof.engines.sampling.runnable import runnable
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, fraction
@@ -116,7 +116,7 @@ def events_of(made: Mechanism, left: Any, right: Any, chance: Random) -> tuple[l
     """Events that are learnt, events at random, and what occurred."""
     one, other = (sample(made, data, RUNS, seed=seed) for seed, data in enumerate((left, right)))
     table = list({repr(o): o for side in (one, other) for o in side.outputs}.values())
-    found = [p.event for p in learnt(one, other, lambda a, b: epsilon_at_least(a, b, RUNS, 0.1), keep=2)[0]]
+    found = [p.event for p in learn(one, other).best(lambda a, b: epsilon_at_least(a, b, RUNS, 0.1), keep=2)]
     near_by = [loosened(chance, chance.choice(table)) for _ in range(4)]
     found += [OneOf((pattern,)) for pattern in near_by if not (made.generator and isinstance(pattern, tuple))]
     lists = [o for o in table if isinstance(o, list | tuple) and o]
@@ -340,7 +340,7 @@ def test_continuous_noise_against_many_runs(made, left, right):
     table = tuple({repr(o): o for side in sides for o in side.outputs}.values())
     few = [sample(made, data, 4_000, seed=7 + seed) for seed, data in enumerate((left, right))]
     score = lambda a, b: epsilon_at_least(a, b, 4_000, 0.1)  # noqa: E731
-    proposals = [p.event for p in learnt(*few, score, keep=2)[0] if isinstance(p.event, OneOf | Beginning)]
+    proposals = [p.event for p in learn(*few).best(score, keep=2) if isinstance(p.event, OneOf | Beginning)]
     checked = 0
     for event in proposals:
         for budget in (None, Budget.of("1/2"), Budget.of("1/4", "1/20")):

@@ -16,7 +16,7 @@ from privproof.engines.sampling import sample
 from privproof.engines.sampling.events import Beginning, HalfSpace, OneOf, occurs
 from privproof.engines.sampling.forms import SLOT, filled, form_of, numbers_of
 from privproof.engines.sampling.intervals import epsilon_at_least
-from privproof.engines.sampling.learning import learnt
+from privproof.engines.sampling.learning import learn
 from privproof.engines.sampling.samples import FLOAT, Samples
 from privproof.language.patterns import ANY, Between
 from privproof.library import mechanisms
@@ -215,7 +215,7 @@ def test_learning_counts_its_events_as_they_occur(kind, seed):
     runs = 800
     left, right = (samples_of(shifted(seed, runs, kind, right=side)) for side in (False, True))
     listed = {id(side): values_of(side) for side in (left, right)}
-    both = learnt(left, right, score(runs), keep=8)
+    both = [learn(left, right).best(score(runs), turned=turned, keep=8) for turned in (False, True)]
     for one, other, found in ((left, right, both[0]), (right, left, both[1])):
         assert found
         for proposal in found:
@@ -246,7 +246,7 @@ def ends_of(pattern: Any) -> set[Fraction]:
 def test_parts_of_a_union_meet_in_end_points_only(kind):
     runs = 800
     left, right = (samples_of(shifted(7, runs, kind, right=side)) for side in (False, True))
-    for proposal in learnt(left, right, score(runs), keep=8)[0]:
+    for proposal in learn(left, right).best(score(runs), keep=8):
         if isinstance(proposal.event, OneOf):
             for one, other in combinations(proposal.event.patterns, 2):
                 assert apart(one, other), (one, other)
@@ -288,7 +288,7 @@ def test_events_of_mechanisms_are_counted_as_they_occur(made, left, right):
     runs = 1_500
     one, other = (sample(made, side, runs, seed=seed) for seed, side in enumerate((left, right)))
     listed = [values_of(one), values_of(other)]
-    for proposal in learnt(one, other, score(runs), keep=8)[0]:
+    for proposal in learn(one, other).best(score(runs), keep=8):
         for side, values, own in ((one, listed[0], proposal.left), (other, listed[1], proposal.right)):
             found = occurs(proposal.event, side)
             least, most = counted(proposal.event, side, values)

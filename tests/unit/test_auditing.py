@@ -400,7 +400,7 @@ def test_runs_and_an_engine_refute_another_measure():
 
 
 def test_several_orders_are_one_claim():
-    found = audit(noisy_count, renyi={2: "3/4", 4: "1/2"}, samples=20_000, exact=False)
+    found = audit(noisy_count, renyi={2: "3/4", 4: "1/2"}, samples=20_000, seed=1, exact=False)
     assert found.violated
     assert [str(bound.claimed) for bound in found.measures] == ["3/4", "1/2"]
     assert found.measures[1].at_least > 0.5

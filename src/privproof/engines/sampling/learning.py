@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import permutations
 from math import frexp
 from typing import Any, TypeAlias
@@ -90,37 +91,58 @@ Cell: TypeAlias = tuple[Any, int, int]
 """A pattern, and how often it occurred on both data sets."""
 
 
-def learnt(left: Samples, right: Samples, score: Score, *, keep: int = 6) -> tuple[list[Proposal], list[Proposal]]:
-    """The events that tell two data sets apart best: those that are likelier on the left, and those that are likelier on the right.
+@dataclass(frozen=True)
+class Learnt:
+    """Events that may tell two data sets apart, with their counts; which of them are best depends on what counts are worth.
 
-    Args:
-        left: runs on one data set.
-        right: runs on the other.
-        score: what counts on the likelier and on the other side are worth.
-        keep: how many events of each kind.
+    Attributes:
+        forms: the forms that were looked at by their numbers.
+        kinds: the events of every kind, without half-spaces and unions.
+        cells: what unions are made of.
     """
+
+    forms: tuple[_Form, ...]
+    kinds: tuple[Kind, ...]
+    cells: tuple[Cell, ...]
+
+    def best(self, score: Score, *, turned: bool = False, keep: int = 6) -> list[Proposal]:
+        """The events that are likelier on the left, or turned on the right, the best first.
+
+        Args:
+            score: what counts on the likelier and on the other side are worth.
+            turned: whether the data sets are exchanged.
+            keep: how many events of each kind.
+        """
+        unions, *kinds = self._turned if turned else self._straight
+        found = best_of(unions, score, 3 * keep)
+        for kind in kinds:
+            found += best_of(kind, score, keep)
+        return best_of(kind_of(found), score, 3 * keep)
+
+    @cached_property
+    def _straight(self) -> list[Kind]:
+        spaces = [_half_spaces(form) for form in self.forms if len(form.varying) > 1]
+        return [_unions(self.cells), *self.kinds, *spaces]
+
+    @cached_property
+    def _turned(self) -> list[Kind]:
+        spaces = [_half_spaces(form.turned()) for form in self.forms if len(form.varying) > 1]
+        cells = [(pattern, b, a) for pattern, a, b in self.cells]
+        return [_unions(cells), *(kind.turned() for kind in self.kinds), *spaces]
+
+
+def learn(left: Samples, right: Samples) -> Learnt:
+    """What runs on two data sets tell about events."""
     outputs, (one, other) = _common(left, right)
     counts = [np.bincount(codes, minlength=len(outputs)) for codes in (one, other)]
-    forms = list(_forms(outputs, left, right, one, other))
+    forms = tuple(_forms(outputs, left, right, one, other))
     kinds = [_singles(outputs, counts), _beginnings(outputs, counts)]
     cells = list(_single_cells(outputs, counts, forms))
     for form in forms:
         boxes = _boxes(form, len(left) + len(right))
         kinds += [_half_lines(form), _around(form, inside=True), _around(form, inside=False), _each(boxes)]
         cells += boxes
-    found = []
-    for turned in (False, True):
-        listed = [kind.turned() for kind in kinds] if turned else kinds
-        listed = [
-            *listed,
-            *(_half_spaces(form.turned() if turned else form) for form in forms if len(form.varying) > 1),
-        ]
-        ordered = [(pattern, b, a) for pattern, a, b in cells] if turned else cells
-        best = best_of(_unions(ordered), score, 3 * keep)
-        for kind in listed:
-            best += best_of(kind, score, keep)
-        found.append(best_of(kind_of(best), score, 3 * keep))
-    return found[0], found[1]
+    return Learnt(forms, tuple(kinds), tuple(cells))
 
 
 def _each(cells: Sequence[Cell]) -> Kind:
@@ -208,7 +230,7 @@ def _forms(outputs: Sequence[Any], left: Samples, right: Samples, one: Array, ot
 
 
 def _numbers(samples: Samples, common: Array, codes: Sequence[int], slots: Sequence[Sequence[Any]]) -> Array:
-    """The numbers of the runs that have a form, a row for every run."""
+    """The numbers of the runs that have a form, a row for every run, by the number in the first slot."""
     place = np.full(int(common.max(initial=0)) + 1 if len(common) else 1, -1, dtype=np.int64)
     for i, code in enumerate(codes):
         if code < len(place):
@@ -225,7 +247,12 @@ def _numbers(samples: Samples, common: Array, codes: Sequence[int], slots: Seque
             if here.any():
                 result[here, j] = samples.floats[number][runs[here]]
         before += floats
-    return result
+    return result[np.argsort(result[:, 0])]
+
+
+def _in_order(numbers: Array) -> Array:
+    """Numbers by size; by merging, which takes one pass where they are in order already, as in the first slot of all boxes."""
+    return np.sort(numbers, kind="stable")
 
 
 def _half_lines(form: _Form) -> Kind:
@@ -233,9 +260,9 @@ def _half_lines(form: _Form) -> Kind:
     right: list[int] = []
     places: list[tuple[int, float, int]] = []
     for slot in form.varying:
-        one, other = (np.sort(side[:, slot]) for side in form.sides)
+        one, other = (_in_order(side[:, slot]) for side in form.sides)
         whole = form.whole[slot]
-        ends = _ends(np.sort(np.concatenate([one, other])), _TAILS, whole=whole)
+        ends = _ends(_in_order(np.concatenate([one, other])), _TAILS, whole=whole)
         for side, listed in ((one, left), (other, right)):
             listed += (len(side) - np.searchsorted(side, ends, "left")).tolist()
             listed += np.searchsorted(side, ends - 1 if whole else ends, "right").tolist()
@@ -261,9 +288,9 @@ def _around(form: _Form, *, inside: bool) -> Kind:
             continue
         low, middle, high = np.percentile(pooled, [25, 50, 75]).tolist()
         center = float(simple(np.array([middle]), high - low)[0])
-        ends = _ends(np.sort(np.abs(pooled - center)), _TAILS, whole=False)
+        ends = _ends(_in_order(np.abs(pooled - center)), _TAILS, whole=False)
         for side, listed in ((one, left), (other, right)):
-            distances = np.sort(np.abs(side - center))
+            distances = _in_order(np.abs(side - center))
             within = np.searchsorted(distances, ends, "right")
             listed += (within if inside else len(side) - np.searchsorted(distances, ends, "left")).tolist()
         places += [(slot, center, end) for end in ends.tolist()]
@@ -342,8 +369,8 @@ def _split(form: _Form, one: Array, other: Array, least: int) -> tuple[int, floa
     best: tuple[float, int, float] | None = None
     whole = _evidence(np.array([len(one)]), np.array([len(other)]))[0]
     for slot in form.varying:
-        columns = [np.sort(side[:, slot]) for side in (one, other)]
-        ends = _ends(np.sort(np.concatenate(columns)), _SPLITS, whole=form.whole[slot])
+        columns = [_in_order(side[:, slot]) for side in (one, other)]
+        ends = _ends(_in_order(np.concatenate(columns)), _SPLITS, whole=form.whole[slot])
         below = [np.searchsorted(column, ends, "left") for column in columns]
         above = [len(column) - count for column, count in zip(columns, below, strict=True)]
         gain = _evidence(below[0], below[1]) + _evidence(above[0], above[1]) - whole
@@ -392,8 +419,8 @@ def _half_spaces(form: _Form) -> Kind:
     full = [0.0] * len(form.constant)
     for slot, weight in zip(slots, shown, strict=True):
         full[slot] = weight
-    sides = [np.sort(side @ np.array(full)) for side in form.sides]
-    pooled = np.sort(np.concatenate(sides))
+    sides = [_in_order(side @ np.array(full)) for side in form.sides]
+    pooled = _in_order(np.concatenate(sides))
     width = float(pooled[3 * len(pooled) // 4] - pooled[len(pooled) // 4])
     ends = np.unique(simple(pooled[((1 - _SHARES) * (len(pooled) - 1)).astype(np.int64)], width))
     left, right = (len(side) - np.searchsorted(side, ends, "left") for side in sides)

@@ -23,15 +23,15 @@ import numpy as np
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
 from privproof.engines.sampling.aims import Aim, Candidate, Planned, promise_of, promised, shows, worth_of
-from privproof.engines.sampling.events import Having, occurs
+from privproof.engines.sampling.events import Event, Having, occurs
 from privproof.engines.sampling.feature_learning import Hints, learn_features
 from privproof.engines.sampling.features import references
-from privproof.engines.sampling.learning import learnt
+from privproof.engines.sampling.learning import Learnt, learn
 from privproof.engines.sampling.moving import drawn, mutated
 from privproof.engines.sampling.proposing import patterns
 from privproof.engines.sampling.runnable import Runnable
 from privproof.engines.sampling.samples import Samples
-from privproof.engines.sampling.tallying import Crew, seed
+from privproof.engines.sampling.tallying import Crew, recounts, seed
 from privproof.engines.sampling.tradeoffs import Tradeoff
 from privproof.execution.workers import Parcel, Workers
 from privproof.language.inputs import Input
@@ -72,6 +72,10 @@ _KEPT = 4
 """Events by features that are counted beside the others, in either direction."""
 _HANDICAP = 0.02
 """An event by a feature has to win by so much: others are easier to read, and can be certified."""
+_LEARNT = 2**18
+"""Runs on each side that events are learnt from at most: all tails that are tried hold hundreds of them, and one process learns."""
+_FIRST_LOOK = 2**17
+"""Runs on each side of a pair at the first look at most: enough to tell its two directions apart, by one worker."""
 _POSITIONS = 24
 """Entries of a pair that are tried to be made simpler, each with a test of its own."""
 
@@ -149,7 +153,7 @@ class Search:
     ) -> None:
         fewest = max(_FEWEST, min(_ENOUGH, budget // 100))
         first = list(pairs) if pairs else self._proposed(sizes, fixed)[: max(_FIRST, budget // (8 * fewest))]
-        self._evaluate(first, max(fewest, budget // (12 * max(1, len(first)))))
+        self._evaluate(first, max(fewest, min(_FIRST_LOOK, budget // (12 * max(1, len(first))))))
         self._settle(_SURVIVORS, max(fewest, budget // (8 * _SURVIVORS)), rounds=2)
         climbs = 0 if pairs else min(_CLIMBS, budget // _CLIMB)
         for climb in range(climbs):
@@ -169,27 +173,36 @@ class Search:
         while len(racing) > 1:
             self.monitor.listen(Progress(f"{len(racing)} pairs are compared, {self.runs} runs"))
             each = max(_FEWEST, budget // (2 * rounds * len(racing)))
-            racing = [self._recounted(candidate, each) for candidate in racing]
+            racing = self._recounted(racing, each)
             racing = sorted(racing, key=_rank, reverse=True)[: len(racing) // 2]
             self.winner = _name(racing[0].pair)
 
-    def _recounted(self, candidate: Candidate, runs: int) -> Candidate:
-        """A candidate with the counts of so many more runs."""
-        self.monitor.pause()
-        sides = self._drawn(candidate.pair, runs)
-        left, right = (int(occurs(candidate.event, side).sum()) for side in sides)
-        left, right, total = candidate.left + left, candidate.right + right, candidate.runs + runs
-        handicap = _HANDICAP if isinstance(candidate.event, Having) else 0.0
-        worth = (
-            float(promise_of(self.aim.first, total, self.test_runs)(np.array([left]), np.array([right]))[0]) - handicap
-        )
-        found = replace(candidate, left=left, right=right, runs=total, worth=worth)
-        self.known[_name(candidate.pair)] = found
+    def _recounted(self, racing: Sequence[Candidate], runs: int) -> list[Candidate]:
+        """Candidates with the counts of so many more runs each."""
+        counts = self._counts([(candidate.pair, [candidate.event]) for candidate in racing], runs)
+        found = []
+        for candidate, ((more, others),) in zip(racing, counts, strict=True):
+            left, right, total = candidate.left + more, candidate.right + others, candidate.runs + runs
+            promise = promise_of(self.aim.first, total, self.test_runs)(np.array([left]), np.array([right]))
+            worth = float(promise[0]) - _handicap(candidate.event)
+            found.append(replace(candidate, left=left, right=right, runs=total, worth=worth))
+            self.known[_name(candidate.pair)] = found[-1]
         return found
+
+    def _counts(self, asked: Sequence[tuple[Adjacent, Sequence[Event]]], runs: int) -> list[list[tuple[int, int]]]:
+        """How often events of pairs occur on both sides in so many fresh runs; workers count, and only counts come back.
+
+        Raises:
+            Stopped: the search has to stop.
+        """
+        counts = recounts(self.crew, asked, runs, self.seeds.spawn(1)[0], self.monitor)
+        self.monitor.pause()
+        self.runs += 2 * runs * len(asked)
+        return [[(left, right) for left, right in each.tolist()] for each in counts]
 
     def _settle(self, count: int, runs: int, *, rounds: int) -> None:
         """Give more runs to the best until the best have them: what was best by luck falls back."""
-        for _ in range(rounds):
+        for _ in range(rounds if len(self.known) > 1 else 0):
             doubtful = [c.pair for c in self._best(count) if 4 * c.runs < runs]
             if not doubtful:
                 return
@@ -298,43 +311,68 @@ class Search:
     def _events_of(self, pair: Adjacent, sides: tuple[Samples, Samples], tradeoff: Tradeoff) -> list[Candidate]:
         """Events of a pair in both directions, learnt on one half of the runs and counted on the other."""
         runs = len(sides[0])
-        half = runs // 2
+        half = min(runs // 2, _LEARNT)
         for side in sides:
             _ = side.places, side.sheets, side.items  # both halves have the same table
-        learning = [side.part(0, half) for side in sides]
-        counting = [side.part(half, runs) for side in sides]
-        counted = promise_of(tradeoff, runs - half, self.test_runs)
-        result = []
-        both = learnt(learning[0], learning[1], worth_of(tradeoff, half))
-        hints = _hints(pair, floats=self.subject.mechanism is None)
-        features = learn_features(learning[0], learning[1], hints, lambda n: worth_of(tradeoff, n), keep=_KEPT)
+        learning, counting = ([side.part(*ends) for side in sides] for ends in ((0, half), (half, runs)))
         outputs = tuple({repr(o): o for side in sides for o in side.outputs}.values())
-        for one, other, ordered in ((0, 1, pair), (1, 0, Adjacent(pair.right, pair.left))):
-            proposals = [*both[one], *features[one]]
-            left, right = (
-                np.array([int(occurs(p.event, counting[side]).sum()) for p in proposals]) for side in (one, other)
-            )
-            handicap = [_HANDICAP if isinstance(p.event, Having) else 0.0 for p in proposals]
-            worth = counted(left, right) - np.array(handicap)
-            result += [
-                Candidate(ordered, p.event, a, b, runs - half, w, outputs)
-                for p, a, b, w in zip(proposals, left.tolist(), right.tolist(), worth.tolist(), strict=True)
-            ]
+        result: list[Candidate] = []
+        proposed = self._proposals(pair, learning, learn(*learning), tradeoff)
+        for events, one, other, ordered in zip(
+            proposed, counting, counting[::-1], (pair, Adjacent(pair.right, pair.left)), strict=True
+        ):
+            counts = [(int(occurs(event, one).sum()), int(occurs(event, other).sum())) for event in events]
+            result += self._counted(ordered, events, counts, runs - half, tradeoff, outputs)
         return result
+
+    def _counted(
+        self,
+        pair: Adjacent,
+        events: Sequence[Event],
+        counts: Sequence[tuple[int, int]],
+        runs: int,
+        tradeoff: Tradeoff,
+        outputs: tuple[Any, ...] = (),
+    ) -> list[Candidate]:
+        """Events of a pair with what their counts promise."""
+        left, right = (np.array([count[i] for count in counts], dtype=np.int64) for i in (0, 1))
+        worth = promise_of(tradeoff, runs, self.test_runs)(left, right).tolist()
+        return [
+            Candidate(pair, event, *count, runs, promise - _handicap(event), outputs)
+            for event, count, promise in zip(events, counts, worth, strict=True)
+        ]
+
+    def _proposals(
+        self,
+        pair: Adjacent,
+        sides: Sequence[Samples],
+        known: Learnt,
+        tradeoff: Tradeoff,
+        directions: Sequence[bool] = (False, True),
+    ) -> list[list[Event]]:
+        """For every direction the events that seem likelier on the left, or turned on the right."""
+        hints = _hints(pair, floats=self.subject.mechanism is None)
+        features = learn_features(sides[0], sides[1], hints, lambda n: worth_of(tradeoff, n), keep=_KEPT)
+        score = worth_of(tradeoff, len(sides[0]))
+        return [[p.event for p in (*known.best(score, turned=turned), *features[turned])] for turned in directions]
 
     def _tested(self, pair: Adjacent, searched: int, runs: int) -> list[Planned]:
         """The events of the best pair that are to be tested: the one that promises most, and others that are better for something else."""
-        drawn = self._drawn(pair, searched)
+        learning = min(searched // 2, _LEARNT)
+        drawn = self._drawn(pair, learning)
+        known = learn(*drawn)
+        first, *others = dict.fromkeys((self.aim.first, *self.aim.claim, *self.aim.curve))
+        tradeoffs = [first, *(each for each in others if shows(each, searched))]
+        proposed = [self._proposals(pair, drawn, known, tradeoff, [False])[0] for tradeoff in tradeoffs]
+        (counts,) = self._counts([(pair, [event for events in proposed for event in events])], searched - learning)
         result: list[Planned] = []
-        for tradeoff in dict.fromkeys((self.aim.first, *self.aim.claim, *self.aim.curve)):
-            if result and not shows(tradeoff, searched):
-                continue
-            found = [c for c in self._events_of(pair, drawn, tradeoff) if c.pair is pair]
-            listed = [*found, *(planned.candidate for planned in result)]
-            promises = self._promises(listed, tradeoff, runs)
+        for tradeoff, events in zip(tradeoffs, proposed, strict=True):
+            found = self._counted(pair, events, counts[: len(events)], searched - learning, tradeoff)
+            counts = counts[len(events) :]
+            promises = self._promises([*found, *(planned.candidate for planned in result)], tradeoff, runs)
             best = max(range(len(found)), key=promises.__getitem__, default=None)
-            known = max((promise for promise, *_ in promises[len(found) :]), default=0.0)
-            if best is not None and (not result or promises[best][0] > _ENOUGH_MORE * known):
+            enough = max((promise for promise, *_ in promises[len(found) :]), default=0.0)
+            if best is not None and (not result or promises[best][0] > _ENOUGH_MORE * enough):
                 result.append(Planned(found[best], tradeoff))
         return result
 
@@ -344,11 +382,14 @@ class Search:
             return []
         left, right = ([getattr(c, side) for c in listed] for side in ("left", "right"))
         promises = promised(tradeoff, left, right, listed[0].runs, runs).tolist()
-        handicaps = [_HANDICAP if isinstance(c.event, Having) else 0.0 for c in listed]
         return [
-            (promise - handicap, c.worth, min(c.estimate, 1e9))
-            for c, promise, handicap in zip(listed, promises, handicaps, strict=True)
+            (promise - _handicap(c.event), c.worth, min(c.estimate, 1e9))
+            for c, promise in zip(listed, promises, strict=True)
         ]
+
+
+def _handicap(event: Event) -> float:
+    return _HANDICAP if isinstance(event, Having) else 0.0
 
 
 def _hints(pair: Adjacent, *, floats: bool) -> Hints:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TypeVar
@@ -21,6 +21,7 @@ from privproof.engines.sampling.adjacent import Adjacent
 from privproof.engines.sampling.calling import GRAIN, Calls, Part, made
 from privproof.engines.sampling.columns import Array
 from privproof.engines.sampling.events import Event, occurs
+from privproof.engines.sampling.intervals import special
 from privproof.engines.sampling.outputs import Piece
 from privproof.engines.sampling.runnable import Runnable
 from privproof.engines.sampling.samples import Record, Samples, together
@@ -74,6 +75,7 @@ class Crew:
             arguments: some data set, on which it is tried whether runs repeat.
         """
         workers = Workers() if workers is None else workers
+        special()  # before processes are made, which are copies of this one
         calls = subject.draw if isinstance(subject.draw, Calls) and not workers.alone else None
         if calls is not None and (arguments is None or not calls.divisible(calls.passed(arguments))):
             workers = Workers()
@@ -226,6 +228,38 @@ def tally(
         _add(crew.subject, part, totals, written)
         made = part.runs
     return Tally(made, totals, (together([left for left, _ in written]), together([right for _, right in written])))
+
+
+def recounts(
+    crew: Crew,
+    asked: Sequence[tuple[Adjacent, Sequence[Event]]],
+    runs: int,
+    seeds: np.random.SeedSequence,
+    monitor: Monitor,
+) -> list[Array]:
+    """How often events of several pairs occur, each pair in so many runs on both sides; too few where the monitor stops it.
+
+    Raises:
+        LanguageError: a call fails, or its output cannot be told apart from others.
+    """
+    chunks = (
+        (number, replace(chunk, first=False))
+        for number, each in enumerate(seeds.spawn(len(asked)))
+        for chunk in _chunks(crew.subject, runs, each, looks=False)
+    )
+    work = partial(_recounted, crew.parcel, tuple(asked))
+    totals = [np.zeros((len(events), 2), dtype=np.int64) for _, events in asked]
+    for number, part in map_chunks(
+        crew.workers, work, chunks, stopped=monitor.stopped, attempts=crew.attempts, grain=GRAIN
+    ):
+        _add(crew.subject, part, totals[number], [])
+    return totals
+
+
+def _recounted(
+    parcel: Parcel[Runnable], asked: Sequence[tuple[Adjacent, Sequence[Event]]], chunk: tuple[int, _Chunk]
+) -> tuple[int, _Counted]:
+    return chunk[0], _counted(parcel, *asked[chunk[0]], None, chunk[1])
 
 
 def _add(subject: Runnable, part: _Counted, totals: Array, written: list[tuple[Samples, Samples]]) -> None:
