@@ -27,7 +27,7 @@ def test_processes_share_the_sizes():
     alone = over_sizes(ask, [1, 2, 3, 4])
     jobs = 2
     shared = over_sizes(ask, [1, 2, 3, 4], jobs=jobs, so_far=lambda table: seen.append(len(table.rows)))
-    assert seen == [1, 2, 3]
+    assert seen == [1, 2, 2]  # of the last two the larger one is begun first, and told in its turn
     assert [(n, v.status, v.tight, v.witness, v.certificate) for n, v in shared.rows] == [
         (n, v.status, v.tight, v.witness, v.certificate) for n, v in alone.rows
     ]
@@ -48,6 +48,17 @@ def test_a_limit_leaves_sizes_unasked(jobs):
     assert [size for size, _ in table.rows] == list(range(1, len(table.rows) + 1))
     assert table.unasked[-1] == 39
     assert table.status == "unknown"
+
+
+@pytest.mark.parametrize(("count", "jobs"), [(0, 2), (1, 2), (2, 2), (3, 2), (3, 4), (5, 3)])
+def test_every_size_is_asked_about_once_whatever_the_number_of_workers(count, jobs):
+    sizes = list(range(1, count + 1))
+    table = over_sizes(lambda n: check(improved_noisy_max, "100", size=n), sizes, jobs=jobs)
+    assert [size for size, _ in table.rows] == sizes
+    assert [verdict.certificate for _, verdict in table.rows] == [
+        check(improved_noisy_max, "100", size=n).certificate for n in sizes
+    ]
+    assert not table.unasked
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

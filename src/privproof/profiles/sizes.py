@@ -71,7 +71,7 @@ def over_sizes(
     so_far: Callable[[Table], None] = lambda _: None,
     jobs: int = 1,
 ) -> Table:
-    """The verdicts at several sizes; all of them together have the time that the monitor gives.
+    """The verdicts at several sizes, from the first on; all of them together have the time that the monitor gives.
 
     Args:
         ask: the verdict at one size.
@@ -80,16 +80,21 @@ def over_sizes(
         so_far: told the table after each size.
         jobs: how many processes of this machine share the sizes; without copies of this process, this one does all.
     """
-    table = Table((), tuple(sizes))
-    with Workers(min(jobs, len(sizes)) if Workers(jobs).copies else 1) as workers:
+    table, found = Table((), tuple(sizes)), {}
+    with Workers(max(1, min(jobs, len(sizes))) if Workers(jobs).copies else 1) as workers:
         work = partial(_verdict_at, workers.parcel(ask))
 
         def stopped() -> str | None:
             return None if monitor is None or not (table.rows or monitor.interrupted) else monitor.stopped()
 
         patience = 0.0 if monitor is None or monitor.deadline is None else max(_PATIENCE, 2 * monitor.grace)
-        for number, verdict in enumerate(map_chunks(workers, work, sizes, stopped=stopped, patience=patience)):
-            table = Table((*table.rows, (sizes[number], verdict)), tuple(sizes[number + 1 :]))
+        last = len(sizes) - workers.width  # the last ones run side by side: the one that takes longest begins first
+        order = [*range(last), *range(len(sizes) - 1, max(last, 0) - 1, -1)]
+        verdicts = map_chunks(workers, work, [sizes[n] for n in order], stopped=stopped, patience=patience)
+        for number, verdict in zip(order, verdicts, strict=False):
+            found[number] = verdict
+            known = next((n for n in range(len(sizes)) if n not in found), len(sizes))
+            table = Table(tuple((sizes[n], found[n]) for n in range(known)), tuple(sizes[known:]))
             if table.unasked:
                 so_far(table)
     if not table.rows and sizes:  # interrupted before the first: it says so itself
