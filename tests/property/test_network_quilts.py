@@ -14,8 +14,10 @@ from tests.amounts import selected
 
 from privproof.engines.releases.networks import best_network_quilts, network_laws, network_quilts
 from privproof.exact import epsilon, fraction, rational
+from privproof.release import calibrate, verify
 from privproof.scenarios.networks import Network
-from privproof.scenarios.queries import weighted_sum
+from privproof.scenarios.queries import histogram, weighted_sum
+from privproof.scenarios.releases import Laplace
 
 BATCHES = range(8)
 EACH = 24
@@ -210,3 +212,40 @@ def test_the_rate_is_private(batch):
             assert loss <= value * (1 + 1e-9), (node.name, network)
             losses.append(loss / value)
     assert max(losses) > 0.6
+
+
+@pytest.mark.parametrize("seed", selected(range(40), 6))
+def test_histograms_of_networks_keep_the_budget_and_use_it(seed):
+    """With the exact noise the loss by enumeration is the budget, or the counts tell nothing; a little less noise is refuted."""
+    chance = random.Random(900 + seed)
+    network = random_network(chance)
+    while len(network.nodes) > 4:
+        network = random_network(chance)
+    values = sorted({value for node in network.nodes for value in node.values})
+    query = histogram(chance.sample(values, chance.randint(2, len(values))))
+    budget = chance.choice(("1/2", "1", "3"))
+    made = calibrate(network, query=query, epsilon=budget, method="exact", noise="laplace")
+    joint, rate = enumerated(network), float(1 / fraction(made.noise.scale))
+    worst = 0.0
+    for at, node in enumerate(network.nodes):
+        laws = defaultdict(lambda: defaultdict(float))
+        for world, likely in joint.items():
+            laws[world[at]][tuple(world.count(name) for name in query.bins)] += float(likely)
+        for output in product(range(len(network.nodes) + 1), repeat=len(query.bins)):
+            dense = {
+                value: sum(
+                    p * exp(-rate * sum(abs(a - b) for a, b in zip(h, output, strict=True))) for h, p in law.items()
+                )
+                / sum(law.values())
+                for value, law in laws.items()
+            }
+            worst = max(worst, *(log(dense[a] / dense[b]) for a, b in product(dense, repeat=2)))
+        assert len(laws) <= len(node.values)
+    claimed = float(fraction(rational(budget)))
+    assert worst <= claimed * (1 + 1e-9)
+    verdict = verify(made)
+    assert verdict.status == "proved"
+    assert float(verdict.lower.ball().mid()) == pytest.approx(worst)
+    if worst > claimed * 0.999:
+        less = Laplace(made.noise.scale * 9 / 10)
+        assert verify(network, query=query, noise=less, epsilon=budget).status == "refuted"

@@ -579,7 +579,11 @@ def test_laws_that_are_exactly_as_far_as_claimed():
 
 def test_laws_need_a_start_and_a_sum():
     assert rejected(release([{**LAZY, "start": "any"}], [10], scale="100"), ONE)
-    assert rejected(release([LAZY], [10], scale="100", query={"kind": "histogram", "bins": STATES}), ONE)
+    histogram = {"kind": "histogram", "bins": STATES}
+    assert check(release([LAZY], [10], scale="100", query=histogram), ONE)
+    assert rejected(release([LAZY], [10], scale="1", query=histogram), ONE)
+    assert "for sums" in rejected(release([LAZY], [10], scale="100", query=histogram), {"method": "distance"})
+    assert "limit" in rejected(release([LAZY], [2000], scale="100", query=histogram), ONE)
     assert rejected(
         release([LAZY], [10], scale="100", query={"kind": "function", "name": "f", "sensitivity": 1}),
         {"method": "distance"},
@@ -622,6 +626,56 @@ def test_laws_agree_with_enumeration(seed):
     if distance:
         question["noise"]["scale"] = "0.99999999"
         assert rejected(question, {"method": "distance"})
+
+
+@pytest.mark.parametrize("seed", selected(range(60), 8))
+def test_laws_of_histograms_agree_with_enumeration(seed):
+    """Accepted just above the true loss, rejected just below; all states counted, or some; the loss attained at a list of counts."""
+    generator = random.Random(700 + seed)
+    size, length = generator.choice([2, 3, 3]), generator.randint(1, 4)
+    rows = [random_row(generator, size, zeros=seed % 2 == 0) for _ in range(size)]
+    start = random_row(generator, size, zeros=seed % 3 == 0)
+    states = ["a", "b", "c"][:size]
+    bins = [str(x) for x in generator.sample(states, generator.randint(2, size))]
+    told: list[dict[str, dict[tuple[int, ...], Fraction]]] = [{} for _ in range(length)]
+    for values in product(range(size), repeat=length):
+        chance = start[values[0]]
+        for here, there in pairwise(values):
+            chance *= rows[here][there]
+        if chance:
+            counts = tuple([states[x] for x in values].count(name) for name in bins)
+            for node, x in zip(told, values, strict=True):
+                law = node.setdefault(states[x], {})
+                law[counts] = law.get(counts, Fraction(0)) + chance
+    if not any(len(node) > 1 for node in told):
+        return
+    question = release(
+        [chain(texts(rows), [str(x) for x in start], states)], [length], query={"kind": "histogram", "bins": bins}
+    )
+    for noise, factor in (
+        ({"kind": "laplace", "scale": "5/2"}, lambda d: exp(-d / 2.5)),
+        ({"kind": "geometric", "alpha": "4/5", "step": "1/2"}, lambda d: 0.8 ** (2 * d)),
+    ):
+        found = []
+        for number, node in enumerate(told, 1):
+            for output in product(range(length + 1), repeat=len(bins)):
+                dense = {}
+                for x, law in node.items():
+                    total = sum(law.values())
+                    near = ((p, sum(abs(a - b) for a, b in zip(h, output, strict=True))) for h, p in law.items())
+                    dense[x] = sum(float(p / total) * factor(far) for p, far in near)
+                found += [(log(dense[x] / dense[y]), number, x, y, output) for x in dense for y in dense if x != y]
+        loss, number, left, right, output = max(found)
+        question["noise"] = noise
+        question["epsilon"] = str(Fraction(loss + 1e-6).limit_denominator(10**12))
+        ends = [str(Fraction(loss + error).limit_denominator(10**12)) for error in (-1e-9, 1e-9)]
+        place = {"prior": 0, "length": length, "node": number, "left": left, "right": right}
+        shown = {"method": "laws", "attained": {**place, "output": list(output), "loss": ends}}
+        assert accepts(question, shown)
+        assert not accepts(question, {"method": "laws", "attained": {**shown["attained"], "output": output[0]}})
+        assert not accepts(question, {"method": "laws", "attained": {**shown["attained"], "output": [*output, 0]}})
+        question["epsilon"] = str(Fraction(max(loss - 1e-6, 0)).limit_denominator(10**12))
+        assert loss <= 1e-6 or not accepts(question, ONE)
 
 
 def w_infinity(one, other):

@@ -116,7 +116,6 @@ def test_a_network_has_its_own_length() -> None:
         (BAND, "spectral", WALKS),
         (BAND, "gk16", WALKS),
         (WALK, "gk16", WALKS),
-        (WALK, "exact", histogram(["rest", "walk"])),
         (WALK, "wasserstein", histogram(["rest", "walk"])),
         (WALK.starting("any"), "exact", WALKS),
         (WALK, "exact", lipschitz(len, constant=1)),
@@ -463,12 +462,41 @@ def test_entries_that_are_hidden_one_by_one_are_not_hidden_together() -> None:
     assert verify(independent, query=WALKS, noise=Laplace.of(1), length=20, epsilon=1).status == "proved"  # type: ignore[union-attr]
 
 
-def test_histograms_are_bounded_by_quilts() -> None:
-    query = histogram(["rest", "walk"])
-    found = verify(MILD, query=query, noise=Laplace.of(10), length=20)
+def test_histograms_are_bounded_by_quilts_where_the_start_may_be_any() -> None:
+    query, anywhere = histogram(["rest", "walk"]), MILD.starting("any")
+    found = verify(anywhere, query=query, noise=Laplace.of(10), length=20)
     assert found.status == "proved"  # type: ignore[union-attr]
     assert found.tight is None  # type: ignore[union-attr]
     assert verify(MILD, query=query, noise=Laplace.of(10), length=20, epsilon="1/100").status == "refuted"  # type: ignore[union-attr]
+
+
+def test_a_histogram_needs_a_quarter_of_the_noise_of_quilts() -> None:
+    query = histogram(["rest", "walk"])
+    by_quilts = calibrate(WALK, query=query, epsilon=1, length=60, method="quilt", noise="laplace")
+    made = calibrate(WALK, query=query, epsilon=1, length=60, noise="laplace")
+    assert made.method == "exact"
+    assert (round(float(by_quilts.scale), 3), round(float(made.scale), 3)) == (25.68, 6.673)
+    verdict = verify(made)
+    assert verdict.status == "proved"  # type: ignore[union-attr]
+    assert isinstance(recheck(verdict.certificate), Accepted)  # type: ignore[union-attr]
+    less = Laplace(made.noise.scale * 999 / 1000)  # type: ignore[union-attr]
+    refuted = verify(WALK, query=query, epsilon=1, length=60, noise=less)
+    assert refuted.status == "refuted"  # type: ignore[union-attr]
+    assert refuted.witness.output.startswith("released counts rest")  # type: ignore[union-attr]
+    document = refuted.certificate  # type: ignore[union-attr]
+    assert isinstance(recheck(document), Accepted)
+    for box in ([], [["0", "0"]], [["-inf", "inf"], ["-inf", "inf"]], [["1", "0"], ["0", "1"]], [["0"], ["1"]], "all"):
+        assert not isinstance(recheck({**document, "evidence": {**document["evidence"], "box": box}}), Accepted)
+
+
+def test_a_histogram_too_large_for_its_laws_is_left_to_quilts() -> None:
+    states = "abcdefgh"
+    even = Chain.of({x: {y: "1/4" if x == y else "3/28" for y in states} for x in states})
+    made = calibrate(even, query=histogram(states), epsilon=1, length=1000)
+    assert made.method == "quilt"
+    assert "large" in str(made.others["exact"])
+    with pytest.raises(PrivproofError, match="outputs"):
+        calibrate(even, query=histogram(states), epsilon=1, length=1000, method="exact")
 
 
 @pytest.mark.parametrize(

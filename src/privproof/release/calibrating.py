@@ -5,8 +5,8 @@ geometric noise with ``alpha = e^(-rate step)``.
 
 | method | idea | applies to |
 | --- | --- | --- |
-| ``exact`` | the largest rate whose exact loss is within the budget | sums, given or stationary starts, moderate lengths; networks |
-| ``wasserstein`` | the distance between the laws given two values | the same |
+| ``exact`` | the largest rate whose exact loss is within the budget | sums, histograms, of moderate lengths, start not ``any``; networks |
+| ``wasserstein`` | the distance between the laws given two values | the same, without histograms |
 | ``quilt`` | Markov quilts, exact influence | every query, every start, any length; networks |
 | ``contraction`` | quilts, with the Birkhoff bound on influence | the same, and bands of chains |
 | ``spectral-tight``, ``spectral`` | quilts, with influence bounded by the spectral gap | chains with positive stationary probabilities |
@@ -250,7 +250,7 @@ def calibrated(
             if gaps:
                 refused[candidate] = "entries are missing"
                 continue
-            if query.kind == "sum" and _large(laws):
+            if _large(laws) and not (candidate == "wasserstein" and query.kind == "histogram"):
                 refused[candidate] = "the tables of laws would be large; it may still be asked for by name"
                 continue
         told(f"looking for the least noise by the method {candidate}, {entries:,} entries")
@@ -415,6 +415,8 @@ def _by_quilts(laws: QueryLaws, method: Method, planned: Callable[[Prior], Quilt
 
 
 def _wasserstein(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+    if laws.query.kind == "histogram":
+        raise unfit("wasserstein", "the distance between laws is that of sums", "exact")
     distance = largest_distance(laws.by("wasserstein"))
     return Plan("wasserstein", _distance_rate(distance, laws.query, epsilon), distance=distance)
 
@@ -429,7 +431,7 @@ def _exact(laws: QueryLaws, epsilon: Epsilon) -> Plan:
     step, budget = fraction(laws.query.step), budget_below(epsilon)
     sure = _group(laws, epsilon).rate
     distance = None
-    if all(law.complete for law in found):
+    if all(law.complete and law.counts is None for law in found):
         distance = largest_distance(found)
         sure = max(sure, _distance_rate(distance, laws.query, epsilon))
     rate = largest_rate(found, budget, low=float(sure * step) * (1 - 1e-12), high=inf)
@@ -469,10 +471,7 @@ def _network(prior: Prior) -> Network:
 
 def _large(laws: QueryLaws) -> bool:
     """Whether the tables of laws would be large."""
-    priors = laws.priors
-    if laws.query.kind != "sum" or isinstance(priors[0], Network):
-        return False
-    return len(priors) * laws_work(priors[0], laws.lengths, laws.query) > _AUTOMATIC_WORK
+    return len(laws.priors) * laws_work(laws.priors[0], laws.lengths, laws.query) > _AUTOMATIC_WORK
 
 
 # ---------------------------------------------------------------------------------------------------- what is asked for

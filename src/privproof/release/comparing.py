@@ -33,7 +33,7 @@ def errors_by_method(
     Methods that never apply, or would take very long, are left out.
     """
     listed = (priors,) if isinstance(priors, Chain | Band | Network) else tuple(priors)
-    work = laws_work(listed[0], lengths, query) * len(listed) * len(epsilons) if query.kind == "sum" else 0
+    work = laws_work(listed[0], lengths, query) * len(listed) * len(epsilons)
     result: dict[str, tuple[Fraction | None, ...]] = {}
     laws: QueryLaws | None = None
     total = 0

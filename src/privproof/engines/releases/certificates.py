@@ -61,12 +61,18 @@ def event_evidence(
     node: int | str,
     left: str,
     right: str,
-    low: Fraction | None,
-    high: Fraction | None,
+    event: Sequence[tuple[Fraction | None, Fraction | None]],
     bin: str | None = None,
 ) -> dict[str, object]:
-    """An event that two values of an entry make with probabilities too far apart; None for an end that is open."""
-    counted = {} if bin is None else {"bin": bin}
+    """An event that two values of an entry make with probabilities too far apart; None for an end that is open.
+
+    One interval is that of the sum, or of the count of the bin; several are those of all counts.
+    """
+    intervals = [
+        ["-inf" if low is None else str(rational(low)), "inf" if high is None else str(rational(high))]
+        for low, high in event
+    ]
+    ends: dict[str, object] = {"low": intervals[0][0], "high": intervals[0][1]}
     return {
         "method": "event",
         "prior": prior,
@@ -74,7 +80,6 @@ def event_evidence(
         "node": node,
         "left": left,
         "right": right,
-        "low": "-inf" if low is None else str(rational(low)),
-        "high": "inf" if high is None else str(rational(high)),
-        **counted,
+        **(ends if len(intervals) == 1 else {"box": intervals}),
+        **({} if bin is None else {"bin": bin}),
     }

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from flint import arb
 
+from privproof.engines.releases.counts import packed
 from privproof.engines.releases.laws import Laws, chain_laws, network_laws_of
 from privproof.engines.releases.quilts import below
 from privproof.errors import QuestionError, ScenarioError
@@ -18,6 +19,9 @@ from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Laplace, Noise, Prior, ReleaseQuestion
+
+_NOISE_WORK = 30
+"""Multiplications for noise on one count at one output: two directions, some windows each, for two or three scales."""
 
 
 def highest_rate(noise: Noise) -> Fraction:
@@ -114,9 +118,19 @@ def unfit(method: str, reason: str, other: str) -> QuestionError:
 
 
 def laws_work(prior: Prior, lengths: Sequence[int], query: Query) -> int:
-    """About how many multiplications the laws of a sum take; they grow with the cube of the length."""
-    if isinstance(prior, Network):
+    """About how many multiplications the laws of a sum take; they grow with the cube of the length.
+
+    Of a histogram the noise takes most: so many for every output of every law.
+    """
+    if query.kind == "function" or (query.kind == "sum" and isinstance(prior, Network)):
         return 0
-    steps = query.steps(prior.states)
-    width = max(steps) - min(steps)
-    return sum(length * len(steps) * (width * length + 1) * (width * length + 1) // 6 for length in lengths)
+    values = [node.values for node in prior.nodes] if isinstance(prior, Network) else [prior.states]
+    work = 0
+    for length in lengths or (len(values),):
+        counted = query if query.kind == "sum" else packed(query, values, length)[0]
+        steps = [step for each in values for step in counted.steps(each)]
+        width, laws = (max(steps) - min(steps)) * length + 1, len(steps) * (1 if isinstance(prior, Network) else length)
+        work += laws * width * width // 6
+        if query.kind == "histogram":
+            work += laws * _NOISE_WORK * len(query.bins) * (length + 1) ** len(query.bins)
+    return work

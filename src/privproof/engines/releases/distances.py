@@ -52,6 +52,10 @@ def largest_distance(found: Iterable[Laws]) -> Distance:
     """
     best = Distance(0, None, "", "")
     for laws in found:
+        if laws.counts is not None:
+            raise QuestionError(
+                "query", "the distance between laws is that of sums", place="query", hint='method="exact", or "quilt"'
+            )
         number = len(laws.values)
         if not laws.complete and laws.masses.shape[1] > _SHORT:
             raise QuestionError(

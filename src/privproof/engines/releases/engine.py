@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
-from typing import Any
+from typing import Any, TypeAlias
 
 from flint import arb
 
@@ -61,6 +61,12 @@ LAWS = "laws"
 """The name under which a request may bring the laws of its release, computed by whoever calibrated it."""
 _PLAIN = 1e-4
 """A half-line is taken as the witness if it breaks the budget by this much; otherwise the worst output is."""
+
+
+Ends: TypeAlias = tuple[Fraction | None, Fraction | None]
+"""Of an interval; None where it is open."""
+Event: TypeAlias = tuple[Ends, ...]
+"""An interval for the released value, or one for every count of a histogram."""
 
 
 class ReleaseEngine:
@@ -128,14 +134,13 @@ class _Release:
     def laborious(self) -> bool:
         """Whether the laws take long, so that quilts are tried first."""
         question = self.question
-        if question.query.kind != "sum" or question.gaps:
-            return False
-        return sum(laws_work(prior, question.lengths, question.query) for prior in question.priors) > _LABORIOUS
+        work = sum(laws_work(prior, question.lengths, question.query) for prior in question.priors)
+        return work > _LABORIOUS and not question.gaps
 
     @property
     def size(self) -> int:
         """How large the tables of the laws are."""
-        return sum(laws.masses.size for laws in self.laws) if not isinstance(self.laws, str) else 0
+        return sum(laws.outputs * len(laws.values) for laws in self.laws) if not isinstance(self.laws, str) else 0
 
     # ------------------------------------------------------------------------------------------------------ the verdicts
 
@@ -150,6 +155,7 @@ class _Release:
         if loss is not None and loss.high < inf:
             lower, top = _bounds(loss)
             if Fraction(loss.low) > high:
+                yield from self.by_bin(claimed, high)
                 yield from self.refuted(claimed, loss)
                 return
             if Fraction(loss.high) <= low:
@@ -224,15 +230,23 @@ class _Release:
                 "node": laws.node,
                 "left": loss.left,
                 "right": loss.right,
-                "output": str(loss.output * fraction(self.question.query.step)),
+                "output": self._told(loss),
                 "loss": [str(lower), str(top)],
             },
         }
 
+    def _told(self, loss: Loss) -> str | list[str]:
+        """The output at which the loss is attained: a number, or one for every bin."""
+        if loss.laws.counts is not None:
+            return [str(number) for number in loss.laws.counts.point(loss.output)]
+        return str(loss.output * fraction(self.question.query.step))
+
     def by_distance(self, claimed: ReleaseQuestion) -> Answer | None:
         """Proved by the distance between the laws, which settles where the loss is the budget itself; None if that is not enough."""
         assert claimed.budget is not None
-        if isinstance(self.laws, str) or self.size > _CHECKED_AT_ONCE or not all(laws.complete for laws in self.laws):
+        if isinstance(self.laws, str) or self.size > _CHECKED_AT_ONCE:
+            return None
+        if not all(laws.complete and laws.counts is None for laws in self.laws):
             return None
         moved = largest_distance(self.laws).steps * fraction(self.question.query.step)
         if (
@@ -270,8 +284,13 @@ class _Release:
             one = _Release(asked, QueryLaws.of(asked), bin=state)
             if not one.laborious and one.loss is not None and Fraction(one.loss.low) > above:
                 quilted = self.quilts_within(self.bound)
-                more = {} if quilted is None else {"above": {"epsilon": str(self.bound), "evidence": quilted}}
-                yield from one.refuted(claimed, one.loss, upper=self.bound, more=more)
+                more: dict[str, object] = (
+                    {} if quilted is None else {"above": {"epsilon": str(self.bound), "evidence": quilted}}
+                )
+                upper = self.bound
+                if self.loss is not None and self.loss.high < inf:
+                    upper, more = _bounds(self.loss)[1], self._from_above(self.loss, laws_evidence()) or more
+                yield from one.refuted(claimed, one.loss, upper=upper, more=more)
                 return
 
     def quilts_within(self, budget: Epsilon) -> dict[str, object] | None:
@@ -331,12 +350,12 @@ class _Release:
         sides = [(loss.left, loss.right)]
         if line is not None:
             end = line.output * fraction(self.question.query.step)
-            events.insert(0, (end, None) if line.upwards else (None, end))
+            events.insert(0, ((end, None) if line.upwards else (None, end),))
             sides.insert(0, (line.left, line.right))
         known = {"upper": _bounds(loss)[1], "more": self._from_above(loss, laws_evidence()), **known}
         answers = [
-            self._refuting(claimed, loss, left, right, low, high, **known)
-            for (low, high), (left, right) in zip(events, sides, strict=True)
+            self._refuting(claimed, loss, left, right, event, **known)
+            for event, (left, right) in zip(events, sides, strict=True)
         ]
         sharper = {**self._from_above(loss, self.attained(loss)), **self._from_below(loss)}
         for answer in answers:
@@ -349,11 +368,11 @@ class _Release:
 
     def _from_below(self, loss: Loss) -> dict[str, object]:
         """The event at which the loss is attained, where nothing else shows it; under Laplace noise between the ends there is none."""
-        low, high = self.interval(loss)
-        between = low is not None and high is not None and isinstance(self.question.noise, Laplace)
+        event = self.interval(loss)
+        between = any(None not in ends for ends in event) and isinstance(self.question.noise, Laplace)
         if self._cheap(loss) or between:
             return {}
-        return {"below": lower_bound(_bounds(loss)[0], self._event(loss.laws, loss.left, loss.right, low, high))}
+        return {"below": lower_bound(_bounds(loss)[0], self._event(loss.laws, loss.left, loss.right, event))}
 
     def _cheap(self, loss: Loss) -> bool:
         """Whether the checker computes all laws at once beside the event."""
@@ -365,22 +384,19 @@ class _Release:
         loss: Loss,
         left: str,
         right: str,
-        low: Fraction | None,
-        high: Fraction | None,
+        event: Event,
         **known: Any,
     ) -> Answer:
         return self.answer(
             "refuted",
             claimed,
-            self._event(loss.laws, left, right, low, high),
+            self._event(loss.laws, left, right, event),
             lower=_bounds(loss)[0],
-            witness=self.witnessed(loss.laws, left, right, low, high),
+            witness=self.witnessed(loss.laws, left, right, event),
             **known,
         )
 
-    def _event(
-        self, laws: Laws, left: str, right: str, low: Fraction | None, high: Fraction | None
-    ) -> dict[str, object]:
+    def _event(self, laws: Laws, left: str, right: str, event: Event) -> dict[str, object]:
         """An event as evidence."""
         return event_evidence(
             prior=laws.prior,
@@ -388,23 +404,29 @@ class _Release:
             node=laws.node,
             left=left,
             right=right,
-            low=low,
-            high=high,
+            event=event,
             bin=self.bin,
         )
 
     # ------------------------------------------------------------------------------------------------------- the witness
 
-    def interval(self, loss: Loss) -> tuple[Fraction | None, Fraction | None]:
+    def interval(self, loss: Loss) -> Event:
         """The event in the unit of the query: at the least or greatest sum everything beyond it, where the ratio stays the same.
 
-        Elsewhere the sum itself under geometric noise, a narrow interval around it under Laplace noise.
+        Elsewhere the sum itself under geometric noise, a narrow interval around it under Laplace noise; so for every count.
         """
         step, laws = fraction(self.question.query.step), loss.laws
-        middle = loss.output * step
-        if loss.output == laws.lowest:
+        if laws.counts is not None:
+            return tuple(
+                self._around(number, 0, laws.counts.entries, step) for number in laws.counts.point(loss.output)
+            )
+        return (self._around(loss.output, laws.lowest, laws.lowest + laws.masses.shape[1] - 1, step),)
+
+    def _around(self, output: int, lowest: int, highest: int, step: Fraction) -> Ends:
+        middle = output * step
+        if output == lowest:
             return None, middle
-        if loss.output == laws.lowest + laws.masses.shape[1] - 1:
+        if output == highest:
             return middle, None
         if isinstance(self.question.noise, Geometric):
             return middle, middle
@@ -413,17 +435,14 @@ class _Release:
 
     def witness(self, loss: Loss) -> ReleaseWitness:
         """The entry, its two values and the worst output."""
-        return self.witnessed(loss.laws, loss.left, loss.right, *self.interval(loss))
+        return self.witnessed(loss.laws, loss.left, loss.right, self.interval(loss))
 
-    def witnessed(
-        self, laws: Laws, left_value: str, right_value: str, low: Fraction | None, high: Fraction | None
-    ) -> ReleaseWitness:
+    def witnessed(self, laws: Laws, left_value: str, right_value: str, event: Event) -> ReleaseWitness:
         """An event with both probabilities, computed from the laws."""
         rows = self._rows(laws)
         with precision(256):
             left, right = (
-                self._probability(rows[laws.values.index(value)], laws.lowest, low, high)
-                for value in (left_value, right_value)
+                self._probability(rows[laws.values.index(value)], laws, event) for value in (left_value, right_value)
             )
         where = f"X_{laws.node}" if isinstance(laws.node, int) else str(laws.node)
         prior = self.question.priors[laws.prior]
@@ -431,16 +450,20 @@ class _Release:
         return Witness(
             f"{where} = {left_value}",
             f"{where} = {right_value}",
-            ObservedRelease(self._said(laws, low, high), name),
+            ObservedRelease(self._said(laws, event), name),
             Ball.of(left),
             Ball.of(right),
         )
 
-    def _said(self, laws: Laws, low: Fraction | None, high: Fraction | None) -> str:
+    def _said(self, laws: Laws, event: Event) -> str:
         """The event in words; where there are several series, what others add is taken off."""
         alone = not laws.length or self.question.entries == laws.length
+        others = "" if alone else ", less what other series add,"
+        if laws.counts is not None:
+            told = zip(self.question.query.bins, event, strict=True)
+            return f"released counts{others} " + ", ".join(name + _event_words(*ends) for name, ends in told)
         what = "released value" if self.bin is None else f"released count of {self.bin}"
-        return what + ("" if alone else ", less what other series add,") + _event_words(low, high)
+        return what + others + _event_words(*event[0])
 
     def _rows(self, laws: Laws) -> list[list[arb]]:
         try:
@@ -449,14 +472,18 @@ class _Release:
             error = 2 * laws.error
             return [[arb(float(p), float(p) * error + 1e-290) for p in row] for row in laws.masses]
 
-    def _probability(self, row: Sequence[arb], lowest: int, low: Fraction | None, high: Fraction | None) -> arb:
-        """The probability that the noisy sum lies in an interval; None for no end."""
+    def _probability(self, row: Sequence[arb], laws: Laws, event: Event) -> arb:
+        """The probability that the noisy sum lies in an interval, or every noisy count in its own."""
         step = self.question.query.step
         total = arb(0)
         for offset, mass in enumerate(row):
-            centre = (lowest + offset) * step
-            ends = (None if end is None else rational(end) - centre for end in (low, high))
-            total += mass * self._within(*ends)
+            if mass.is_zero():
+                continue
+            centres = [laws.lowest + offset] if laws.counts is None else laws.counts.counts(offset)
+            chance = mass
+            for centre, ends in zip(centres, event, strict=True):
+                chance *= self._within(*(None if end is None else rational(end) - centre * step for end in ends))
+            total += chance
         return total
 
     def _within(self, low: Rational | None, high: Rational | None) -> arb:
@@ -491,9 +518,17 @@ class _Release:
         sides = []
         for value in (loss.left, loss.right):
             row = rows[laws.values.index(value)]
-            at = loss.output - laws.lowest
-            sides.append(sum((mass * alpha ** abs(at - c) for c, mass in enumerate(row)), Rational(0)))
+            away = (self._distance(laws, c, loss.output) if mass else 0 for c, mass in enumerate(row))
+            sides.append(sum((mass * alpha**far for far, mass in zip(away, row, strict=True)), Rational(0)))
         return fraction(sides[0] / sides[1])
+
+    @staticmethod
+    def _distance(laws: Laws, place: int, output: int) -> int:
+        """How many steps an output is away from the sum at a place, all counts together."""
+        if laws.counts is None:
+            return abs(output - laws.lowest - place)
+        both = zip(laws.counts.counts(place), laws.counts.point(output), strict=True)
+        return sum(abs(here - there) for here, there in both)
 
     def notes(self) -> tuple[str, ...]:
         """What the reader must know."""

@@ -18,6 +18,7 @@ from math import log
 import numpy as np
 from flint import fmpq, fmpq_poly
 
+from privproof.engines.releases.counts import MOST_OUTPUTS, Counts, packed
 from privproof.engines.releases.powers import UNIT
 from privproof.errors import QuestionError
 from privproof.exact import ZERO, Rational
@@ -28,6 +29,10 @@ from privproof.scenarios.queries import Query
 
 LARGEST = 40_000_000
 """The entries of all laws of one prior together, beyond which exact calibration is not tried."""
+_MOST_CELLS = 100_000_000
+"""Outputs of a histogram times laws, beyond which exact calibration is not tried: noise on all of them takes some seconds, each time."""
+_MOST_PRODUCTS = 2_000_000_000
+"""Multiplications for the laws of a histogram; the checker does as many."""
 _BYTES = 8
 """Of a float, of which laws are made."""
 _LARGEST_EXACT = 40_000_000
@@ -54,6 +59,7 @@ class Laws:
         error: the masses are right up to this relative error, and up to an absolute one of 1e-285.
         complete: whether a mass is zero only where it is impossible.
         exactly: the same masses as rationals.
+        counts: for a histogram, how the sums tell its counts.
     """
 
     prior: int
@@ -65,13 +71,19 @@ class Laws:
     error: float
     complete: bool
     exactly: Callable[[], tuple[tuple[Rational, ...], ...]] = field(repr=False, compare=False)
+    counts: Counts | None = None
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs are compared."""
+        return self.masses.shape[1] if self.counts is None else self.counts.outputs
 
 
 def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Iterator[Laws]:
-    """The laws of a sum given each entry of a series.
+    """The laws of a sum or of a histogram given each entry of a series.
 
     Raises:
-        QuestionError: the start may be any, the query is no sum, or the tables are too large.
+        QuestionError: the start may be any, the query is a function, or the tables are too large.
     """
     law = chain.law
     if law is None:
@@ -81,8 +93,7 @@ def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Itera
             place="initial",
             hint='method="quilt" holds for every start; or give the first distribution',
         )
-    if query.kind != "sum":
-        raise QuestionError("query", f"{query.name} is no sum of weights", place="query", hint='method="quilt"')
+    query, counts = told_by_sum(query, [chain.states], length, length * len(chain.states))
     steps = query.steps(chain.states)
     lowest, highest = min(steps), max(steps)
     weights = [step - lowest for step in steps]
@@ -131,10 +142,40 @@ def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Itera
                 error,
                 least > _LEAST,
                 _exact(chain, law, weights, length, i, tuple(values)),
+                counts,
             )
         )
         backward = matrix @ _shifted(backward, weights, (highest - lowest) * (length - i + 1) + 1)
     yield from reversed(found)
+
+
+def told_by_sum(query: Query, values: Sequence[Sequence[str]], entries: int, laws: int) -> tuple[Query, Counts | None]:
+    """The sum that tells the query: itself, or the number whose digits are the counts of a histogram.
+
+    Args:
+        query: the query.
+        values: what each kind of entry may be.
+        entries: how many entries there are.
+        laws: how many laws there are, one for every entry and value.
+    """
+    if query.kind == "sum":
+        return query, None
+    if query.kind != "histogram":
+        raise QuestionError("query", f"{query.name} is no sum of weights", place="query", hint='method="quilt"')
+    told, counts = packed(query, values, entries)
+    width = counts.outputs // (entries + 1 if counts.rest else 1)
+    if (
+        counts.outputs > MOST_OUTPUTS
+        or counts.outputs * laws > _MOST_CELLS
+        or width * width // 6 * laws > _MOST_PRODUCTS
+    ):
+        raise QuestionError(
+            "size",
+            f"{counts.bins} counts of {entries} entries have {entries + 1}^{counts.bins} outputs, for each of {laws} laws",
+            place="length",
+            hint='fewer bins or shorter series; method="quilt" takes any length',
+        )
+    return told, counts
 
 
 def _logarithm(value: Rational) -> float:
@@ -197,10 +238,15 @@ def within_exact(length: int, size: int, width: int) -> None:
 
 
 def listed_laws(
-    laws: Mapping[str, Mapping[int, Rational]], *, prior: int = 0, node: str | int = 1, length: int = 0
+    laws: Mapping[str, Mapping[int, Rational]],
+    *,
+    prior: int = 0,
+    node: str | int = 1,
+    length: int = 0,
+    counts: Counts | None = None,
 ) -> Laws:
-    """Laws that are given: for every secret the probabilities of whole sums."""
-    lowest = min(min(law) for law in laws.values())
+    """Laws that are given: for every secret the probabilities of whole sums; for a histogram from 0 on."""
+    lowest = min(min(law) for law in laws.values()) if counts is None else 0
     highest = max(max(law) for law in laws.values())
     exact = tuple(tuple(law.get(c, ZERO) for c in range(lowest, highest + 1)) for law in laws.values())
     masses = np.array([[float(p) for p in row] for row in exact])
@@ -209,15 +255,17 @@ def listed_laws(
         for row, some in zip(exact, masses, strict=True)
         for p, mass in zip(row, some, strict=True)
     )
-    return Laws(prior, length, node, tuple(laws), masses, lowest, 2 * UNIT, complete, lambda: exact)
+    return Laws(prior, length, node, tuple(laws), masses, lowest, 2 * UNIT, complete, lambda: exact, counts)
 
 
 def network_laws_of(network: Network, query: Query, prior: int = 0) -> Iterator[Laws]:
-    """The laws of a sum given each node of a network."""
+    """The laws of a sum or of a histogram given each node of a network."""
     from privproof.engines.releases.networks import network_laws
 
+    values = [node.values for node in network.nodes]
+    query, counts = told_by_sum(query, values, len(values), sum(map(len, values)))
     found = network_laws(network, query)
     for node in network.nodes:
         given = {value: found[node.name, value] for value in node.values if (node.name, value) in found}
         if len(given) > 1:
-            yield listed_laws(given, prior=prior, node=node.name)
+            yield listed_laws(given, prior=prior, node=node.name, counts=counts)

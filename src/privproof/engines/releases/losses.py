@@ -1,4 +1,4 @@
-"""The exact loss of a noisy sum, and the least noise that keeps it within a budget.
+"""The exact loss of a noisy sum or histogram, and the least noise that keeps it within a budget.
 
 Given X_i = x the released value has the density ``p_x(z) ~ sum over c of mu_x(c) e^(-|z - c| rho)``.  Between two neighbouring sums
 the ratio of two such mixtures is a Moebius function of e^(2 z rho), so it is monotone there, and it is constant outside: the
@@ -6,8 +6,8 @@ largest ratio is at a sum.  So
 
     loss = max over entries, values x, x' and sums c of  log p_x(c) / p_x'(c),
 
-for Laplace noise and for geometric noise alike, with ``alpha = e^(-rho step)``.  More noise is less noise with noise added to it,
-so the loss falls with the scale and bisection finds the least one.
+for Laplace noise and for geometric noise alike, with ``alpha = e^(-rho step)``; of a histogram, over its box (`counts`).  More noise
+is less noise with noise added to it, so the loss falls with the scale and bisection finds the least one.
 
 Sums are of positive floats, with known relative errors; losses are enclosed, and a scale is accepted only where the upper end is
 within the budget.
@@ -21,6 +21,7 @@ from math import inf
 
 import numpy as np
 
+from privproof.engines.releases.counts import Counts
 from privproof.engines.releases.laws import Laws
 from privproof.engines.releases.powers import UNIT
 
@@ -44,7 +45,7 @@ class Loss:
         laws: the entry.
         left: the value that makes the output likelier.
         right: the other value.
-        output: the released sum, in steps.
+        output: the released sum, in steps; of a histogram the place in its box.
     """
 
     low: float
@@ -72,11 +73,15 @@ def batched(found: Sequence[Laws]) -> tuple[Batch, ...]:
     """The laws in batches of moderate size, in their order."""
     groups: list[list[Laws]] = []
     for laws in found:
-        room = _BATCH // laws.masses.size
-        if not groups or groups[-1][0].masses.shape != laws.masses.shape or len(groups[-1]) >= max(1, room):
+        room = _BATCH // (laws.outputs * len(laws.values))
+        if not groups or _shape(groups[-1][0]) != _shape(laws) or len(groups[-1]) >= max(1, room):
             groups.append([])
         groups[-1].append(laws)
     return tuple(Batch(tuple(group), np.stack([laws.masses for laws in group])) for group in groups)
+
+
+def _shape(laws: Laws) -> tuple[object, ...]:
+    return laws.masses.shape, laws.counts
 
 
 def largest_loss(found: Sequence[Laws], alpha: float) -> Loss:
@@ -98,13 +103,19 @@ def _largest(found: Sequence[Batch], alpha: float) -> Loss:
 def _highs(batch: Batch, alpha: float) -> list[float]:
     """For every law of a batch a bound from above on its loss."""
     number, values, width = batch.masses.shape
-    mixed = mixtures(batch.masses.reshape(number * values, width), alpha).reshape(number, values, width)
+    mixed = noisy_masses(batch.masses.reshape(number * values, width), alpha, batch.laws[0].counts)
+    mixed = mixed.reshape(number, values, -1)
     least = mixed.min(axis=(1, 2))
     logs = np.log(np.maximum(mixed, _TINY))
     losses = (logs.max(axis=1) - logs.min(axis=1)).max(axis=1)
     error = max(laws.error for laws in batch.laws)
-    rounding = _rounding(error, width, float(np.abs(logs).max()))
+    rounding = _rounding(error, _terms(batch.laws[0]), float(np.abs(logs).max()))
     return [inf if small < _TINY else float(loss) + rounding for small, loss in zip(least, losses, strict=True)]
+
+
+def _terms(laws: Laws) -> int:
+    """How many terms are added up for one output, all coordinates together."""
+    return laws.masses.shape[1] if laws.counts is None else laws.counts.bins * (laws.counts.entries + 64)
 
 
 def _rounding(error: float, width: int, largest: float) -> float:
@@ -145,7 +156,7 @@ def likeliest_half_line(laws: Laws, alpha: float, above: float, *, continuous: b
         continuous: whether the noise is Laplace noise, which has no mass at a single number.
     """
     width = laws.masses.shape[1]
-    if width > _WIDEST:
+    if width > _WIDEST or laws.counts is not None:
         return None
     away = np.subtract.outer(np.arange(width), np.arange(width)).astype(float)
     share = 0.5 if continuous else 1 / (1 + alpha)
@@ -165,11 +176,11 @@ def likeliest_half_line(laws: Laws, alpha: float, above: float, *, continuous: b
 
 def _logarithms(laws: Laws, alpha: float) -> tuple[np.ndarray | None, float]:
     """The logarithms of the densities up to a common factor, and a bound on the error of a difference; None below the floats' range."""
-    mixed = mixtures(laws.masses, alpha)
+    mixed = noisy_masses(laws.masses, alpha, laws.counts)
     if mixed.min() < _TINY:
         return None, 0.0
     logs = np.log(mixed)
-    return logs, _rounding(laws.error, laws.masses.shape[1], float(np.abs(logs).max()))
+    return logs, _rounding(laws.error, _terms(laws), float(np.abs(logs).max()))
 
 
 def _at(laws: Laws, logs: np.ndarray, place: int, rounding: float, highest: float) -> Loss:
@@ -177,6 +188,18 @@ def _at(laws: Laws, logs: np.ndarray, place: int, rounding: float, highest: floa
     loss = float(logs[left, place] - logs[right, place])
     output = laws.lowest + place
     return Loss(max(0.0, loss - rounding), highest + rounding, laws, laws.values[left], laws.values[right], output)
+
+
+def noisy_masses(masses: np.ndarray, alpha: float, counts: Counts | None) -> np.ndarray:
+    """The laws with noise, row by row, at every sum; of a histogram with noise on every count, at every place of its box."""
+    if counts is None:
+        return mixtures(masses, alpha)
+    box = counts.boxed(masses)
+    for axis in range(1, counts.bins + 1):
+        turned = np.moveaxis(box, axis, -1)
+        mixed = mixtures(turned.reshape(-1, turned.shape[-1]), alpha)
+        box = np.moveaxis(mixed.reshape(turned.shape), -1, axis)
+    return box.reshape(len(masses), -1)
 
 
 def mixtures(masses: np.ndarray, alpha: float) -> np.ndarray:

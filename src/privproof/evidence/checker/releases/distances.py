@@ -21,7 +21,7 @@ from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.releases.events import attained
 from privproof.evidence.checker.releases.laws import Law, Laws, Sums, every
 from privproof.evidence.checker.releases.losses import Allowance
-from privproof.evidence.checker.releases.questions import Release
+from privproof.evidence.checker.releases.questions import Release, Sum
 from privproof.exact import ONE, Rational
 from privproof.exact.balls import precision
 
@@ -33,6 +33,8 @@ def proved_by_distance(release: Release, evidence: dict[str, object], limits: Li
     """Check that the claim affords the largest distance between the laws of any node."""
     only_members(evidence, ("method", "attained"), "evidence")
     largest, compared = Rational(0), False
+    if not isinstance(release.query, Sum):
+        refuse("this method is for sums", "question.query")
     for place, allowance, found in every(release):
         distance = _distance(found, allowance, place)
         compared = compared or distance is not None

@@ -7,7 +7,7 @@ carries each sum into the interval.  Also the loss that is attained at one outpu
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from flint import arb
 
@@ -23,7 +23,7 @@ from privproof.evidence.checker.documents import (
     text,
 )
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
-from privproof.evidence.checker.releases.laws import Law, Sums, sums
+from privproof.evidence.checker.releases.laws import Law, Sums, number, sums
 from privproof.evidence.checker.releases.losses import Geometric, Noise
 from privproof.evidence.checker.releases.priors import Band, Network
 from privproof.evidence.checker.releases.questions import Histogram, Release, Sum
@@ -32,6 +32,9 @@ from privproof.exact.balls import precision
 
 _BITS = (128, 512, 2048)
 """The precisions at which an event or an output is compared with the claim, in this order; what the last leaves open is refused."""
+
+
+Interval: TypeAlias = "tuple[Rational | None, Rational | None]"
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,8 @@ class Compared:
 
 def _compared(release: Release, given: dict[str, object], place: str) -> Compared:
     """The node and the two values that a document names; both must be possible."""
-    if not isinstance(release.query, Sum):
-        refuse("outputs are compared for sums alone", "question.query")
+    if not isinstance(release.query, Sum | Histogram):
+        refuse("outputs are compared for sums and histograms", "question.query")
     number = an_integer(given.get("prior"), f"{place}.prior")
     if not 0 <= number < len(release.priors):
         refuse(f"there is no prior {number}", f"{place}.prior")
@@ -92,11 +95,17 @@ def _compared(release: Release, given: dict[str, object], place: str) -> Compare
 def refuted_by_event(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check that an interval of released values is more likely than the claim allows.
 
-    Of a histogram one count is looked at: its noise is its own, so its law is that of the count with noise.
+    Of a histogram one count is looked at: its noise is its own, so its law is that of the count with noise.  Or all of them are, with an
+    interval each.
     """
-    only_members(evidence, ("method", "prior", "length", "node", "left", "right", "low", "high", "bin"), "evidence")
+    members = ("low", "high", "bin") if "box" not in evidence else ("box",)
+    only_members(evidence, ("method", "prior", "length", "node", "left", "right", *members), "evidence")
     told = "the released value"
-    if isinstance(release.query, Histogram):
+    if "box" in evidence:
+        if not isinstance(release.query, Histogram):
+            refuse("only a histogram has several counts", "evidence.box")
+        told = "the list of released counts"
+    elif isinstance(release.query, Histogram):
         name = known(a_text(evidence.get("bin"), "evidence.bin"), release.query.bins, "bin", "evidence.bin")
         release = replace(release, query=Sum({name: Rational(1)}, Rational(1)))
         told = f"the released count of {name!r}"
@@ -105,20 +114,20 @@ def refuted_by_event(release: Release, evidence: dict[str, object], limits: Limi
     if len(release.lengths) > 1:
         told += ", less what the other series add,"
     compared = _compared(release, evidence, "evidence")
-    low, high = (_end(evidence.get(end), end, limits) for end in ("low", "high"))
-    if low is not None and high is not None and low > high:
-        refuse(f"the interval from {text(low)} to {text(high)} is empty", "evidence.low")
+    event = _intervals(release, evidence, limits)
     allowance = release.allowance(release.priors[0])
     for bits in _BITS:
         with precision(bits):
-            chances = [_chance(law, compared.sums, release.noise, low, high) for law in compared.laws()]
+            chances = [_chance(law, compared.sums, release.noise, event) for law in compared.laws()]
             rest = chances[0] - allowance.claimed().exp() * chances[1]
             if rest < 0 or rest > 0:
                 break
     if not rest > 0:
         refuse(f"{_shown(chances[0])} does not exceed e^epsilon times {_shown(chances[1])}", "evidence")
     left, right = (_shown(chance) for chance in chances)
-    interval = f"[{'-inf' if low is None else text(low)}, {'inf' if high is None else text(high)}]"
+    interval = " x ".join(
+        f"[{'-inf' if low is None else text(low)}, {'inf' if high is None else text(high)}]" for low, high in event
+    )
     return Accepted(
         "refuted",
         f"epsilon = {release.epsilon.show()} is violated with {release.noise}: {told} is in {interval} with "
@@ -136,21 +145,47 @@ def _needed(chances: list[arb]) -> Epsilon:
         return loss_at_least((chances[0] / chances[1]).log())
 
 
-def _end(value: object, end: str, limits: Limits) -> Rational | None:
-    """An end of an interval, None if it is infinite."""
-    if value == {"low": "-inf", "high": "inf"}[end]:
-        return None
-    return a_number(value, f"evidence.{end}", limits)
+def _intervals(release: Release, evidence: dict[str, object], limits: Limits) -> list[Interval]:
+    """The interval of the event, or one for every count of a histogram."""
+    if "box" not in evidence:
+        return [_interval([evidence.get("low"), evidence.get("high")], ("evidence.low", "evidence.high"), limits)]
+    assert isinstance(release.query, Histogram)
+    listed = a_list(evidence["box"], "evidence.box")
+    if len(listed) != len(release.query.bins):
+        refuse(f"{len(listed)} intervals are given for {len(release.query.bins)} bins", "evidence.box")
+    event = []
+    for i, item in enumerate(listed):
+        ends = a_list(item, f"evidence.box[{i}]")
+        if len(ends) != 2:
+            refuse("an interval has two ends", f"evidence.box[{i}]")
+        event.append(_interval(ends, (f"evidence.box[{i}][0]", f"evidence.box[{i}][1]"), limits))
+    return event
 
 
-def _chance(law: Law, found: Sums, noise: Noise, low: Rational | None, high: Rational | None) -> arb:
-    """The probability that the sum plus noise is between low and high, both included."""
+def _interval(ends: list[object], places: tuple[str, str], limits: Limits) -> Interval:
+    """An interval that is not empty; None for an end that is infinite."""
+    low = None if ends[0] == "-inf" else a_number(ends[0], places[0], limits)
+    high = None if ends[1] == "inf" else a_number(ends[1], places[1], limits)
+    if low is not None and high is not None and low > high:
+        refuse(f"the interval from {text(low)} to {text(high)} is empty", places[0])
+    return low, high
+
+
+def _values(found: Sums, place: int) -> list[Rational]:
+    """The sum at a place of a law, or the counts that it tells."""
+    if found.counts is None:
+        return [found.offset + found.unit * place]
+    return [Rational(count) for count in found.counts.of(number(found, place))]
+
+
+def _chance(law: Law, found: Sums, noise: Noise, event: list[Interval]) -> arb:
+    """The probability that the sum plus noise, or each count plus its own, is in its interval, ends included."""
     total = arb(0)
     for place, term in enumerate(law.terms, law.low):
         if not term.is_zero():
-            value = found.offset + found.unit * place
-            ends = (None if end is None else end - value for end in (low, high))
-            total += term * carried(noise, *ends)
+            for value, ends in zip(_values(found, place), event, strict=True):
+                term = term * carried(noise, *(None if end is None else end - value for end in ends))
+            total += term
     return arb(total / law.mass)
 
 
@@ -199,9 +234,7 @@ def attained(release: Release, evidence: dict[str, object], accepted: Accepted, 
     given = an_object(evidence["attained"], place)
     only_members(given, ("prior", "length", "node", "left", "right", "output", "loss"), place)
     compared = _compared(release, given, place)
-    output = a_number(given.get("output"), f"{place}.output", limits)
-    if isinstance(release.noise, Geometric) and (output / release.noise.step).q != 1:
-        refuse(f"{text(output)} is never released: it is no multiple of the step", f"{place}.output")
+    output = _output(release, given.get("output"), f"{place}.output", limits)
     ends = [
         a_number(end, f"{place}.loss[{i}]", limits) for i, end in enumerate(a_list(given.get("loss"), f"{place}.loss"))
     ]
@@ -220,18 +253,33 @@ def attained(release: Release, evidence: dict[str, object], accepted: Accepted, 
         refuse(f"the loss at this output, about {shown}, cannot be told from its bounds", f"{place}.loss")
     return replace(
         accepted,
-        statement=f"{accepted.statement}; the loss {shown} is attained at the output {text(output)} if the "
+        statement=f"{accepted.statement}; the loss {shown} is attained at the output {', '.join(map(text, output))} if the "
         f"{compared.said} is {compared.left!r} rather than {compared.right!r}",
         details={**accepted.details, "attained": shown, "attained_bounds": [text(end) for end in ends]},
         lower=epsilon(max(ends[0], Rational(0))),
     )
 
 
-def _density(law: Law, found: Sums, noise: Noise, output: Rational) -> arb:
+def _output(release: Release, value: object, place: str, limits: Limits) -> list[Rational]:
+    """A released number, or one for every bin of a histogram."""
+    if isinstance(release.query, Histogram):
+        output = [a_number(item, f"{place}[{i}]", limits) for i, item in enumerate(a_list(value, place))]
+        if len(output) != len(release.query.bins):
+            refuse(f"{len(output)} numbers are given for {len(release.query.bins)} bins", place)
+    else:
+        output = [a_number(value, place, limits)]
+    for each in output:
+        if isinstance(release.noise, Geometric) and (each / release.noise.step).q != 1:
+            refuse(f"{text(each)} is never released: it is no multiple of the step", place)
+    return output
+
+
+def _density(law: Law, found: Sums, noise: Noise, output: list[Rational]) -> arb:
     """The probability or density of an output, up to the factor of the noise."""
     total, rate = arb(0), noise.rate()
     for place, term in enumerate(law.terms, law.low):
         if not term.is_zero():
-            distance = abs(output - found.offset - found.unit * place)
+            both = zip(output, _values(found, place), strict=True)
+            distance = sum((abs(there - here) for there, here in both), Rational(0))
             total += term * (-rate * arb(distance)).exp()
     return arb(total / law.mass)

@@ -18,10 +18,11 @@ from typing import Any, TypeAlias
 from flint import arb, arb_poly, fmpz, fmpz_poly
 
 from privproof.evidence.checker.outcomes import refuse, within
+from privproof.evidence.checker.releases.counts import Counts, telling
 from privproof.evidence.checker.releases.losses import Allowance
 from privproof.evidence.checker.releases.networks import worlds
 from privproof.evidence.checker.releases.priors import Band, Chain, Network
-from privproof.evidence.checker.releases.questions import Release, Sum
+from privproof.evidence.checker.releases.questions import Histogram, Release, Sum
 from privproof.exact import ZERO, Rational
 
 _MOST_TERMS = 15_000_000
@@ -61,10 +62,11 @@ Laws: TypeAlias = "Mapping[str, Law]"
 
 
 class ChainSums:
-    """The laws of the sum of a series of a chain whose start is known."""
+    """The laws of the sum of a series of a chain whose start is known; of a histogram, those of the sum that tells its counts."""
 
-    def __init__(self, chain: Chain, length: int, query: Sum, place: str) -> None:
+    def __init__(self, chain: Chain, length: int, asked: Sum | Histogram, place: str) -> None:
         assert chain.start is not None
+        query, self.counts = _told(asked, [chain.states], length, place)
         self.chain, self.length, self.place = chain, length, place
         self.offset, self.unit, self.weights = _grid(query, [chain.states])
         self.offset *= length
@@ -189,9 +191,10 @@ def _vanishes(term: Number) -> bool:
 
 
 class NetworkSums:
-    """The laws of the sum over the nodes of a network, by enumeration of all values."""
+    """The laws of the sum over the nodes of a network, by enumeration of all values; of a histogram as for chains."""
 
-    def __init__(self, network: Network, query: Sum, place: str) -> None:
+    def __init__(self, network: Network, asked: Sum | Histogram, place: str) -> None:
+        query, self.counts = _told(asked, [node.values for node in network.nodes], len(network.nodes), place)
         self.offset, self.unit, self.weights = _grid(query, [node.values for node in network.nodes])
         self.span = sum(max(weights) for weights in self.weights)
         self.nodes = tuple(node.name for node in network.nodes)
@@ -222,6 +225,17 @@ class NetworkSums:
 Sums: TypeAlias = "ChainSums | NetworkSums"
 
 
+def _told(
+    query: Sum | Histogram, values: Sequence[Sequence[str]], entries: int, place: str
+) -> tuple[Sum, Counts | None]:
+    return (query, None) if isinstance(query, Sum) else telling(query, values, entries, place)
+
+
+def number(found: Sums, place: int) -> int:
+    """The sum at a place of a law that tells the counts of a histogram."""
+    return int((found.offset + found.unit * place).p)
+
+
 def _listed(law: Mapping[int, Rational]) -> Law:
     low, high = min(law), max(law)
     (terms,) = _whole([[law.get(total, ZERO) for total in range(low, high + 1)]])
@@ -241,8 +255,8 @@ def _grid(query: Sum, values: Sequence[Sequence[str]]) -> tuple[Rational, Ration
     return offset, query.step * common, [[step // common for step in each] for each in above]
 
 
-def sums(prior: Chain | Network, length: int | None, query: Sum, place: str) -> Sums:
-    """The laws of the sum under a prior."""
+def sums(prior: Chain | Network, length: int | None, query: Sum | Histogram, place: str) -> Sums:
+    """The laws of the sum or histogram under a prior."""
     if isinstance(prior, Network):
         return NetworkSums(prior, query, place)
     if prior.start is None:
@@ -253,8 +267,8 @@ def sums(prior: Chain | Network, length: int | None, query: Sum, place: str) -> 
 
 def every(release: Release) -> Iterator[tuple[str, Allowance, Sums]]:
     """The sums under every prior and for every length, with the place of the prior."""
-    if not isinstance(release.query, Sum):
-        refuse("this method is for sums", "question.query")
+    if not isinstance(release.query, Sum | Histogram):
+        refuse("this method is for sums and histograms", "question.query")
     for number, prior in enumerate(release.priors):
         place = f"question.priors[{number}]"
         if isinstance(prior, Band):

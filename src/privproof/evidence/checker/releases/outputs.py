@@ -3,7 +3,7 @@
 Given X_i = x the output z has a probability (or density) proportional to ``sum over c of mu_x(c) B^|z - c|``, with B the
 factor by which the noise falls over one unit.  Between two neighbouring atoms the ratio of two such sums is a quotient of
 linear functions of ``B^(-2z)``, hence monotone, and outside all atoms it is constant.  So its largest value is found at an
-atom, and comparing at all points of the grid between the least and the greatest atom is enough.
+atom, and comparing at all points of the grid between the least and the greatest atom is enough.  Histograms: see `counts`.
 
 Floating point shows most nodes of a chain, with a bound on its errors (`rounded_laws`).  Balls decide where the two sides
 differ.  Where they may be equal, geometric noise leaves a comparison of rationals.  With Laplace noise B is transcendental, so
@@ -18,8 +18,9 @@ from flint import arb, fmpz_poly
 
 from privproof.evidence.checker.documents import only_members
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
+from privproof.evidence.checker.releases.counts import Counts
 from privproof.evidence.checker.releases.events import attained
-from privproof.evidence.checker.releases.laws import ChainSums, Law, Laws, Sums, every
+from privproof.evidence.checker.releases.laws import ChainSums, Law, Laws, Sums, every, number
 from privproof.evidence.checker.releases.losses import Allowance, Laplace, Noise
 from privproof.evidence.checker.releases.questions import Release
 from privproof.evidence.checker.releases.rounded_laws import shown_by_rounding
@@ -28,6 +29,8 @@ from privproof.exact.balls import precision
 
 _BITS = (128, 512)
 """The precisions at which outputs are compared with the claim, in this order; what the last leaves open is decided exactly."""
+_MOST_BALLS = 2_000_000
+"""Outputs of histograms, at all nodes, that floating point leaves to balls, some ten seconds; beyond, the evidence is refused."""
 _MOST_TIES = 200_000_000
 """Terms visited where equal sides are compared exactly; beyond, the evidence is refused."""
 _MOST_DIGITS = 20_000_000
@@ -51,19 +54,21 @@ def _checked(found: Sums, allowance: Allowance, place: str) -> int:
     shown: dict[int, int] = {}
     if isinstance(found, ChainSums):
         with precision(_BITS[0]):
-            shown = shown_by_rounding(found, allowance.claimed().exp(), decay(allowance.noise, found.unit))
+            shown = shown_by_rounding(found, allowance.claimed().exp(), decay(allowance.noise, step_of(found)))
     compared = sum(shown.values())
     pending: dict[Any, list[int]] = {node: [] for node in found.nodes if node not in shown}
     if not pending:
         return compared
+    if found.counts is not None:
+        within(len(pending) * found.counts.outputs, _MOST_BALLS, "outputs of a histogram in balls", place)
     for level, bits in enumerate(_BITS):
         left: dict[Any, list[int]] = {}
         with precision(bits):
-            bound, factor = allowance.claimed().exp(), decay(allowance.noise, found.unit)
+            bound, factor = allowance.claimed().exp(), decay(allowance.noise, step_of(found))
             for node, laws in found.balls(pending):
                 if len(laws) < 2:
                     continue
-                answer, outputs = _compared(laws, bound, factor)
+                answer, outputs = _compared(found, laws, bound, factor)
                 compared += outputs if level == 0 else 0
                 if answer is None:
                     refuse(f"the claim does not hold at the node {node}: some output tells its values apart", place)
@@ -81,10 +86,14 @@ def decay(noise: Noise, unit: Rational) -> arb:
     return (-noise.rate() * arb(unit)).exp()
 
 
-def _compared(laws: Laws, bound: arb, factor: arb) -> tuple[list[int] | None, int]:
+def _compared(found: Sums, laws: Laws, bound: arb, factor: arb) -> tuple[list[int] | None, int]:
     """The outputs where balls leave it open whether the claim holds, and how many outputs there are; None if it fails."""
     low, high = min(law.low for law in laws.values()), max(law.high for law in laws.values())
-    first, *others = (_noisy(law, low, high, factor) for law in laws.values())
+    if found.counts is not None:
+        low, noisy = 0, [_noisy_counts(found, found.counts, law, factor) for law in laws.values()]
+    else:
+        noisy = [_noisy(law, low, high, factor) for law in laws.values()]
+    first, *others = noisy
     most, least = first, first
     for other in others:
         most = [a.max(b) for a, b in zip(most, other, strict=True)]
@@ -104,7 +113,27 @@ def _noisy(law: Law, low: int, high: int, factor: arb) -> list[arb]:
     """The law with noise, up to the factor of the noise, at every point from low to high."""
     zero = arb(0)
     scale = 1 / law.mass
-    terms = [zero] * (law.low - low) + [term * scale for term in law.terms] + [zero] * (high - law.high)
+    return _spread([zero] * (law.low - low) + [term * scale for term in law.terms] + [zero] * (high - law.high), factor)
+
+
+def _noisy_counts(found: Sums, counts: Counts, law: Law, factor: arb) -> list[arb]:
+    """The law of a histogram with noise on every count, up to the factor of the noise, at every place of its box."""
+    scale, box = 1 / law.mass, [arb(0)] * counts.outputs
+    for place, term in enumerate(law.terms, law.low):
+        if not term.is_zero():
+            box[counts.place(number(found, place))] = term * scale
+    for j in range(counts.bins):
+        stride = counts.base**j
+        for first in range(counts.outputs):
+            if first // stride % counts.base == 0:
+                line = slice(first, first + stride * counts.entries + 1, stride)
+                box[line] = _spread(box[line], factor)
+    return box
+
+
+def _spread(terms: list[arb], factor: arb) -> list[arb]:
+    """What lies on a line with noise, up to the factor of the noise, at each of its points."""
+    zero = arb(0)
     after = [zero] * len(terms)
     running = zero
     for place in range(len(terms) - 1, 0, -1):
@@ -129,14 +158,14 @@ def _tied(found: Sums, pending: dict[Any, list[int]], allowance: Allowance, plac
         for output in pending[node]:
             for x, law in laws.items():
                 for other in laws:
-                    if x != other and not _holds(law, laws[other], output, found.unit, allowance):
+                    if x != other and not _holds(found, law, laws[other], output, allowance):
                         refuse(f"the claim cannot be shown at the node {node}", place)
 
 
-def _holds(law: Law, other: Law, output: int, unit: Rational, allowance: Allowance) -> bool:
+def _holds(found: Sums, law: Law, other: Law, output: int, allowance: Allowance) -> bool:
     """Whether the claim holds at an output for an ordered pair, exactly."""
-    left, right = _folded(law, output), _folded(other, output)
-    noise = allowance.noise
+    left, right = _folded(found, law, output), _folded(found, other, output)
+    noise, unit = allowance.noise, step_of(found)
     if isinstance(noise, Laplace):
         with precision(_BITS[-1]):
             factor = decay(noise, unit)
@@ -173,8 +202,20 @@ def _same(
     )
 
 
-def _folded(law: Law, output: int) -> list[Any]:
-    """The masses by their distance to an output."""
+def step_of(found: Sums) -> Rational:
+    """The distance of neighbouring outputs: counts move by ones, whatever numbers tell them."""
+    return found.unit if found.counts is None else Rational(1)
+
+
+def _folded(found: Sums, law: Law, output: int) -> list[Any]:
+    """The masses by their distance to an output; of a histogram, to a point of its box."""
+    counts = found.counts
+    if counts is not None:
+        result = [0] * (counts.bins * counts.entries + 1)
+        for place, term in enumerate(law.terms, law.low):
+            if term != 0:
+                result[counts.distance(number(found, place), output)] += term
+        return result
     result = [0] * (max(abs(output - law.low), abs(output - law.high)) + 1)
     for place, term in enumerate(law.terms, law.low):
         result[abs(output - place)] += term

@@ -6,7 +6,8 @@ what doubles leave open.  If every term of a sum goes through at most K rounding
 fused operations, what is computed lies between (1 - g) and (1 + g) times the exact value, g = Ku/(1 - Ku).  With T entries, S states and W
 values of the sum, a term of ``A_i`` goes through at most (S + 2) i roundings and one of ``B_i`` through (S + 2)(T - i); a product of
 both through W + 1 more; noise through 4W + 1 more (the factor itself is within 2u); the mass adds (S + 2) T + W + 2, dividing by it 1.
-So K = 2(S + 2)T + 6W + 16 is enough, with some to spare.
+So K = 2(S + 2)T + 6W + 16 is enough, with some to spare.  Of a histogram the noise takes 4n + 1 for each of its counts, which take n
+values: 5n for every count stand in the place of 4W.
 
 Where a result is below 2^-1022 it may be lost instead.  Sums of the coefficients of ``A_i`` and ``B_i``, and all powers of the factor, are
 at most 1 (and g), so what is lost at one operation changes a later result by no more than about that; there are fewer than 2^50
@@ -29,6 +30,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from privproof.evidence.checker.releases.counts import Counts
 from privproof.evidence.checker.releases.laws import ChainSums
 from privproof.exact import Rational
 from privproof.exact.patience import pause
@@ -92,11 +94,15 @@ def shown_by_rounding(sums: ChainSums, bound: arb, factor: arb) -> dict[int, int
 
 def _shown_by(kind: _Kind, sums: ChainSums, bound: arb, factor: arb, wanted: set[int]) -> dict[int, int]:
     length, size, width = sums.length, sums.chain.size, sums.span + 1
-    share = 4 * (2 * (size + 2) * length + 6 * width + 16) * kind.unit
+    counts = sums.counts
+    noise = 4 * width if counts is None else 5 * counts.bins * counts.base
+    outputs = width if counts is None else counts.outputs * counts.bins
+    share = 4 * (2 * (size + 2) * length + 2 * width + noise + 16) * kind.unit
     falls, most = kind.near(factor), kind.near(bound) * (kind.type(1) - kind.type(share))
     if (
-        length * size * width * (width // 6 + size) > kind.products
-        or length * size * size * width + width * width > _MOST_OPERATIONS
+        (counts is not None and (sums.offset != 0 or sums.unit != 1))
+        or length * size * (width * (width // 6 + size) + 4 * outputs) > kind.products
+        or length * size * size * width + width * width + 4 * outputs > _MOST_OPERATIONS
         or share > _SHARE
         or not _LEAST < falls < 1
         or not np.isfinite(most)
@@ -109,10 +115,10 @@ def _shown_by(kind: _Kind, sums: ChainSums, bound: arb, factor: arb, wanted: set
             shown[node] = 0  # nothing is compared
             continue
         block.append((node, outputs, laws))
-        if sum(len(each) for _, _, each in block) * width >= _CELLS:
-            shown |= _shown(block, falls, most)
+        if sum(len(each) for _, _, each in block) * outputs >= _CELLS:
+            shown |= _shown(block, counts, falls, most)
             block = []
-    return shown | _shown(block, falls, most)
+    return shown | _shown(block, counts, falls, most)
 
 
 def _laws(kind: _Kind, sums: ChainSums, wanted: set[int]) -> Iterator[tuple[int, int, Laws]]:
@@ -137,7 +143,8 @@ def _laws(kind: _Kind, sums: ChainSums, wanted: set[int]) -> Iterator[tuple[int,
             states = np.flatnonzero(possible)
             low, high = int((reach[0] + ahead[0])[states].min()), int((reach[1] + ahead[1])[states].max())
             compared: list[int] = states.tolist() if len(states) > 1 else []
-            yield node, high - low + 1, [(np.convolve(earlier[x], after[x]), earlier[x].sum()) for x in compared]
+            outputs = high - low + 1 if sums.counts is None else sums.counts.outputs
+            yield node, outputs, [(np.convolve(earlier[x], after[x]), earlier[x].sum()) for x in compared]
         earlier = _raised(rows.T @ earlier, weights)
         reach = _stretched(np.where(possible, reach, _nowhere(reach)), pattern.T) + weights
         possible = possible @ pattern
@@ -165,22 +172,33 @@ def _stretched(ends: NDArray[np.int64], pattern: NDArray[Any]) -> NDArray[np.int
     return np.array([least, greatest])
 
 
-def _shown(block: list[tuple[int, int, Laws]], falls: Any, most: Any) -> dict[int, int]:
+def _boxed(laws: Floats, counts: Counts) -> Floats:
+    """Laws of sums that tell counts, side by side, on the box of the counts: one axis for every bin, the last bin first."""
+    numbers = np.arange(len(laws))
+    digits = [numbers // counts.base**j % counts.base for j in range(counts.bins)]
+    if counts.rest:
+        digits[-1] = counts.entries - sum(digits[:-1])
+    places = sum(digit * counts.base**j for j, digit in enumerate(digits))
+    there = laws.any(axis=1)  # other numbers tell no counts
+    box = np.zeros((counts.outputs, laws.shape[1]), dtype=laws.dtype)
+    box[places[there]] = laws[there]
+    return box.reshape(*[counts.base] * counts.bins, laws.shape[1])
+
+
+def _shown(block: list[tuple[int, int, Laws]], counts: Counts | None, falls: Any, most: Any) -> dict[int, int]:
     """The nodes of a block at which the laws with noise keep to the claim."""
     if not block:
         return {}
     listed = [law for _, _, laws in block for law, _ in laws]
     masses = np.array([mass for _, _, laws in block for _, mass in laws])
-    laws = np.ascontiguousarray(np.array(listed).T)
-    noisy = np.empty_like(laws)
-    running = np.zeros(laws.shape[1], dtype=laws.dtype)
-    for place in range(len(laws)):
-        running = running * falls + laws[place]
-        noisy[place] = running
-    running = np.zeros(laws.shape[1], dtype=laws.dtype)
-    for place in range(len(laws) - 1, 0, -1):
-        running = (running + laws[place]) * falls
-        noisy[place - 1] += running
+    noisy = np.ascontiguousarray(np.array(listed).T)
+    if counts is None:
+        noisy = _spread(noisy, falls)
+    else:
+        noisy = _boxed(noisy, counts)
+        for axis in range(counts.bins):
+            noisy = np.moveaxis(_spread(np.moveaxis(noisy, axis, 0), falls), 0, axis)
+        noisy = noisy.reshape(counts.outputs, len(listed))
     usable = (noisy.min(axis=0) > _LEAST) & (masses > _LEAST)
     with np.errstate(divide="ignore", invalid="ignore"):
         noisy /= masses
@@ -192,3 +210,17 @@ def _shown(block: list[tuple[int, int, Laws]], falls: Any, most: Any) -> dict[in
         if usable[own].all() and bool((noisy[:, own].max(axis=1) <= most * noisy[:, own].min(axis=1)).all()):
             shown[node] = outputs
     return shown
+
+
+def _spread(laws: Floats, falls: Any) -> Floats:
+    """What lies along the first axis with noise, up to the factor of the noise."""
+    noisy = np.empty_like(laws)
+    running = np.zeros(laws.shape[1:], dtype=laws.dtype)
+    for place in range(len(laws)):
+        running = running * falls + laws[place]
+        noisy[place] = running
+    running = np.zeros(laws.shape[1:], dtype=laws.dtype)
+    for place in range(len(laws) - 1, 0, -1):
+        running = (running + laws[place]) * falls
+        noisy[place - 1] += running
+    return noisy
