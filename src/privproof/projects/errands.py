@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -77,7 +77,7 @@ def run_errand(asked: Errand) -> Told:
         if asked.report:
             given.write_text(asked.report, encoding="utf-8")
             command[4:4] = ["--report-in", str(given)]  # after the name of the command
-        status, out, err = _ended(command, folder, asked.seconds)
+        status, out, err = run_command(command, folder, asked.seconds)
     if status is None:
         return _refusal(asked, f"no answer within {(asked.seconds or 0) + _GRACE:g} s", "a longer --time-limit")
     if status == STATUS["error"] and out:
@@ -88,10 +88,19 @@ def run_errand(asked: Errand) -> Told:
     return Told(status, out, err)
 
 
-def _ended(command: Sequence[str], folder: Path, seconds: float | None) -> tuple[int | None, str, str]:
-    """The status of a command, what it printed and what it complained of; None for a status where it was ended."""
+def run_command(
+    command: Sequence[str], folder: Path, seconds: float | None, settings: Mapping[str, str] | None = None
+) -> tuple[int | None, str, str]:
+    """The status of a command, what it printed and what it complained of; None for a status where it was ended.
+
+    Args:
+        command: the program and its arguments.
+        folder: the working directory.
+        seconds: after which it is ended, with some grace; None for never.
+        settings: of its environment, beside those of this process.
+    """
     found = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]  # this very privproof
-    known = {**os.environ, "PYTHONPATH": os.pathsep.join(found)}
+    known = {**os.environ, "PYTHONPATH": os.pathsep.join(found), **(settings or {})}
     until = None if seconds is None else time.monotonic() + seconds + _GRACE
     with subprocess.Popen(
         command, cwd=folder, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
