@@ -118,19 +118,21 @@ def _alive(
     problem: WordProblem, sizes: Sequence[int], moves: list[list[tuple[_Rows, int]]], column: Callable[[Final], Vector]
 ) -> list[list[bool]]:
     """Which states can still contribute to a final column."""
-    before: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    before: dict[int, dict[int, list[tuple[int, int]]]] = {}
     for number, listed in enumerate(moves):
         for rows, target in listed:
+            there = before.setdefault(target, {})
             for s, row in enumerate(rows):
+                here = (number, s)
                 for t, _ in row:
-                    before.setdefault((target, t), []).append((number, s))
+                    there.setdefault(t, []).append(here)
     useful = [
         (number, s)
         for number, place in enumerate(problem.locations)
         for s in range(sizes[number])
         if any(column(final)[s] != 0 for final in place.finals)
     ]
-    alive = reachable(useful, lambda state: before.get(state, ()))
+    alive = reachable(useful, lambda state: before.get(state[0], {}).get(state[1], ()))
     return [[(number, s) in alive for s in range(size)] for number, size in enumerate(sizes)]
 
 

@@ -72,16 +72,21 @@ class Matrix:
         return tuple(tuple((j, int(e.p) * (scale // int(e.q))) for j, e in row) for row in self.rows)
 
     @cached_property
-    def dense(self) -> fmpz_mat | None:
-        """The integers as a dense matrix; None where that would be large, or mostly zeros."""
+    def dense(self) -> tuple[list[int], fmpz_mat] | None:
+        """A factor for every row, and the rows of the integers without them; None where that would be large, or mostly zeros.
+
+        A row has few digits on its own denominator, however many the common one has.
+        """
         size = len(self.rows) * self.columns
         if size > _DENSE_ENTRIES or 6 * sum(map(len, self.rows)) <= size:
             return None
-        entries = [0] * size
-        for i, row in enumerate(self.integers):
+        factors, entries = [], [0] * size
+        for i, row in enumerate(self.rows):
+            scale = lcm(1, *(int(entry.q) for _, entry in row))
+            factors.append(self.denominator // scale)
             for j, entry in row:
-                entries[i * self.columns + j] = entry
-        return fmpz_mat(len(self.rows), self.columns, entries)
+                entries[i * self.columns + j] = int(entry.p) * (scale // int(entry.q))
+        return factors, fmpz_mat(len(self.rows), self.columns, entries)
 
     def times(self, vectors: Sequence[Sequence[int]]) -> list[list[int]]:
         """Every row vector of integers times the integers of the matrix, which are its entries times the denominator.
@@ -90,8 +95,10 @@ class Matrix:
         [[3, 8], [0, 30]]
         """
         if (len(vectors) > 1 or self.columns >= _WIDE) and self.dense is not None:
-            stacked = fmpz_mat(len(vectors), len(self.rows), [x for vector in vectors for x in vector])
-            return [[int(x) for x in row] for row in (stacked * self.dense).tolist()]
+            factors, rows = self.dense
+            scaled = [x * factor for vector in vectors for x, factor in zip(vector, factors, strict=True)]
+            stacked = fmpz_mat(len(vectors), len(factors), scaled)
+            return [[int(x) for x in row] for row in (stacked * rows).tolist()]
         return [self._sparsely(vector) for vector in vectors]
 
     def _sparsely(self, vector: Sequence[int]) -> list[int]:

@@ -227,7 +227,12 @@ class Frontier:
     def _reached(self, matrix: Matrix, active: Active) -> frozenset[int]:
         key = (id(matrix), id(active))
         if key not in self.reach:
-            self.reach[key] = frozenset(column for i in active for column, _ in matrix.rows[i])
+            found: set[int] = set()
+            for i in active:
+                if len(found) == matrix.columns:
+                    break
+                found.update(column for column, _ in matrix.rows[i])
+            self.reach[key] = frozenset(found)
         return self.reach[key]
 
     def _product(self, level: int, location: int, edge: Edge) -> Product:

@@ -74,7 +74,7 @@ def plain(document: object, limits: Limits) -> None:
         inside: list[object] = []
         for value in level:
             members: Collection[object]
-            if type(value) is str:
+            if isinstance(value, str):
                 continue
             if isinstance(value, list):
                 members = value
@@ -96,12 +96,14 @@ def plain(document: object, limits: Limits) -> None:
 
 
 def _scalar(value: object, limits: Limits) -> None:
-    """Refuse what is no text, no whole number of few digits, no truth and not null."""
+    """Refuse what is no whole number of few digits, no truth and not null."""
     if isinstance(value, float):
         refuse(f'{value!r} is a floating-point number; write an exact text such as "1/4"', "document")
     if isinstance(value, int):
-        within(value.bit_length() * 3 // 10, limits.digits, "digits of a number", "document")
-    elif value is not None and not isinstance(value, str):
+        digits = value.bit_length() * 3 // 10
+        if digits > limits.digits:
+            within(digits, limits.digits, "digits of a number", "document")
+    elif value is not None:
         refuse(f"a value of type {type(value).__name__} has no place in a document", "document")
 
 
@@ -149,7 +151,7 @@ def a_number(value: object, place: str, limits: Limits) -> Rational:
     """The exact number that the value denotes: an integer, or a text such as ``"1/3"`` or ``"0.25"``."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         refuse(f"expected an exact number, found {_shown(value)}", place)
-    if isinstance(value, str):
+    if isinstance(value, str) and len(value) > 2 * limits.digits + 2:
         within(len(value), 2 * limits.digits + 2, "characters of a number", place)
     try:
         number = rational(value)
@@ -198,13 +200,14 @@ def a_distribution(
     for name, given in entries.items():
         if name not in among:
             known(name, among, what, place)
-        probability = read.get(given) if type(given) is str else None
+        words = str.__str__(given) if isinstance(given, str) else None
+        probability = None if words is None else read.get(words)
         if probability is None:
-            probability = a_number(given, f"{place}.{name}", limits)
+            probability = a_number(given if words is None else words, f"{place}.{name}", limits)
             if probability < 0:
                 refuse(f"the probability {text(probability)} is below 0", f"{place}.{name}")
-            if type(given) is str:
-                read[given] = probability
+            if words is not None:
+                read[words] = probability
         if probability != 0:
             result[name] = probability
             total += probability

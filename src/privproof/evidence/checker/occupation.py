@@ -76,18 +76,20 @@ class Occupation:
         }
         if counted == self.left:
             return counted
-        before: dict[tuple[Location, int], list[tuple[Location, int]]] = {}
+        before: dict[Location, dict[int, list[tuple[Location, int]]]] = {}
         waiting: list[tuple[Location, int]] = []
         for location, states in self.left.items():
             waiting.extend((location, i) for i in counted[location])
             for _, edge in moves.at(location):
+                there = before.setdefault(edge.target, {})
                 for i in states:
+                    here = (location, i)
                     for j, _ in edge.left.get(i, ()):
-                        before.setdefault((edge.target, j), []).append((location, i))
+                        there.setdefault(j, []).append(here)
         live: Occupied = {}
         while waiting:
             location, i = waiting.pop()
             if i not in live.setdefault(location, set()):
                 live[location].add(i)
-                waiting.extend(before.get((location, i), ()))
+                waiting.extend(before.get(location, {}).get(i, ()))
         return live
