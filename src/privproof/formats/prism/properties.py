@@ -19,7 +19,7 @@ import numpy as np
 
 from privproof.errors import FormatError, FormulaError
 from privproof.exact import Rational, rational
-from privproof.formats.prism.expressions import ExpressionReader, Node
+from privproof.formats.prism.expressions import FUNCTIONS, ExpressionReader, Node
 from privproof.formats.prism.meanings import Meaning
 from privproof.formats.prism.models import PrismModel
 from privproof.formats.prism.system import names_in
@@ -56,6 +56,7 @@ _UNSUPPORTED = {
 }
 _FOREIGN = re.compile(r"[{}\\]")
 """Characters of formulas that the language of models does not have: a condition ends before the first of them."""
+_COMPARING = ("=", "<", ">", "!=")
 _OLD_FILTER = re.compile(r"\{([^{}]*)\}\s*(?:\{\s*(min|max)\s*\}\s*)?\]\s*$")
 
 
@@ -210,7 +211,25 @@ class _PropertyReader(Reader):
                 return self._other()
             known = ", ".join(f'"{label}"' for label in list(self._labels)[:8])
             self.complain(f"the model has no label {token.text}", token.start, hint=f"known: {known}")
-        return self._condition() or super().primary()
+        condition = self._condition()
+        if condition is None:
+            self._no_number()
+        return condition or super().primary()
+
+    def _no_number(self) -> None:
+        """Refuse, by its name, a number of the model where a formula must be: ``x+1``, ``pow(2, N)``."""
+        token = self.token
+        called = token.text in FUNCTIONS and self.sees("(", ahead=1)
+        found = None if called or token.text in self._labels else self._expression(ExpressionReader.sum)
+        compared = found is not None and self.text[found[2] :].lstrip().startswith(
+            _COMPARING
+        )  # with a family's variable
+        if called or (found is not None and found[1].kind != "bool" and not compared):
+            self.complain(
+                "arithmetic cannot be asked: a formula holds or fails, or asks for one number",
+                token.start,
+                hint="compare it (x+1 > 2), or ask P=? [ ... ], R=? [ ... ] or S=? [ ... ]",
+            )
 
     def _other(self) -> Formula:
         """The formula of another property, which must hold or fail."""
