@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 from scipy.sparse import csr_matrix
-from tests.amounts import selected
+from tests.amounts import examples, selected
 from tests.certificates import recheck
 
 from privproof import model_check
@@ -387,3 +387,145 @@ def test_the_time_limit_is_kept_where_a_part_would_be_factored_for_long(monkeypa
     part = csr_matrix([[0, 0.5, 0.1], [0.3, 0, 0.5], [0.5, 0.2, 0]])
     with pytest.raises(Stopped):
         factored._Large(part, Monitor.within(0.05)).solve(np.array([1.0, 2.0, -1.0]))
+
+
+# --- path formulas beside monitors ----------------------------------------------------------------
+
+BESIDE = (
+    "G (a -> F b)",
+    "(G F a) & (G F b)",
+    "F (a & X b)",
+    "(G F a) -> (G F b)",
+    "(F G a) | (G F (b & X a))",
+    "G (a -> X b)",
+    "(a U b) & (G F b)",
+    "G (a -> F<=2 b)",
+    "F G (a -> X a)",
+    "(F a) & (G (b -> F a)) & !(F G b)",
+    "(X a) U b",
+    "G (a | F (b & F a))",
+    "X (G (a -> F b))",
+    "(a W b) | (G F a)",
+    "(G F a) <-> (G F b)",
+    "(X a) R b",
+    "G ((a & X b) -> F (a & X !b))",
+    "all k in 1..2: G (a -> F (b & X^k a))",
+)
+
+
+@pytest.mark.parametrize("seed", selected(range(2_000), 40))
+def test_verdicts_beside_monitors_are_those_of_exact_numbers(seed, monkeypatch):
+    process = random_process(seed, chain=True)
+    path = BESIDE[seed % len(BESIDE)]
+    bound = ("1/3", "1/2", "9/10")[seed % 3]
+    for formula in (f"P>={bound} [ {path} ]", f"P<{bound} [ !({path}) ]", f"D[ln(2), {bound}]({path})"):
+        exact = model_check(process, formula)
+        with monkeypatch.context() as patched:
+            patched.setattr(checking, "LARGE", 0)
+            found = model_check(process, formula)
+        assert found.status == exact.status
+        if found.in_columns:  # otherwise the probability is the bound itself
+            assert isinstance(recheck(json.loads(json.dumps(found.certificate))), Accepted)
+
+
+def forks() -> DecisionProcess:
+    """Three ends with 1/3 each: a and b in turn, a alone, and neither."""
+    return DecisionProcess.of(
+        states=["start", "a1", "b1", "a2", "none"],
+        transitions={
+            "start": {"a1": "1/3", "a2": "1/3", "none": "1/3"},
+            "a1": {"b1": "1/2", "a1": "1/2"},
+            "b1": {"a1": 1},
+            "a2": {"a2": 1},
+            "none": {"none": 1},
+        },
+        labels={"a1": "a", "a2": "a", "b1": "b"},
+        initial=["start"],
+    )
+
+
+FORKED = (
+    ("(G F a) -> (G F b)", "2/3"),
+    ("G (a -> F b)", "2/3"),
+    ("(G F a) & (G F b)", "1/3"),
+    ("(F G a) | (G F b)", "2/3"),
+    ("F (a & X b)", "1/3"),
+)
+
+
+def column_of(values: np.ndarray) -> dict[str, object]:
+    data = b64encode(compress(values.astype("<i8").tobytes())).decode()
+    return {"bits": 64, "count": len(values), "data": data}
+
+
+def numbers_of(column: dict[str, object]) -> np.ndarray:
+    kind = np.dtype(f"<i{column['bits'] // 8}")
+    return np.frombuffer(decompress(b64decode(column["data"])), kind).astype(np.int64)
+
+
+@pytest.mark.parametrize(("path", "value"), FORKED)
+def test_no_change_of_the_evidence_makes_a_false_claim_accepted(monkeypatch, path, value):
+    """What is claimed is false, below or above: all single changes, and many at once, are rejected."""
+    for sign, beyond in ((">=", Fraction(value) + Fraction(1, 100)), ("<=", Fraction(value) - Fraction(1, 100))):
+        document = certified(monkeypatch, forks(), f"P>=1/2 [ {path} ]")
+        document["question"]["formula"][1].update(
+            {"low": str(beyond), "high": "1"} if sign == ">=" else {"low": "0", "high": str(beyond)},
+            low_included=True,
+            high_included=True,
+        )
+        document["verdict"] = "proved"
+        document["evidence"].pop("state", None)
+        base = json.dumps(document)
+        evidence = json.loads(base)["evidence"]["monitored"][0]
+        source = random.Random(path)
+        names = ["low", "high", "classes", "leaving", "letters"]
+        for attempt in range(examples(600)):
+            changed_one = json.loads(base)
+            given = changed_one["evidence"]["monitored"][0]
+            for name in source.sample(names, source.randint(1, 4)):
+                numbers = numbers_of(given[name]).copy()
+                if name in ("low", "high") and source.random() < 0.6:
+                    numbers[:] = source.choice((0, UNITS, UNITS // 2)) if attempt % 2 else numbers
+                    numbers[source.randrange(len(numbers)) :] = source.choice((0, UNITS))
+                elif name == "classes" and source.random() < 0.5:
+                    numbers[:] = source.randrange(-1, 1 << len(given["again"]))
+                else:
+                    place = source.randrange(len(numbers))
+                    numbers[place] = source.choice((0, 1, 2, -1, UNITS))
+                given[name] = column_of(numbers)
+            if source.random() < 0.3:
+                row = source.choice(given["steps"])
+                row[source.randrange(len(row))] = source.randrange(len(given["steps"]))
+            if source.random() < 0.3:
+                given["again"] = [column_of(np.ones_like(numbers_of(each))) for each in evidence["again"]]
+            assert isinstance(recheck(changed_one), Rejected)
+
+
+@pytest.mark.parametrize(
+    ("name", "by"),
+    [("low", 1_000_000), ("high", -1_000_000), ("classes", 1), ("classes", -1), ("leaving", -100), ("again", -100)],
+)
+def test_changed_evidence_beside_monitors_is_rejected(monkeypatch, name, by):
+    document = certified(monkeypatch, forks(), "P>=1/2 [ (G F a) -> (G F b) ]")
+    assert isinstance(recheck(document), Accepted)
+    base = json.dumps(document)
+    outcomes = []
+    for place in range(document["evidence"]["monitored"][0]["low"]["count"]):
+        document = json.loads(base)
+        given = document["evidence"]["monitored"][0]
+        changed(given["again"][0] if name == "again" else given[name], place, by)
+        outcomes.append(recheck(document))
+    assert any(isinstance(outcome, Rejected) for outcome in outcomes)
+
+
+def test_monitors_say_nothing_about_other_formulas(monkeypatch):
+    document = certified(monkeypatch, forks(), "P>=1/2 [ (G F a) -> (G F b) ]")
+    for path in (
+        ["and", ["label", "a"], ["X", 1, ["label", "b"]]],
+        ["U", ["label", "a"], ["not", ["U", ["true"], ["label", "b"], 0, None]], 0, None],
+    ):
+        asked = json.loads(json.dumps(document))
+        asked["question"]["formula"][2] = path
+        assert isinstance(recheck(asked), Rejected)
+        asked["evidence"]["monitored"][0]["formula"] = path
+        assert isinstance(recheck(asked), Rejected)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privproof.engines.logic.large import Evidence
+from privproof.engines.logic.large import Evidence, EvidenceByMonitors
 from privproof.engines.logic.measures import Closeness, Gap
 from privproof.engines.logic.queries import ByWords, Extremes, Lasso, Tree
 from privproof.engines.logic.satisfaction import Satisfaction
@@ -22,10 +22,12 @@ def logic_evidence(found: Satisfaction) -> dict[str, object]:
         evidence["state"] = next(s for s in found.asked if found.truth[s] == 0)
     if found.in_columns:
         bounds = [measured.bounds for measured in found.measured.values() if measured.bounds is not None]
-        listed = [item for each in bounds for item in each.evidence]
+        every = [item for each in bounds for item in each.evidence]
+        listed = [item for item in every if isinstance(item, Evidence)]
+        monitored = [_monitored(found.process, item) for item in every if isinstance(item, EvidenceByMonitors)]
         evidence["untils"] = [_vectors(found.process, item) for item in listed if item.left is not None]
         often = [_vectors(found.process, item) for item in listed if item.left is None]
-        return evidence | ({"often": often} if often else {})
+        return evidence | ({"often": often} if often else {}) | ({"monitored": monitored} if monitored else {})
     if not found.process.is_chain:
         evidence["operators"] = [
             _operator(found.process, close) for close in found.measured.values() if isinstance(close, Closeness)
@@ -42,6 +44,24 @@ def _vectors(process: DecisionProcess, item: Evidence) -> dict[str, object]:
         if item.left is None
         else ["U", structured(item.left, process, in_columns=True), right, 0, None],
         **{side: {"low": _bound(bounds.low), "high": _bound(bounds.high)} for side, bounds in sides.items()},
+    }
+
+
+def _monitored(process: DecisionProcess, item: EvidenceByMonitors) -> dict[str, object]:
+    """The vectors that bound the probability of a path formula beside monitors."""
+    found = item.found
+    columns = {
+        "letters": found.letters,
+        "low": found.low,
+        "high": found.high,
+        "classes": found.classes,
+        "leaving": found.leaving,
+    }
+    return {
+        "formula": structured(item.path, process, in_columns=True),
+        "steps": found.steps.tolist(),
+        **{name: column(values) for name, values in columns.items()},
+        "again": [column(ranks) for ranks in found.again],
     }
 
 

@@ -2,7 +2,7 @@
 
 Of path formulas those with one temporal operator over state formulas are taken, below negations and nexts: ``F``, ``G``, ``U``, ``W``,
 ``R`` with or without bounds, ``X^k``; and ``G F``, ``F G``.  Unbounded untils by `bounding`, repetition by `recurrences`; steps are taken
-one by one, rounded down and up.
+one by one, rounded down and up.  On chains others are taken beside deterministic monitors (`monitored`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from flint import fmpq
 
 from privproof.engines.logic.bounding import Bounds, until_bounds
 from privproof.engines.logic.measures import Between, Probabilities, Truths
+from privproof.engines.logic.monitored import Monitored, monitored_bounds
 from privproof.engines.logic.recurrences import often_bounds
 from privproof.engines.logic.vectors import UNITS, Columns
 from privproof.engines.monitor import Monitor
@@ -46,12 +47,20 @@ class Evidence:
 
 
 @dataclass(frozen=True, eq=False)
+class EvidenceByMonitors:
+    """What bounds the probability of a path formula of a chain, beside monitors."""
+
+    path: Formula
+    found: Monitored
+
+
+@dataclass(frozen=True, eq=False)
 class PathBounds:
     """Bounds on the least and the greatest probability of a path formula from every state, in units, and what is behind them."""
 
     least: Ends
     most: Ends
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[Evidence | EvidenceByMonitors, ...] = ()
 
     def probabilities(self, *, largest: bool) -> Probabilities:
         """The bounds on the least or greatest probability as rationals."""
@@ -123,7 +132,15 @@ def path_bounds(
                 units, steps, low = np.zeros_like(units), 0, 0
             last = PathBounds((units, units), (units, units))
             return _iterated(columns, last, [(steps, keep, goal), (low, keep, None)], wanted, monitor)
-    return None
+    return _beside_monitors(columns, path, decided, monitor) if columns.process.is_chain else None
+
+
+def _beside_monitors(columns: Columns, path: Formula, decided: Decided, monitor: Monitor) -> PathBounds | None:
+    found = monitored_bounds(columns, path, decided, monitor)
+    if found is None:
+        return None
+    ends = (found.low[: len(columns)], found.high[: len(columns)])
+    return PathBounds(ends, ends, (EvidenceByMonitors(path, found),))
 
 
 def _complement(found: PathBounds | None) -> PathBounds | None:

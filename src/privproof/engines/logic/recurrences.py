@@ -39,7 +39,7 @@ def often_bounds(columns: Columns, often: Bools, monitor: Monitor, *, largest: b
     return found
 
 
-def _components(columns: Columns, states: Bools, monitor: Monitor) -> tuple[Ints, Bools, Bools]:
+def end_parts(columns: Columns, states: Bools, monitor: Monitor) -> tuple[Ints, Bools, Bools]:
     """End components among some states: for every state the number of its own, the choices inside, and the states that are in one."""
     part, inner, _ = Search(columns, states, ~states, monitor).parted(states)
     member = np.zeros(len(columns), np.bool_)
@@ -49,7 +49,7 @@ def _components(columns: Columns, states: Bools, monitor: Monitor) -> tuple[Ints
 
 def _most(columns: Columns, often: Bools, monitor: Monitor) -> Bounds:
     count = len(columns)
-    part, inner, member = _components(columns, np.ones(count, np.bool_), monitor)
+    part, inner, member = end_parts(columns, np.ones(count, np.bool_), monitor)
     meeting = np.zeros(int(part.max()) + 1, np.bool_)
     meeting[part[member & often]] = True
     won = member & meeting[part]
@@ -71,7 +71,7 @@ def _most(columns: Columns, often: Bools, monitor: Monitor) -> Bounds:
 
 def _least(columns: Columns, often: Bools, monitor: Monitor) -> Bounds:
     """One minus the greatest probability of reaching an end component in which a holds nowhere."""
-    _, _, lost = _components(columns, ~often, monitor)
+    _, _, lost = end_parts(columns, ~often, monitor)
     chain = columns.process.is_chain
     search = Search(columns, ~lost, lost, monitor)
     inside = ~lost & columns.graph.reaching(lost, ~lost)

@@ -56,6 +56,7 @@ from privproof.evidence.checker.logic.formulas import (
     States,
     Until,
 )
+from privproof.evidence.checker.logic.monitors import check_monitored
 from privproof.evidence.checker.logic.questions import read_asked
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.exact import Rational
@@ -90,12 +91,14 @@ def check_bounds(verdict: str, question: dict[str, object], certificate: dict[st
     listed = list(process.labels)
     # a label is read as the set of one number below 0, which stands for its column
     reader = Reader(Numbered(len(process)), {name: frozenset((-1 - i,)) for i, name in enumerate(listed)}, limits)
-    asked = read_asked(question, certificate, reader, "bounds", ("untils", "often"))
+    asked = read_asked(question, certificate, reader, "bounds", ("untils", "often", "monitored"))
     found = _Bounds(process, [process.labels[name] for name in listed], asked.states)
     for i, item in enumerate(a_list(asked.evidence.get("untils"), "evidence.untils")):
         found.add_until(item, reader, f"evidence.untils[{i}]")
     for i, item in enumerate(a_list(asked.evidence.get("often", []), "evidence.often")):
         found.add_often(item, reader, f"evidence.often[{i}]")
+    for i, item in enumerate(a_list(asked.evidence.get("monitored", []), "evidence.monitored")):
+        found.add_monitored(item, reader, f"evidence.monitored[{i}]")
 
     def holds(states: list[int]) -> dict[int, bool | None]:
         truth = found.truth(asked.formula)
@@ -132,6 +135,7 @@ class _Bounds:
         self.work = 0
         self._truth: dict[tuple[State, bool], Truths] = {}
         self._evidence: dict[Until | State, tuple[dict[str, object], str]] = {}
+        self._monitored: dict[Path, tuple[dict[str, object], str]] = {}
         self._intervals: dict[tuple[Path, bool], Interval] = {}
 
     def add_until(self, value: object, reader: Reader, place: str) -> None:
@@ -146,6 +150,11 @@ class _Bounds:
         """Read what the evidence says about a state formula that holds again and again."""
         given = self._members(value, place)
         self._evidence[reader.state(given.get("formula"), f"{place}.formula")] = (given, place)
+
+    def add_monitored(self, value: object, reader: Reader, place: str) -> None:
+        """Read what the evidence says about a path formula of a chain, by monitors."""
+        given = an_object(value, place)
+        self._monitored[reader.path(given.get("formula"), f"{place}.formula")] = (given, place)
 
     def _members(self, value: object, place: str) -> dict[str, object]:
         given = an_object(value, place)
@@ -231,6 +240,9 @@ class _Bounds:
                 if high is None:
                     return self._iterated(self._endless(replace(path, low=0), keep, goal), [(low, keep, None)])
                 return self._iterated(self.interval(path.right), [(high - low, keep, goal), (low, keep, None)])
+        if path in self._monitored and self.process.chain:
+            both = check_monitored(self.process, path, self._known, *self._monitored[path])
+            return self._both(both, both)
         refuse("this path formula is not supported for a process in columns", "question.formula")
 
     def _both(self, least: tuple[Ints, Ints], most: tuple[Ints, Ints]) -> Interval:
@@ -244,6 +256,13 @@ class _Bounds:
         """Where a state formula inside of a path formula holds: in all states, not only in those asked about."""
         with self._all_states():
             return self.truth(formula)
+
+    def _known(self, formula: State) -> Flags:
+        """Where a state formula inside of a path formula holds, which must be known."""
+        truth = self._everywhere(formula)
+        if (truth < 0).any():
+            refuse("it is not known everywhere whether a formula inside holds", "question.formula")
+        return np.asarray(truth == 1)
 
     @contextmanager
     def _all_states(self) -> Iterator[None]:
