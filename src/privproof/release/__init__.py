@@ -42,7 +42,7 @@ from privproof.scenarios.planar import (
     several,
 )
 from privproof.scenarios.queries import Query, count, histogram, lipschitz, mean, weighted_sum
-from privproof.scenarios.releases import Geometric, Laplace, ReleaseQuestion
+from privproof.scenarios.releases import Gaussian, Geometric, Laplace, ReleaseQuestion
 
 __all__ = [
     "METHODS",
@@ -55,6 +55,7 @@ __all__ = [
     "Entry",
     "Examination",
     "Framework",
+    "Gaussian",
     "Geometric",
     "GridLaplace",
     "Laplace",

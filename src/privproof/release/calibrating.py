@@ -13,7 +13,7 @@ geometric noise with ``alpha = e^(-rate step)``.
 | ``gk16`` | Ghosh and Kleinberg's influence matrix | chains without zeros whose neighbours influence each other little |
 | ``group`` | the whole series is one group | everything |
 
-``auto`` takes the largest rate of the first four.
+``auto`` takes the largest rate of the first four.  Gaussian noise, with a delta, is found by coupling the laws of a sum.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from privproof.engines.releases.costs import (
     unfit,
     upper,
 )
+from privproof.engines.releases.couplings import all_moves, least_variance
 from privproof.engines.releases.curves import (
     best_distances,
     contraction,
@@ -50,17 +51,17 @@ from privproof.engines.releases.losses import largest_rate
 from privproof.engines.releases.networks import NetworkQuilt, best_network_quilts
 from privproof.engines.releases.quilts import Quilts, down, quilts, up
 from privproof.errors import BudgetError, PrivproofError, QuestionError, ScenarioError
-from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational, simplest
+from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational, show, simplest
 from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.balls import precision, rational_bounds
 from privproof.models.distributions import known_name
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
-from privproof.scenarios.releases import Geometric, Laplace, Noise, Prior, ReleaseQuestion
+from privproof.scenarios.releases import Gaussian, Geometric, Laplace, Noise, Prior, ReleaseQuestion
 
 Method: TypeAlias = Literal[
-    "auto", "exact", "wasserstein", "quilt", "contraction", "spectral-tight", "spectral", "gk16", "group"
+    "auto", "exact", "wasserstein", "quilt", "contraction", "spectral-tight", "spectral", "gk16", "group", "coupling"
 ]
 METHODS: tuple[Method, ...] = (
     "exact",
@@ -76,7 +77,7 @@ METHODS: tuple[Method, ...] = (
 _AUTOMATIC: tuple[Method, ...] = ("quilt", "contraction", "wasserstein", "exact")
 _PREFERRED: tuple[Method, ...] = ("quilt", "wasserstein", "exact")
 """Of methods that need the same noise the one that is easiest to account for and to check."""
-BY_LAWS: tuple[Method, ...] = ("exact", "wasserstein", "gk16")
+BY_LAWS: tuple[Method, ...] = ("exact", "wasserstein", "gk16", "coupling")
 """Methods that ask for series without gaps."""
 _COARSER = Fraction(1, 10**6)
 """The alpha of geometric noise is the simplest fraction that spends at most this share of the cost too little."""
@@ -89,6 +90,10 @@ _FEW = 5_000
 """With fewer steps than this it is decided exactly whether one less is enough; otherwise the error may be stated a step too large."""
 _TIED = Fraction(1, 10**9)
 """Methods whose rates differ relatively by less than this are equally good, and the preferred one is taken."""
+_LEAST_DELTA = rational("1e-30")
+"""A smaller delta is refused: floats look for the noise."""
+_SLACK = 1e-6
+"""The share of delta that is kept back for the rounding of floats; the checker decides."""
 _CHEAPEST = 69
 """No step of geometric noise costs more than this: e^-69 is 1e-30."""
 
@@ -140,7 +145,7 @@ class Calibrated:
 
     @property
     def scale(self) -> Fraction:
-        """The scale of Laplace noise at this rate, in the unit of the query before a division."""
+        """The scale of Laplace noise at this rate, in the unit of the query before a division; of Gaussian noise its deviation."""
         return 1 / self.plan.rate
 
     @property
@@ -180,7 +185,8 @@ def calibrate(
     entries: int | None = None,
     gaps: bool = False,
     method: Method = "auto",
-    noise: Literal["geometric", "laplace"] = "geometric",
+    noise: Literal["geometric", "laplace", "gaussian"] = "geometric",
+    delta: Number = 0,
     name: str = "",
 ) -> Calibrated:
     """The least noise for a query that a method proves to be enough.
@@ -195,7 +201,8 @@ def calibrate(
         gaps: whether entries may be missing inside the series, so that neighbours are one step apart or more; lengths count those that are
             there.  Quilts hold all the same, because what lies further away tells less; the start is then stationary or any.
         method: see the module; ``auto`` takes the least noise.
-        noise: geometric noise in whole steps, or Laplace noise.
+        noise: geometric noise in whole steps, or Laplace noise; or, with a delta, discrete Gaussian noise for a sum.
+        delta: with Gaussian noise, the second part of the budget.
         name: how reports call the release.
 
     Raises:
@@ -209,6 +216,19 @@ def calibrate(
     """
     laws, total = laws_about(priors, query, length, lengths)
     entries = total if entries is None else entries
+    if noise == "gaussian":
+        if method != "auto" or gaps:
+            raise QuestionError(
+                "method",
+                "Gaussian noise is found by coupling laws, and by nothing else; not where entries are missing",
+                place="method",
+                hint="drop it",
+            )
+        return _gaussian(laws, Budget.of(epsilon, delta), entries, name)
+    if delta != 0:
+        raise QuestionError(
+            "delta", f"{noise} noise needs no delta", place="delta", hint='noise="gaussian", or without it'
+        )
     return calibrated(laws, epsilon=epsilon, entries=entries, gaps=gaps, method=method, noise=noise, name=name)
 
 
@@ -281,6 +301,33 @@ def calibrated(
     return Calibrated(question, plan, others={**others, **refused}, laws=laws)
 
 
+def _gaussian(laws: QueryLaws, budget: Budget, entries: int, name: str) -> Calibrated:
+    """The least discrete Gaussian noise for a sum, of which a coupling of its laws shows that it is enough."""
+    query = laws.query
+    positive(budget.epsilon)
+    _fits(laws.priors, query, max(laws.lengths, default=1))
+    if query.kind != "sum":
+        raise unfit("coupling", f"{query.name} is no sum", "quilt")
+    if not _LEAST_DELTA <= budget.delta < 1:
+        raise BudgetError(
+            "budget", f"delta = {show(budget.delta)}", place="delta", hint=f"between {_LEAST_DELTA} and 1, such as 1e-6"
+        )
+    moves = all_moves(laws.by("coupling"))
+    steps = least_variance(moves, budget_below(budget.epsilon), float(budget.delta) * (1 - _SLACK))
+    noise = Gaussian(rational(steps) * query.step * query.step, query.step)
+    question = ReleaseQuestion(
+        priors=laws.priors,
+        lengths=laws.lengths,
+        entries=entries,
+        query=query,
+        noise=noise,
+        budget=budget,
+        name=name or f"noisy {query.name}",
+    )
+    error = expected_error(query, noise, entries)
+    return Calibrated(question, Plan("coupling", 1 / fraction(noise.expected)), others={"coupling": error}, laws=laws)
+
+
 def asked_about(
     priors: Prior | Sequence[Prior],
     *,
@@ -299,7 +346,7 @@ def asked_about(
     sizes, entries = _lengths(listed, length, lengths)
     _fits(listed, query, max(sizes, default=1))
     step = query.step
-    if isinstance(noise, Geometric) and int((step / noise.step).q) != 1:
+    if not isinstance(noise, Laplace) and int((step / noise.step).q) != 1:
         raise ScenarioError(
             "noise", f"steps of {noise.step} do not reach all multiples of {step}", place="noise", hint=f'step="{step}"'
         )
@@ -333,13 +380,16 @@ def expected_error(query: Query, noise: Noise, entries: int) -> Fraction:
 def accuracy(noise: Noise, beta: Fraction, divisor: int = 1) -> Fraction:
     """A distance that the noise exceeds with probability at most beta.
 
-    For Laplace noise ``scale ln(1/beta)``; for geometric noise the least t with ``2 alpha^(t+1)/(1+alpha) <= beta`` steps.
+    For Laplace noise ``scale ln(1/beta)``; for Gaussian noise ``deviation sqrt(2 ln(2/beta))``; for geometric noise the least t with
+    ``2 alpha^(t+1)/(1+alpha) <= beta`` steps.
     """
     if not 0 < beta < 1:
         raise BudgetError("beta", f"it is {beta}", place="beta", hint="between 0 and 1, such as 1/20")
     with precision(128):
         if isinstance(noise, Laplace):
             return upper(arb(noise.scale) * -arb(rational(beta)).log()) / divisor
+        if isinstance(noise, Gaussian):
+            return upper((-2 * arb(noise.variance) * (arb(rational(beta)) / 2).log()).sqrt()) / divisor
         alpha = arb(noise.alpha)
         wanted = ((arb(rational(beta)) * (1 + alpha) / 2).log() / alpha.log() - 1).ceil()
         steps = max(0, int(rational_bounds(wanted)[1]))

@@ -6,16 +6,18 @@ draw is the difference of two such numbers.
 
 Laplace noise is drawn on a lattice much finer than its scale that contains all possible answers.  There the ratio of probabilities
 equals the ratio of the densities, so what is proved about the density holds for what is drawn, and no rounding leaks.
+
+Gaussian noise is discrete from the start, and drawn as in the language of mechanisms (`language.randomness`).
 """
 
 from __future__ import annotations
 
 from flint import arb, fmpz
 
-from privproof.exact import Rational
+from privproof.exact import Rational, fraction
 from privproof.exact.balls import precision
-from privproof.language.randomness import Source
-from privproof.scenarios.releases import Geometric, Laplace, Noise
+from privproof.language.randomness import Source, discrete_normal, drawing_from
+from privproof.scenarios.releases import Gaussian, Geometric, Laplace, Noise
 
 _BITS = 96
 """Random bits are drawn so many at a time until they decide the number; one draw is enough as a rule."""
@@ -27,6 +29,9 @@ def draw(noise: Noise, step: Rational, source: Source) -> Rational:
     """Noise for an answer that is a multiple of the step."""
     if isinstance(noise, Geometric):
         return noise.step * _two_sided(noise, noise.step, source)
+    if isinstance(noise, Gaussian):
+        with drawing_from(source):
+            return noise.step * discrete_normal(fraction(noise.variance / (noise.step * noise.step)))
     unit = lattice(noise, step)
     return unit * _two_sided(noise, unit, source)
 

@@ -10,7 +10,7 @@ from privproof.engines.engine import Request
 from privproof.engines.locations.findings import LocationFinding
 from privproof.engines.releases.engine import LAWS
 from privproof.errors import QuestionError
-from privproof.exact import Budget, EpsilonLike
+from privproof.exact import Budget, EpsilonLike, Number
 from privproof.release.calibrating import Calibrated, asked_about
 from privproof.release.frameworks import Protected
 from privproof.release.locations import verify_locations
@@ -21,7 +21,7 @@ from privproof.scenarios.maps import Clamped, Resampled
 from privproof.scenarios.networks import Network
 from privproof.scenarios.planar import PlanarGeometric, PlanarLaplace
 from privproof.scenarios.queries import Query
-from privproof.scenarios.releases import Geometric, Laplace, Noise, Prior, ReleaseQuestion
+from privproof.scenarios.releases import Gaussian, Geometric, Laplace, Noise, Prior, ReleaseQuestion
 
 if TYPE_CHECKING:
     from privproof.evidence import Verdict
@@ -33,6 +33,7 @@ def verify(
     subject: Calibrated | Protected | ReleaseQuestion | Prior | Sequence[Prior] | object,
     *,
     epsilon: EpsilonLike | None = None,
+    delta: Number = 0,
     query: Query | None = None,
     noise: Noise | None = None,
     length: int | None = None,
@@ -45,6 +46,7 @@ def verify(
         subject: a calibrated release, a question, a mechanism for locations; or the priors of somebody else's release, which
             `query`, `noise` and `length` describe.
         epsilon: the claim; without it the subject's own claim counts, and without one the tight epsilon is looked for.
+        delta: the second part of a claim about Gaussian noise.
         query: what is released.
         noise: the noise that is added to every component.
         length: the length of the series.
@@ -61,7 +63,7 @@ def verify(
         return verify_locations(subject, epsilon)
     question = subject.question if isinstance(subject, Calibrated | Protected) else subject
     if isinstance(question, Chain | Band | Network | list | tuple):
-        if query is None or not isinstance(noise, Geometric | Laplace):
+        if query is None or not isinstance(noise, Geometric | Laplace | Gaussian):
             raise QuestionError(
                 "noise",
                 "what is released, and with which noise?",
@@ -73,7 +75,7 @@ def verify(
         raise QuestionError(
             "question", f"{subject!r} is no mechanism", place="verify", hint="a calibrated release, or priors and noise"
         )
-    claimed = question if epsilon is None else question.under(Budget.of(epsilon))
+    claimed = question if epsilon is None else question.under(Budget.of(epsilon, delta))
     known = {LAWS: subject.laws} if isinstance(subject, Calibrated) else {}
     return ask(Request(claimed, tight=claimed.budget is None, prepared=known))
 

@@ -7,11 +7,12 @@ value must be about as likely given X_i = x as given X_i = x'.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isqrt
 from typing import ClassVar, TypeAlias
 
 from flint import arb
 
-from privproof.errors import ScenarioError
+from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Budget, Number, Rational, decimal, rational, show
 from privproof.exact.balls import precision
 from privproof.scenarios.asked import AnyQuestion, Family
@@ -84,7 +85,51 @@ class Laplace:
         return f"Laplace noise of scale {show(self.scale)}"
 
 
-Noise: TypeAlias = "Geometric | Laplace"
+@dataclass(frozen=True)
+class Gaussian:
+    """Discrete Gaussian noise: a multiple w of the step with a probability proportional to ``e^(-w^2 / (2 variance))``.
+
+    >>> Gaussian.of(9)
+    Gaussian(variance=9, step=1)
+    """
+
+    variance: Rational
+    step: Rational
+
+    @classmethod
+    def of(cls, variance: Number, *, step: Number = 1) -> Gaussian:
+        """The noise, from exact numbers."""
+        spread, unit = rational(variance), rational(step)
+        if spread <= 0 or unit <= 0:
+            raise ScenarioError(
+                "noise", f"variance = {show(spread)}, step = {show(unit)}", place="noise", hint="a variance above 0"
+            )
+        return cls(spread, unit)
+
+    def rate(self, bits: int = 128) -> arb:
+        """None: the loss of a distance has no bound, so what an entry costs is no number.
+
+        Raises:
+            QuestionError: always.
+        """
+        raise QuestionError(
+            "noise",
+            "with Gaussian noise an entry has no cost: the loss has no bound without a delta",
+            place="noise",
+            hint="geometric or Laplace noise for accounts and quilts",
+        )
+
+    @property
+    def expected(self) -> Rational:
+        """A bound on the expected size of the noise: the standard deviation of the continuous noise, rounded up to a thousandth."""
+        return Rational(isqrt(int((self.variance * 10**6).ceil())) + 1, 1000)
+
+    def __str__(self) -> str:
+        steps = "" if self.step == 1 else f" in steps of {self.step}"
+        return f"discrete Gaussian noise of variance {show(self.variance)}{steps}"
+
+
+Noise: TypeAlias = "Geometric | Laplace | Gaussian"
 Prior: TypeAlias = "Chain | Band | Network"
 
 

@@ -27,6 +27,7 @@ from privproof.engines.releases.certificates import (
     quilts_evidence,
 )
 from privproof.engines.releases.costs import QueryLaws, budget_below, entry_cost, laws_work
+from privproof.engines.releases.couplings import all_moves, largest_delta
 from privproof.engines.releases.curves import best_distances, contraction, least_loss
 from privproof.engines.releases.distances import largest_distance
 from privproof.engines.releases.laws import Laws
@@ -44,7 +45,7 @@ from privproof.exact.probabilities import Ball
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import count
-from privproof.scenarios.releases import Geometric, Laplace, Prior, ReleaseQuestion
+from privproof.scenarios.releases import Gaussian, Geometric, Laplace, Prior, ReleaseQuestion
 
 ENGINE = "release"
 _CHECKED_AT_ONCE = 1_000_000
@@ -84,11 +85,40 @@ class ReleaseEngine:
         assert isinstance(question, ReleaseQuestion)
         budget = request.budget
         assert budget is not None
-        if budget.delta != 0:
-            raise QuestionError("delta", "releases are asked about without a delta", place="delta", hint="drop it")
         laws = request.shared(LAWS, lambda: QueryLaws.of(question))
-        found = _Release(question, laws if laws.fit(question) else QueryLaws.of(question))
+        known = laws if laws.fit(question) else QueryLaws.of(question)
+        if isinstance(question.noise, Gaussian):
+            yield _by_coupling(question.under(budget), budget, known)
+            return
+        if budget.delta != 0:
+            raise QuestionError(
+                "delta",
+                "a release without Gaussian noise is asked about without a delta",
+                place="delta",
+                hint="drop it",
+            )
+        found = _Release(question, known)
         yield from found.measured() if request.tight else found.decided(budget.epsilon)
+
+
+def _by_coupling(claimed: ReleaseQuestion, budget: Budget, known: QueryLaws) -> Answer:
+    """Proved by a coupling of the laws, if the delta is enough; otherwise unknown."""
+    noise, query = claimed.noise, claimed.query
+    assert isinstance(noise, Gaussian)
+    unknown = Answer(status="unknown", question=claimed, engine=ENGINE, reason="")
+    if budget.delta == 0 or budget.epsilon.infinite or claimed.gaps or query.kind != "sum":
+        reason = "with Gaussian noise a release of a sum, without gaps, is asked about with an epsilon and a delta"
+        return replace(unknown, reason=reason)
+    try:
+        moves = all_moves(known.by("coupling"))
+    except QuestionError as problem:
+        return replace(unknown, reason=problem.message)
+    variance, finer = float(noise.variance / (noise.step * noise.step)), int((query.step / noise.step).p)
+    lowest = float(rational_bounds(budget.epsilon.ball(192))[0])
+    needed, _ = largest_delta(moves, variance, lowest, finer=finer)
+    if needed > float(budget.delta):
+        return replace(unknown, reason=f"a coupling of the laws shows a delta of {needed:.6g}, and no less")
+    return replace(unknown, status="proved", evidence={"method": "coupling"}, upper=budget.epsilon, reason="")
 
 
 @dataclass(frozen=True)
@@ -430,6 +460,7 @@ class _Release:
             return middle, None
         if isinstance(self.question.noise, Geometric):
             return middle, middle
+        assert isinstance(self.question.noise, Laplace)
         half = min(fraction(self.question.noise.scale), step) * _NARROW
         return middle - half, middle + half
 
@@ -502,6 +533,7 @@ class _Release:
         if isinstance(noise, Laplace):
             ratio = arb(away) / arb(noise.scale)
             return ratio.exp() / 2 if away <= 0 else 1 - (-ratio).exp() / 2
+        assert isinstance(noise, Geometric)
         steps = away / noise.step
         whole = int(steps.p // steps.q)
         alpha = arb(noise.alpha)

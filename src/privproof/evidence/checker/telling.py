@@ -81,6 +81,7 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("release", "contraction"): ("witnessed", "nodes at a distance, whose influences were bounded again"),
     ("release", "distance"): ("recomputed", "the distance of the laws given every value"),
     ("release", "laws"): ("recomputed", "the laws with the noise given every value"),
+    ("release", "coupling"): ("recomputed", "a coupling of the laws given every value"),
     ("release", "event"): ("witnessed", "an event, whose two probabilities were computed again"),
     ("location", "triangle inequality"): ("recomputed", "the triangle inequality, and the rate"),
     ("location", "every pair"): ("recomputed", "every pair of places and every report"),

@@ -9,7 +9,7 @@ from privproof.exact import Rational
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
-from privproof.scenarios.releases import Geometric, Prior, ReleaseQuestion
+from privproof.scenarios.releases import Geometric, Laplace, Noise, Prior, ReleaseQuestion
 
 if TYPE_CHECKING:
     pass
@@ -22,20 +22,25 @@ def document(question: ReleaseQuestion, compiled: object) -> dict[str, object]:
 
 def release_document(question: ReleaseQuestion) -> dict[str, object]:
     """The question, with its claim where it makes one."""
-    noise: dict[str, object] = (
-        {"kind": "geometric", "alpha": str(question.noise.alpha), "step": str(question.noise.step)}
-        if isinstance(question.noise, Geometric)
-        else {"kind": "laplace", "scale": str(question.noise.scale)}
-    )
     return {
         "kind": "release",
         "title": question.name or None,
         "priors": [prior_document(prior) for prior in question.priors],
         "lengths": list(question.lengths),
         "query": query_document(question.query),
-        "noise": noise,
+        "noise": noise_document(question.noise),
         **({} if question.budget is None else {"epsilon": str(question.budget.epsilon)}),
+        **({} if question.budget is None or question.budget.delta == 0 else {"delta": str(question.budget.delta)}),
     }
+
+
+def noise_document(noise: Noise) -> dict[str, object]:
+    """The noise in exact texts."""
+    if isinstance(noise, Laplace):
+        return {"kind": "laplace", "scale": str(noise.scale)}
+    if isinstance(noise, Geometric):
+        return {"kind": "geometric", "alpha": str(noise.alpha), "step": str(noise.step)}
+    return {"kind": "gaussian", "variance": str(noise.variance), "step": str(noise.step)}
 
 
 def prior_document(prior: Prior) -> dict[str, object]:

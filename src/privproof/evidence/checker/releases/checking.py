@@ -2,7 +2,7 @@
 
 A release answers a query about correlated data with noise.  Read it in this order: `priors`, `losses`, `questions` (the
 question); `powers`, `influences`, `quilts`, `contraction`, `networks` (proofs from influence and distance); `laws`,
-`distances`, `outputs` (proofs from the law of a sum); `events` (refutations).
+`distances`, `counts`, `outputs`, `couplings` (proofs from the law of a sum); `events` (refutations).
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 from privproof.evidence.checker.documents import a_text, an_object
 from privproof.evidence.checker.outcomes import Accepted, Limits, Verdict, refuse
 from privproof.evidence.checker.releases.contraction import proved_by_contraction
+from privproof.evidence.checker.releases.couplings import proved_by_coupling
 from privproof.evidence.checker.releases.distances import proved_by_distance
 from privproof.evidence.checker.releases.events import refuted_by_event
+from privproof.evidence.checker.releases.losses import Gaussian
 from privproof.evidence.checker.releases.networks import proved_by_network_quilts
 from privproof.evidence.checker.releases.outputs import proved_by_laws
 from privproof.evidence.checker.releases.priors import Band, Chain
@@ -30,6 +32,10 @@ def check_release(
         refuse("a certificate about a release has no witness", "witness")
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
+    if isinstance(release.noise, Gaussian):
+        if verdict != "proved" or method != "coupling":
+            refuse(f"with Gaussian noise {method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")
+        return proved_by_coupling(release, evidence, limits)
     if verdict == "refuted" and method == "event":
         return refuted_by_event(release, evidence, limits)
     if verdict == "proved" and method == "laws":

@@ -24,7 +24,7 @@ from privproof.evidence.checker.documents import (
 )
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.releases.laws import Law, Sums, number, sums
-from privproof.evidence.checker.releases.losses import Geometric, Noise
+from privproof.evidence.checker.releases.losses import Gaussian, Geometric, Noise
 from privproof.evidence.checker.releases.priors import Band, Network
 from privproof.evidence.checker.releases.questions import Histogram, Release, Sum
 from privproof.exact import INFINITE, Epsilon, Rational, epsilon
@@ -199,6 +199,8 @@ def carried(noise: Noise, low: Rational | None, high: Rational | None) -> arb:
         low = None if low is None else Rational(-_floor(-low / noise.step))
         high = None if high is None else Rational(_floor(high / noise.step))
         logarithm, whole, width = arb(noise.alpha).log(), 1 / (1 + arb(noise.alpha)), Rational(1)
+    elif isinstance(noise, Gaussian):
+        refuse("events are for Laplace and geometric noise", "question.noise")
     else:
         logarithm, whole, width = -1 / arb(noise.scale), arb(1) / 2, Rational(0)
     if low is not None and high is not None and low > high:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from flint import arb
 
 from privproof.evidence.checker.documents import text
+from privproof.evidence.checker.outcomes import refuse
 from privproof.exact import Epsilon, Rational
 from privproof.exact.balls import precision
 
@@ -50,7 +51,25 @@ class Geometric:
         return f"geometric noise with alpha = {text(self.alpha)} in steps of {text(self.step)}"
 
 
-Noise: TypeAlias = "Laplace | Geometric"
+@dataclass(frozen=True)
+class Gaussian:
+    """Discrete Gaussian noise: a multiple w of the step with a probability proportional to ``e^(-w^2 / (2 variance))``.
+
+    A distance has no largest loss under it: claims have a delta.
+    """
+
+    variance: Rational
+    step: Rational
+
+    def rate(self) -> arb:
+        """None: the loss of a distance has no bound."""
+        refuse("Gaussian noise has no largest loss", "question.noise")
+
+    def __str__(self) -> str:
+        return f"discrete Gaussian noise of variance {text(self.variance)} in steps of {text(self.step)}"
+
+
+Noise: TypeAlias = "Laplace | Geometric | Gaussian"
 
 
 @dataclass(frozen=True)
@@ -89,6 +108,8 @@ class Allowance:
                 return True
             if rest < 0:
                 return False
+        if isinstance(self.noise, Gaussian):
+            return None
         if isinstance(self.noise, Laplace):
             spent = Epsilon(ratio=ratio, shift=distance / self.noise.scale)
         else:

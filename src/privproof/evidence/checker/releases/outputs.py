@@ -21,7 +21,7 @@ from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.releases.counts import Counts
 from privproof.evidence.checker.releases.events import attained
 from privproof.evidence.checker.releases.laws import ChainSums, Law, Laws, Sums, every, number
-from privproof.evidence.checker.releases.losses import Allowance, Laplace, Noise
+from privproof.evidence.checker.releases.losses import Allowance, Gaussian, Laplace, Noise
 from privproof.evidence.checker.releases.questions import Release
 from privproof.evidence.checker.releases.rounded_laws import shown_by_rounding
 from privproof.exact import Rational
@@ -173,6 +173,8 @@ def _holds(found: Sums, law: Law, other: Law, output: int, allowance: Allowance)
             if sides[0] <= allowance.claimed().exp() * sides[1]:
                 return True
         return _same(left, law.mass, right, other.mass, unit, noise, allowance)
+    if isinstance(noise, Gaussian):
+        return False
     steps = unit / noise.step
     size = max(len(left), len(right)) * int(steps.p) * int(noise.alpha.q.bit_length())
     if steps.q != 1 or size > _MOST_DIGITS:

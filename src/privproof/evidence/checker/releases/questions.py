@@ -25,7 +25,7 @@ from privproof.evidence.checker.documents import (
     text,
 )
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.evidence.checker.releases.losses import Allowance, Geometric, Laplace, Noise
+from privproof.evidence.checker.releases.losses import Allowance, Gaussian, Geometric, Laplace, Noise
 from privproof.evidence.checker.releases.priors import Network, Prior, read_priors
 from privproof.exact import ZERO, Epsilon, Rational
 
@@ -75,6 +75,7 @@ class Release:
     query: Query
     noise: Noise
     epsilon: Epsilon
+    delta: Rational = ZERO
 
     def allowance(self, prior: Prior) -> Allowance:
         """What the claim allows under a prior."""
@@ -88,7 +89,8 @@ class Release:
     def claim(self) -> str:
         """The claim in words, with what it assumes."""
         what = {1: "one prior"}.get(len(self.priors), f"each of {len(self.priors)} priors")
-        said = f"epsilon = {self.epsilon.show()} holds for every entry under {what}"
+        budget = f"epsilon = {self.epsilon.show()}" + (f", delta = {text(self.delta)}" if self.delta != 0 else "")
+        said = f"{budget} holds for every entry under {what}"
         if self.lengths:
             lengths = ", ".join(map(str, self.lengths[:8])) + (", ..." if len(self.lengths) > 8 else "")
             said += f", in series of length {lengths}"
@@ -143,8 +145,7 @@ def read_release(given: dict[str, object], limits: Limits) -> Release:
     if given.get("kind") != "release":
         refuse("the question is not about a release", "question.kind")
     a_text_or_null(given.get("title"), "question.title")
-    if a_number(given.get("delta", 0), "question.delta", limits) != 0:
-        refuse("a release has no delta", "question.delta")
+    delta = a_number(given.get("delta", 0), "question.delta", limits)
     if "epsilon" not in given:
         refuse("the question claims no epsilon", "question.epsilon")
     claimed = read_epsilon(given["epsilon"], "question.epsilon", limits)
@@ -154,7 +155,12 @@ def read_release(given: dict[str, object], limits: Limits) -> Release:
     lengths = _lengths(given.get("lengths"), networks=isinstance(priors[0], Network))
     values = {value for prior in priors for value in _values(prior)}
     query = _query(an_object(given.get("query"), "question.query"), values, limits)
-    return Release(priors, lengths, query, _noise(given.get("noise"), query, limits), claimed)
+    noise = _noise(given.get("noise"), query, limits)
+    if isinstance(noise, Gaussian) and not 0 < delta < 1:
+        refuse("with Gaussian noise a claim has a delta between 0 and 1", "question.delta")
+    if delta != 0 and not isinstance(noise, Gaussian):
+        refuse("only with Gaussian noise a release has a delta", "question.delta")
+    return Release(priors, lengths, query, noise, claimed, delta)
 
 
 def _values(prior: Prior) -> Iterable[str]:
@@ -220,15 +226,18 @@ def _noise(value: object, query: Query, limits: Limits) -> Noise:
         if scale <= 0:
             refuse("the scale is not above 0", f"{place}.scale")
         return Laplace(scale)
-    if kind == "geometric":
-        only_members(given, ("kind", "alpha", "step"), place)
-        alpha, step = (a_number(given.get(name), f"{place}.{name}", limits) for name in ("alpha", "step"))
-        if not 0 < alpha < 1:
-            refuse(f"alpha = {text(alpha)} is not between 0 and 1", f"{place}.alpha")
+    if kind in ("geometric", "gaussian"):
+        name = "alpha" if kind == "geometric" else "variance"
+        only_members(given, ("kind", name, "step"), place)
+        size, step = (a_number(given.get(each), f"{place}.{each}", limits) for each in (name, "step"))
+        if size <= 0 or (kind == "geometric" and size >= 1):
+            refuse(
+                f"{name} = {text(size)} is not {'between 0 and 1' if name == 'alpha' else 'above 0'}", f"{place}.{name}"
+            )
         if step <= 0:
             refuse("the step is not above 0", f"{place}.step")
         grid = query.step if isinstance(query, Sum) else Rational(1)
         if not isinstance(query, Function) and (grid / step).q != 1:
             refuse(f"the values are multiples of {text(grid)} and not all of them of the step", f"{place}.step")
-        return Geometric(alpha, step)
+        return Geometric(size, step) if kind == "geometric" else Gaussian(size, step)
     refuse(f"{kind[:40]!r} is no kind of noise", f"{place}.kind")
