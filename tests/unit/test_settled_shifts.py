@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import random
+from fractions import Fraction
 from functools import cache
 from math import exp, sqrt
 from statistics import NormalDist
 
 import pytest
-from tests.amounts import patience
+from tests.amounts import patience, selected
 from tests.certificates import recheck
 
 from privproof import (
@@ -19,9 +20,11 @@ from privproof import (
     laplace,
     mechanism,
     public,
+    queries,
     real,
     real_queries,
     records,
+    smallest_delta,
     tight_mu,
     tight_renyi,
     tight_rho,
@@ -90,6 +93,15 @@ def louder_for_some(x: integer(0, 1)):
     return gaussian(x, sigma=1 + x)
 
 
+@mechanism(neighbours="monotone")
+def monotone(q: real_queries(), threshold: public(real())):
+    noisy = gaussian(threshold, sigma=4)
+    for i, answer in enumerate(q):
+        if laplace(answer, scale=8) >= noisy:
+            return i
+    return -1
+
+
 def _given_away(squares, left):
     """Delta of two normal laws so far apart, in squares of standard deviations."""
     mu = sqrt(squares)
@@ -105,10 +117,11 @@ def _given_away(squares, left):
         (both_kinds, 1, 1 / 4, 1 / 4),
         (decided_first, 2, 1, 1 / 4),
         (hindsight, 1, 0, 1),
+        (monotone, "1/2", 1 / 8, 1 / 16),
     ],
 )
 def test_it_is_proved_for_every_length_and_no_smaller_delta(function, epsilon, others, squares):
-    delta = _given_away(squares, epsilon - others)
+    delta = _given_away(squares, Fraction(epsilon) - others)
     verdict = check(program_question(function), epsilon=epsilon, delta=f"{delta * 1.0001:.9f}")
     assert (verdict.status, verdict.engine) == ("proved", "laplace")
     assert isinstance(recheck(verdict.certificate), Accepted)
@@ -222,6 +235,52 @@ def test_the_checker_settles_for_nothing_less():
 
     for change in (smaller_delta, smaller_squares, smaller_reach, other_noise, in_a_case):
         assert isinstance(_changed(certificate, change), Rejected), change.__name__
+
+
+def test_the_direction_is_known_where_all_answers_go_in_one():
+    """Where each goes its own way nothing depends on it, and a shift for one direction is none for the other."""
+    delta = f"{_given_away(1 / 16, 3 / 8) * 1.0001:.9f}"
+    assert check(program_question(mixed), "1/2", delta, time_limit=patience(8)).status != "proved"
+    certificate = check(program_question(monotone), "1/2", delta).certificate
+    assert any("when" in one for settled in _settled(certificate) for given in settled.values() for one in given)
+
+    def each_its_own_way(document):
+        document["question"]["relation"] = "each"
+
+    def other_direction(document):
+        for settled in _settled(document):
+            for one in (one for given in settled.values() for one in given):
+                one["when"] = [["up", False]]
+
+    def both_directions(document):
+        for settled in _settled(document):
+            for one in (one for given in settled.values() for one in given):
+                one["when"] = []
+
+    def foretold_result(document):
+        for settled in _settled(document):
+            for one in (one for given in settled.values() for one in given):
+                one["when"] = [["output", 0, ["number", "-1"], False]]
+
+    for change in (each_its_own_way, other_direction, both_directions, foretold_result):
+        assert isinstance(_changed(certificate, change), Rejected), change.__name__
+
+
+@pytest.mark.parametrize("size", selected(range(1, 7), 2))
+def test_monotone_answers_give_away_no_more_at_any_size(size):
+    """Zeros and ones, exactly."""
+
+    @mechanism(neighbours="monotone")
+    def at_a_size(q: queries(0, 1)):
+        noisy = gaussian(0, sigma=4)
+        for i, answer in enumerate(q):
+            if laplace(answer, scale=8) >= noisy:
+                return i
+        return -1
+
+    for epsilon in ("1/4", "1/2"):
+        found = smallest_delta(at_a_size, epsilon, size=size)
+        assert float(found.lower) <= _given_away(1 / 16, float(Fraction(epsilon)) - 1 / 8)
 
 
 def test_a_shift_that_later_tests_decide_is_refused():

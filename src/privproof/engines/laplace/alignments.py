@@ -3,9 +3,9 @@
 A shift is a constant plus multiples of the distances of what is read on the path, of variables that are free of noise, and of the largest
 of the other values of a selection, whose noise is never shifted.  It may depend on the path (the decisions that both runs share) and, where
 the returned value is foretold, on that value; on nothing else.  The shift of Gaussian noise is *settled* when it is drawn: it depends
-on the decisions before, and on nothing that comes later or is foretold.  These are the side conditions of the soundness theorem: on
-every piece of the first run's noise the alignment is a translation, or a shear along noise that stays where it is, and different
-pieces have disjoint images, because the second run repeats decisions and output.
+on the data and the decisions before, and on nothing that comes later or is foretold.  These are the side conditions of the soundness
+theorem: on every piece of the first run's noise the alignment is a translation, or a shear along noise that stays where it is, and
+different pieces have disjoint images, because the second run repeats decisions and output.
 """
 
 from __future__ import annotations
@@ -82,9 +82,10 @@ def cases(blocks: Blocks, path: Path) -> tuple[Case, ...]:
     return tuple(tuple(combination) for combination in product(*atoms))
 
 
-def told_before(case: Case, drawn: Drawn) -> Case:
-    """What is foretold to a draw: of indices those of what was read before."""
-    return tuple(atom for atom in case if atom[0] == "output" or (atom[0] == "index" and atom[1] < drawn.reads))
+def told_before(case: Case, drawn: Drawn, *, foretell: bool) -> Case:
+    """What Gaussian noise is told when it is drawn: where the data go, and of what is foretold, indices of what was read before."""
+    known = {"up", "output"} if foretell else {"up"}
+    return tuple(a for a in case if a[0] in known or (foretell and a[0] == "index" and a[1] < drawn.reads))
 
 
 def condition(blocks: Blocks, path: Path, case: Case) -> Term:

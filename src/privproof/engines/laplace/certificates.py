@@ -165,7 +165,7 @@ def _paths(proof: AlignmentProof) -> list[dict[str, object]]:
             for drawn in path.drawn:
                 shift = proof.alignment.shift(path, case, drawn.instruction)
                 if any(shift.factors.values()) and drawn.settled:
-                    told = told_before(case, drawn) if proof.blocks.foretell else ()
+                    told = told_before(case, drawn, foretell=proof.blocks.foretell)
                     given: dict[str, object] = {"shift": _shift(shift), "reach": str(shift.reach(drawn.reach))}
                     entries = spread(proof.blocks, path, drawn, shift)
                     given |= {"spread": [[r, str(factor)] for r, factor in entries]} if entries else {}

@@ -281,7 +281,7 @@ class Synthesis:
         Tied: only the tests that data or noise take part in.  Own: only the tests and outputs that this noise has a part in.
         """
         if drawn is not None and drawn.settled:
-            told = told_before(case, drawn) if self.blocks.foretell else ()
+            told = told_before(case, drawn, foretell=self.blocks.foretell)
             return path.source, path.tests[: drawn.tests], told
         if self.locality is not None and drawn is not None:
             return path.source, self.locality.tests(path, drawn.instruction), self.locality.foretold(path, case, drawn)

@@ -112,8 +112,9 @@ class Settled:
 class Alignment:
     """The cases of a path; the first whose conditions hold counts, and without one nothing is shifted.
 
-    The shifts of Gaussian noise are settled: of each the first whose conditions hold counts.  They have conditions only where delta
-    pays for every result that may be foretold.  Costs are exchanged between counters where the path ends.
+    The shifts of Gaussian noise are settled: of each the first whose conditions hold counts.  They depend on the direction in which
+    the data go, and on the result only where delta pays for every result that may be foretold.  Costs are exchanged between counters
+    where the path ends.
     """
 
     cases: tuple[Case, ...]
@@ -292,7 +293,7 @@ class _Reader:
         given = an_object(value, place)
         only_members(given, ("when", "shift", "reach", "spread"), place)
         when = self._when(given, place)
-        if when and not self.foretold:
+        if not self.foretold and any(each.output is not None for each in when):
             refuse("a shift of Gaussian noise depends on what is foretold, for which nothing is paid", f"{place}.when")
         reach = a_number(given.get("reach"), f"{place}.reach", self.limits)
         if reach < 0:
