@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from copy import deepcopy
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
+from statistics import NormalDist
 
 import pytest
 from flint import arb
@@ -188,6 +190,41 @@ def test_what_is_composed_and_sampled():
         composed(step, rate=2)
     with pytest.raises(QuestionError, match="not known"):
         composed(step, rate="1/2", sampled="bootstrap")
+
+
+def _normal_delta(mu, epsilon):
+    below = NormalDist().cdf
+    return below(mu / 2 - epsilon / mu) - math.exp(epsilon) * below(-mu / 2 - epsilon / mu)
+
+
+@pytest.mark.parametrize(("rate", "epsilon"), [("1/10", "1/2"), ("1/4", "1")])
+def test_one_use_on_a_sample_is_on_its_own_curve(rate, epsilon):
+    """Data with the record first: p H((c - 1 + p)/p); without it first it is less."""
+    found = smallest_delta(composed(step, size=1, rate=rate), epsilon)
+    p, c = float(Fraction(rate)), math.exp(Fraction(epsilon))
+    known = p * _normal_delta(1, math.log((c - 1 + p) / p))
+    assert float(found.lower) <= known * (1 + 1e-9)
+    assert known * (1 - 1e-9) <= float(found.upper) <= float(found.lower) * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_only_one_use_needs_no_lattice(times):
+    """Certificates without a step are of one use that is made once; for two uses its curve would be too small."""
+    found = smallest_delta(composed(step, size=1, rate="1/4"), 1)
+    for verdict in (found.proof, found.refutation):
+        document = deepcopy(dict(verdict.certificate))
+        assert "step" not in document["evidence"]
+        document["question"]["uses"][0]["times"] = times
+        assert isinstance(recheck(document), Accepted if times == 1 else Rejected)
+        document["question"]["uses"][0]["times"] = 1
+        document["question"]["delta"] = str(
+            Fraction(document["question"]["delta"])
+            * (Fraction(99, 100) if verdict is found.proof else Fraction(101, 100))
+        )
+        assert isinstance(recheck(document), Rejected)
+    document = deepcopy(dict(found.refutation.certificate))
+    document["evidence"].update(left=document["evidence"]["right"], right=document["evidence"]["left"])
+    assert isinstance(recheck(document), Rejected)
 
 
 @cache

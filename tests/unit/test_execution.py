@@ -6,8 +6,11 @@ import os
 import pickle
 import random
 import signal
+import struct
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from itertools import count, islice
 from multiprocessing import get_context
@@ -135,6 +138,18 @@ def test_a_stop_ends_the_processes():
     for number in seen[1:]:
         with pytest.raises(ProcessLookupError):
             os.kill(number, 0)
+
+
+def test_a_stop_in_the_middle_of_a_message_does_not_wait_for_its_end():
+    """As if a worker had sent a part of its result when it was ended."""
+    workers = Workers(2)
+    future = workers.submit(workers.job(slept), 60.0)
+    os.write(workers._pool._result_queue._writer.fileno(), struct.pack("!i", 100) + b"begun")
+    stopping = threading.Thread(target=workers.stop, daemon=True)
+    stopping.start()
+    stopping.join(20)
+    assert not stopping.is_alive()
+    assert isinstance(future.exception(timeout=0), BrokenProcessPool)
 
 
 def test_chunks_under_way_are_waited_for():

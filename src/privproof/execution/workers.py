@@ -279,10 +279,16 @@ class Workers:
         return self.executor is None
 
     def stop(self) -> None:
-        """End the processes of this request at once, in the middle of whatever they do."""
+        """End the processes of this request at once, in the middle of whatever they do.
+
+        The pool reads what they send to the end: of one that ends while it sends, this end of the pipe would let it wait for ever.
+        """
         if self._pool is not None:
-            for process in list((self._pool._processes or {}).values()):
+            pool: Any = self._pool
+            for process in list((pool._processes or {}).values()):
                 process.kill()
+            if pool._result_queue is not None:
+                pool._result_queue._writer.close()
             self._part()
 
     def _part(self) -> None:

@@ -166,6 +166,29 @@ class _Lattice:
         return best if best is not None and best[0] > 0 else None
 
 
+@dataclass(frozen=True)
+class _Single:
+    """One use that is made once: its delta is on its own curve, and no losses are composed."""
+
+    known: Known
+    step: None = None
+    reaches: tuple[None] = (None,)
+
+    def upper(self, at: Epsilon) -> arb:
+        """No delta is larger."""
+        with precision(BITS):
+            c = at.ball(BITS).exp()
+            return self.known.above[0](c).max(self.known.above[1](c)).max(arb(0)).min(arb(1))
+
+    def lower(self, at: Epsilon) -> tuple[arb, Together] | None:
+        """Delta is at least this, on which neighbours."""
+        with precision(BITS):
+            c = at.ball(BITS).exp()
+            found = [(seen.curve(c), seen) for seen in self.known.below]
+        best = max(found, key=lambda item: float(item[0].mid()), default=None)
+        return (best[0], ((0, best[1]),)) if best is not None and best[0] > 0 else None
+
+
 class _Composing:
     def __init__(self, request: Request, question: ComposedQuestion, monitor: Monitor) -> None:
         self.request, self.monitor = request, monitor
@@ -216,8 +239,10 @@ class _Composing:
                 most = max(most, high)
         return _simple(most)
 
-    def lattice(self, level: int) -> _Lattice | None:
+    def lattice(self, level: int) -> _Lattice | _Single | None:
         """The losses of a level; None where there would be too many."""
+        if [use.times for use in self.question.uses] == [1]:
+            return _Single(self.known[0])
         return self.request.shared(f"lattice {level}", lambda: self._lattice(_LEVELS[level]))
 
     def _lattice(self, fine: int) -> _Lattice | None:
@@ -302,9 +327,9 @@ class _Composing:
         reason = "the delta lies between what is proved and what is refuted"
         return self._answer("unknown", details, reason=reason)
 
-    def _narrowest(self, at: Epsilon) -> tuple[_Lattice, Fraction, Fraction]:
+    def _narrowest(self, at: Epsilon) -> tuple[_Lattice | _Single, Fraction, Fraction]:
         """The coarsest lattice whose bounds on delta are near to each other, with these; else the finest there is room for."""
-        best: tuple[_Lattice, Fraction, Fraction] | None = None
+        best: tuple[_Lattice | _Single, Fraction, Fraction] | None = None
         for level in range(len(_LEVELS)):
             lattice = self.lattice(level)
             if lattice is None:
@@ -318,7 +343,7 @@ class _Composing:
             # what is between them need not be due to the lattice, where little is known from below
             settled = before is not None and max(before[2] - high, low - before[1]) <= _NARROW * high
             share = _ENOUGH if _LEVELS[level] >= _FINE else _NARROW
-            if high - low <= max(share * high, _NOTHING) or settled:
+            if high - low <= max(share * high, _NOTHING) or settled or lattice.step is None:
                 break
         if best is None:
             raise TooManyLosses("the largest losses of the uses are too far apart for one lattice")
@@ -333,7 +358,7 @@ class _Composing:
         if lattice is None:
             raise TooManyLosses("the largest losses of the uses are too far apart for one lattice")
 
-        def enough(chosen: _Lattice, at: Fraction) -> bool:
+        def enough(chosen: _Lattice | _Single, at: Fraction) -> bool:
             return _told(fraction(rational_bounds(chosen.upper(epsilon(at)))[1]), up=True) <= delta
 
         while not enough(lattice, high):
@@ -361,7 +386,7 @@ class _Composing:
         )
 
     def _largest_refuted(
-        self, lattice: _Lattice, delta: Fraction, below: Fraction
+        self, lattice: _Lattice | _Single, delta: Fraction, below: Fraction
     ) -> tuple[dict[str, object], Epsilon] | None:
         """The largest epsilon that is too small at a delta, in thousandths, with what shows it."""
 
@@ -380,9 +405,9 @@ class _Composing:
         found = epsilon(Fraction(low, 1000))
         return {"below": {"epsilon": str(found), "evidence": _refutation(lattice, worst)}}, found
 
-    def _proof(self, lattice: _Lattice) -> dict[str, object]:
-        uses = [{**known.evidence, "reach": reach} for known, reach in zip(self.known, lattice.reaches, strict=True)]
-        return {"method": "composition", "step": str(lattice.step), "uses": uses}
+    def _proof(self, lattice: _Lattice | _Single) -> dict[str, object]:
+        uses = [{**known.evidence, **_ends(reach)} for known, reach in zip(self.known, lattice.reaches, strict=True)]
+        return {"method": "composition", **_steps(lattice), "uses": uses}
 
     def _answer(self, status: str, details: RunDetails | None, **more: object) -> Answer:
         return Answer(
@@ -398,12 +423,20 @@ class _Composing:
         )
 
 
-def _refutation(lattice: _Lattice, worst: tuple[arb, Together]) -> dict[str, object]:
+def _steps(lattice: _Lattice | _Single) -> dict[str, object]:
+    return {} if lattice.step is None else {"step": str(lattice.step)}
+
+
+def _ends(reach: int | None) -> dict[str, object]:
+    return {} if reach is None else {"reach": reach}
+
+
+def _refutation(lattice: _Lattice | _Single, worst: tuple[arb, Together]) -> dict[str, object]:
     first, *also = (
-        {"reach": lattice.reaches[number], "use": number, "left": seen.left, "right": seen.right}
+        {**_ends(lattice.reaches[number]), "use": number, "left": seen.left, "right": seen.right}
         for number, seen in worst[1]
     )
-    return {"method": "losses", "step": str(lattice.step), **first, **({"also": also} if also else {})}
+    return {"method": "losses", **_steps(lattice), **first, **({"also": also} if also else {})}
 
 
 def _on_the_same_data(uses: Sequence[Known]) -> list[Together]:

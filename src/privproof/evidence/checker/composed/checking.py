@@ -16,7 +16,7 @@ from privproof.evidence.checker.composed.curves import (
     with_record_first,
     with_record_second,
 )
-from privproof.evidence.checker.composed.lattices import Curve, Lattice, lattice_above, lattice_below
+from privproof.evidence.checker.composed.lattices import Curve, Lattice, lattice_above, lattice_below, value_at
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
 from privproof.evidence.checker.outcomes import Accepted, Limits, Verdict, refuse, within
 from privproof.evidence.checker.runs import read_runs
@@ -59,13 +59,17 @@ def check_composed(
 
 def _proved(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, object], limits: Limits) -> Accepted:
     only_members(evidence, ("method", "step", "uses"), "evidence")
-    step = _step(evidence, limits)
     parts = a_list(evidence.get("uses"), "evidence.uses")
     if len(parts) != len(uses):
         refuse("every use has its evidence", "evidence.uses")
     largest = arb(0)
     ways = (0, 1) if any("sampling" in use for use in uses) else (0,)
     for way in ways:
+        if "step" not in evidence:
+            curve, _ = _curve_above(json.dumps([_made_once(uses), parts[0]], sort_keys=True), way, limits)
+            largest = largest.max(value_at(curve, claim.epsilon))
+            continue
+        step = _step(evidence, limits)
         total: Lattice | None = None
         for use, part in zip(uses, parts, strict=True):
             lattice = _above(json.dumps([use, part], sort_keys=True), step, way, limits)
@@ -84,6 +88,8 @@ def _proved(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, obj
 
 def _refuted(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, object], limits: Limits) -> Accepted:
     only_members(evidence, ("method", "step", "reach", "use", "left", "right", "also"), "evidence")
+    if "step" not in evidence:
+        return _refuted_once(claim, _made_once(uses), evidence, limits)
     step = _step(evidence, limits)
     first = {name: evidence.get(name) for name in ("use", "reach", "left", "right")}
     total: Lattice | None = None
@@ -106,7 +112,20 @@ def _refuted(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, ob
     if len(seen) > 1 and (len(sides) > 1 or any("sampling" in uses[number] for number in seen)):
         refuse("several uses are compared on the same two data sets, all of them whole", "evidence.also")
     assert total is not None
-    found = total.excess(claim.epsilon, step)
+    return _exceeded(claim, total.excess(claim.epsilon, step))
+
+
+def _refuted_once(claim: Claim, use: dict[str, object], evidence: dict[str, object], limits: Limits) -> Accepted:
+    """A use that is made once is on its own curve."""
+    only_members(evidence, ("method", "use", "left", "right"), "evidence")
+    if an_integer(evidence.get("use"), "evidence.use") != 0:
+        refuse("there is one use", "evidence.use")
+    left, right = (an_integer(evidence.get(side), f"evidence.{side}") for side in ("left", "right"))
+    curve, _, _ = _curve_of_a_pair(json.dumps(use, sort_keys=True), left, right, limits)
+    return _exceeded(claim, value_at(curve, claim.epsilon))
+
+
+def _exceeded(claim: Claim, found: arb) -> Accepted:
     if not found > claim.delta:
         refuse(f"a delta of {found.str(12, radius=False)} is not above {text(claim.delta)}", "evidence")
     return Accepted(
@@ -115,6 +134,13 @@ def _refuted(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, ob
         {"method": "losses", "delta": found.str(20, radius=False)},
         lower=claim.epsilon,
     )
+
+
+def _made_once(uses: list[dict[str, object]]) -> dict[str, object]:
+    """The only use, made once: where no step is given."""
+    if len(uses) != 1 or an_integer(uses[0].get("times"), "question.uses.times") != 1:
+        refuse("losses of several uses are composed on a lattice, of which the step is given", "evidence.step")
+    return uses[0]
 
 
 def _data_sets(use: dict[str, object], left: int, right: int) -> str:
@@ -170,10 +196,15 @@ def _use(use: dict[str, object], limits: Limits) -> tuple[dict[str, object], int
 @lru_cache(maxsize=8)
 def _above(document: str, step: Epsilon, way: int, limits: Limits) -> Lattice:
     """The masses of all uses of one mechanism, from above; kept by the whole text that they follow from."""
+    curve, times = _curve_above(document, way, limits)
+    return lattice_above(curve, step, _reach(json.loads(document)[1])).power(times)
+
+
+def _curve_above(document: str, way: int, limits: Limits) -> tuple[Curve, int]:
+    """The curve of one use from above, and how often it is made."""
     use, part = json.loads(document)
     of, times, sampling = _use(use, limits)
     method = part.get("method")
-    reach = _reach(part)
     if method == "laws" and of.get("kind") == "runs":
         only_members(part, ("method", "reach"), "evidence.uses")
         curve: Curve = Laws(read_runs(of, Claim(INFINITE, Rational(0), pointwise=False), limits)).above()
@@ -188,7 +219,7 @@ def _above(document: str, step: Epsilon, way: int, limits: Limits) -> Lattice:
             of_a_share if kind != "poisson" else with_record_second if way else with_record_first
         )
         curve = made(curve, rate)
-    return lattice_above(curve, step, reach).power(times)
+    return curve, times
 
 
 def _established(of: dict[str, object], certificates: list[object], limits: Limits) -> Curve:
@@ -249,6 +280,12 @@ def _both_ways(asked: dict[str, object]) -> None:
 @lru_cache(maxsize=8)
 def _below(document: str, step: Epsilon, reach: int, left: int, right: int, limits: Limits) -> Lattice:
     """The masses of all uses of one mechanism on two data sets, from below; kept by the whole text that they follow from."""
+    curve, alone, times = _curve_of_a_pair(document, left, right, limits)
+    return lattice_below(curve, step, reach, alone).power(times)
+
+
+def _curve_of_a_pair(document: str, left: int, right: int, limits: Limits) -> tuple[Curve, arb, int]:
+    """The curve of one use on two data sets, what is possible on the left alone, and how often it is made."""
     of, times, sampling = _use(json.loads(document), limits)
     if of.get("kind") != "runs":
         refuse("two data sets are of a function that was run", "question.uses.of")
@@ -265,7 +302,7 @@ def _below(document: str, step: Epsilon, reach: int, left: int, right: int, limi
             curve, alone = with_record_first(curve, rate), alone * arb(rate)
         else:
             curve, alone = with_record_second(curve, rate), arb(0)
-    return lattice_below(curve, step, reach, alone).power(times)
+    return curve, alone, times
 
 
 def _records(data: object) -> int:

@@ -122,6 +122,12 @@ class Lattice:
             return total.upper() if self.upper else total.lower()
 
 
+def value_at(curve: Curve, at: Epsilon) -> arb:
+    """``H(e^at)`` of one use alone."""
+    with precision(BITS):
+        return curve(at.ball(BITS).exp())
+
+
 def lattice_above(curve: Curve, step: Epsilon, reach: int) -> Lattice:
     """Masses whose curve is nowhere below a curve."""
     with precision(BITS):
