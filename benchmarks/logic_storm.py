@@ -168,7 +168,7 @@ def ours(path: str, question: str, way: str) -> dict[str, Any]:
     read = time.process_time()
     least = not question.startswith("Pmax")
     asked = question.replace("Pmin", "P").replace("Pmax", "P")
-    found = model_check(process, parse_formula(asked), exact=way == "exact")
+    found = model_check(process, parse_formula(question), exact=way == "exact")
     done = time.process_time()
     measured = list(found.measured.values())[-1]
     between = (measured.least if least else measured.most)(found.asked[0])

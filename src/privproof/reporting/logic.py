@@ -206,11 +206,11 @@ def _likely(found: Satisfaction, likely: Likelihood | Closeness, state: int) -> 
     assert isinstance(likely, Likelihood)
     if likely.how == "not decided":
         return "not known"
-    least, most = likely.least(state), likely.most(state)
     if found.process.is_chain or likely.side == "min":
-        return between(least)
+        return between(likely.least(state))
     if likely.side == "max":
-        return between(most)
+        return between(likely.most(state))
+    least, most = likely.least(state), likely.most(state)
     if least == most:
         return f"{between(least)} under every scheduler"
     return f"from {between(least)} to {between(most)} over all schedulers"

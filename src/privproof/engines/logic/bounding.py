@@ -22,6 +22,7 @@ import numpy as np
 from privproof.engines.logic.enclosed import Floats
 from privproof.engines.logic.exactly import TooLarge
 from privproof.engines.logic.factored import Factors
+from privproof.engines.logic.graphs import index_kind
 from privproof.engines.logic.vectors import UNITS, Bound, Columns
 from privproof.engines.monitor import Monitor
 from privproof.models.process import Bools, Ints
@@ -117,6 +118,8 @@ class Search:
         x, chosen, factors = problem.improved(largest=False)
         around = problem.policy_margin(x, chosen, factors)
         below = around if self.single else problem.margin(x, chosen, factors, largest=False)
+        taken = problem.choices[chosen]
+        del problem, factors  # they are large
         lower = self.vector(x - below, node, self.goal | sure, down=True)
         upper = self.vector(x + around, node, self.goal | sure, down=False)
         if self.single:
@@ -124,7 +127,6 @@ class Search:
         policy = columns.first.copy()
         safe = np.flatnonzero(~hit)
         policy[columns.owner[safe]] = safe
-        taken = problem.choices[chosen]
         policy[columns.owner[taken]] = taken
         return Bounds(Bound(lower, None, levels), Bound(upper, policy - columns.first))
 
@@ -145,21 +147,22 @@ class Search:
         from scipy.sparse.csgraph import breadth_first_order
 
         columns, count = self.columns, len(self.columns)
-        used = np.flatnonzero(choices[columns.choice])
-        sources, targets = columns.owner[columns.choice[used]], self.targets[used]
-        kept = ~begin[sources]
-        used, sources, targets = used[kept], sources[kept], targets[kept]
-        hits = np.flatnonzero(begin)
-        tails = np.concatenate([targets, np.full(len(hits), count)])
-        heads = np.concatenate([sources, hits])
-        ones = np.ones(len(tails), np.int8)
-        backwards = csr_matrix((ones, (tails, heads)), shape=(count + 1, count + 1))
+        narrow = index_kind(count)
+        taken = choices & ~begin[columns.owner]
+        lengths = np.diff(columns.process.rows) * taken
+        targets = self.targets[np.repeat(taken, np.diff(columns.process.rows))].astype(narrow)
+        sources = np.repeat(columns.owner.astype(narrow), lengths)
+        hits = np.flatnonzero(begin).astype(narrow)
+        tails = np.append(targets, np.full(len(hits), count, narrow))
+        heads = np.append(sources, hits)
+        backwards = csr_matrix((np.ones(len(tails), np.int8), (tails, heads)), shape=(count + 1, count + 1))
+        del tails, heads
         order, before = breadth_first_order(backwards, count, directed=True, return_predecessors=True)
         ranks = np.zeros(count + 1, np.int64)
         ranks[order] = np.arange(len(order))
         policy = np.full(count, -1, np.int64)
         match = before[sources] == targets
-        policy[sources[match]] = columns.choice[used[match]]
+        policy[sources[match]] = np.repeat(np.arange(len(taken)), lengths)[match]
         return policy, np.where(begin, 0, ranks[:count])
 
     def _surely_for_some(self) -> tuple[Bools, Ints]:
@@ -295,7 +298,7 @@ class Options:
         for _ in range(0 if single else _SWEEPS):
             self.monitor.pause()
             x, chosen = self._best(self.rows @ x + self.gain, largest=largest)
-        factors = Factors(self.rows[chosen], self.monitor)
+        factors = Factors(self._taken(chosen), self.monitor)
         for _ in range(_ROUNDS):
             x = factors.solve(self.gain[chosen])
             best, better = self._best(self.rows @ x + self.gain, largest=largest)
@@ -303,8 +306,12 @@ class Options:
             if single or not changed.any():
                 break
             chosen = np.where(changed, better, chosen)
-            factors = Factors(self.rows[chosen], self.monitor)
+            factors = Factors(self._taken(chosen), self.monitor)
         return x, chosen, factors
+
+    def _taken(self, chosen: Ints) -> csr_matrix:
+        """The rows of some options, one for each node; where a node has one, all of them, without a copy."""
+        return self.rows if len(self.choices) == len(chosen) else self.rows[chosen]
 
     def _best(self, worth: Floats, *, largest: bool) -> tuple[Floats, Ints]:
         """For every node the best worth of an option, and the first option that has it."""
@@ -316,7 +323,7 @@ class Options:
         """How far x may be off the value of the policy, and some more."""
         if factors is None:
             return np.zeros(1)
-        residual = np.abs(self.rows[chosen] @ x + self.gain[chosen] - x)
+        residual = np.abs(self._taken(chosen) @ x + self.gain[chosen] - x)
         return factors.solve(2 * residual + self.units[chosen])
 
     def margin(self, x: Floats, chosen: Ints, factors: Factors | None, *, largest: bool) -> Floats:
@@ -332,5 +339,5 @@ class Options:
             if not changed.any():
                 return w
             chosen = np.where(changed, better, chosen)
-            factors = Factors(self.rows[chosen], self.monitor)
+            factors = Factors(self._taken(chosen), self.monitor)
         raise TooLarge("no bounds were found in floating point")

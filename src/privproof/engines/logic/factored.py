@@ -16,7 +16,7 @@ import numpy as np
 
 from privproof.engines.logic.enclosed import Floats
 from privproof.engines.logic.exactly import TooLarge
-from privproof.engines.logic.graphs import Graph
+from privproof.engines.logic.graphs import parts_in_order
 from privproof.engines.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -108,12 +108,13 @@ class Factors:
     def __init__(self, matrix: csr_matrix, monitor: Monitor) -> None:
         from scipy.sparse import identity
 
-        count = matrix.shape[0]
-        graph = Graph(
-            matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), np.zeros(len(matrix.indices), np.int64)
-        )
-        self._order, starts = graph.order(np.ones(count, np.bool_))
-        self._matrix = matrix[self._order][:, self._order].tocsr()
+        self._order, starts = parts_in_order(matrix)
+        self._matrix = matrix[self._order]
+        place = np.empty(len(self._order), self._matrix.indices.dtype)
+        place[self._order] = np.arange(len(place), dtype=place.dtype)
+        self._matrix.indices[:] = place[self._matrix.indices]  # in place: a second permuted copy would be large
+        self._matrix.has_sorted_indices = False
+        self._matrix.sort_indices()
         self._windows: list[tuple[int, int, Any]] = []
         for begin, end, large in _windows(starts.tolist()):
             monitor.pause()

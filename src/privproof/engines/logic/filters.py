@@ -72,9 +72,8 @@ def _of_numbers(found: Satisfaction, aggregate: str) -> Between | tuple[Between,
     if likely.how == "not decided":
         return None
     side = likely.side
-    lows, highs = [likely.least(s) for s in found.asked], [likely.most(s) for s in found.asked]
-    if side:
-        lows = highs = highs if side == "max" else lows
+    lows = [likely.most(s) if side == "max" else likely.least(s) for s in found.asked]
+    highs = lows if side else [likely.most(s) for s in found.asked]
     if aggregate in PLAIN or aggregate == "first":
         return lows[0] if lows[0] == highs[0] else (lows[0], highs[0])
     if aggregate == "range":

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privproof.models.process import Bools, Ints
 
@@ -65,15 +66,17 @@ class Graph:
         from scipy.sparse import csr_matrix
         from scipy.sparse.csgraph import breadth_first_order
 
-        count = len(self)
-        used = through[self.sources]
-        hits = np.flatnonzero(goal)
+        count, narrow = len(self), index_kind(len(self))
+        lengths = np.diff(self.rows)
+        used = np.repeat(through, lengths)
+        hits = np.flatnonzero(goal).astype(narrow)
         if not len(hits):
             return goal.copy()
         # the reversed edges, and one extra node from which every goal is a step away
-        tails = np.concatenate([self.targets[used], np.full(len(hits), count)])
-        heads = np.concatenate([self.sources[used], hits])
+        tails = np.append(self.targets[used].astype(narrow), np.full(len(hits), count, narrow))
+        heads = np.append(np.repeat(np.arange(count, dtype=narrow), lengths * through), hits)
         backwards = csr_matrix((np.ones(len(tails), np.int8), (tails, heads)), shape=(count + 1, count + 1))
+        del used, tails, heads
         found = np.zeros(count + 1, np.bool_)
         found[breadth_first_order(backwards, count, directed=True, return_predecessors=False)] = True
         return found[:count]
@@ -108,7 +111,6 @@ class Graph:
     def order(self, among: Bools) -> tuple[Ints, Ints]:
         """The nodes of `among` so that each comes after those it leads to, and where each strongly connected part begins."""
         from scipy.sparse import csr_matrix
-        from scipy.sparse.csgraph import connected_components
 
         nodes = np.flatnonzero(among)
         place = np.full(len(self), -1, np.int64)
@@ -118,20 +120,32 @@ class Graph:
         if not len(nodes):
             return nodes, np.zeros(1, np.int64)
         links = csr_matrix((np.ones(len(tails), np.int8), (tails, heads)), shape=(len(nodes), len(nodes)))
-        count, part = connected_components(links, directed=True, connection="strong")
-        belongs = part.astype(np.int64)
-        rank = _ranks(count, belongs[tails], belongs[heads])[belongs]
-        order = np.argsort(rank, kind="stable")
-        starts = np.concatenate([[0], np.flatnonzero(np.diff(rank[order])) + 1, [len(nodes)]])
-        return nodes[order], starts.astype(np.int64)
+        order, starts = parts_in_order(links)
+        return nodes[order], starts
 
 
-def _ranks(count: int, tails: Ints, heads: Ints) -> Ints:
+def index_kind(count: int) -> type[np.signedinteger[Any]]:
+    """The integers that number so many nodes and one more in sparse matrices, which copy others."""
+    return np.int32 if count < 2**31 - 1 else np.int64
+
+
+def parts_in_order(links: csr_matrix) -> tuple[Ints, Ints]:
+    """The rows of a square matrix so that each comes after those its entries lead to, and where each strongly connected part begins."""
+    from scipy.sparse.csgraph import connected_components
+
+    count, part = connected_components(links, directed=True, connection="strong")
+    rank = _ranks(count, np.repeat(part, np.diff(links.indptr)), part[links.indices])[part]
+    order = np.argsort(rank, kind="stable")
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(rank[order])) + 1, [len(rank)]])
+    return order, starts.astype(np.int64)
+
+
+def _ranks(count: int, tails: NDArray[Any], heads: NDArray[Any]) -> Ints:
     """A number for every part so that edges lead from larger numbers to smaller ones."""
     ranks = np.arange(count, dtype=np.int64)
-    if np.all(ranks[tails] >= ranks[heads]):
+    if np.all(tails >= heads):
         return ranks
-    if np.all(ranks[tails] <= ranks[heads]):
+    if np.all(tails <= heads):
         return ranks[::-1].copy()
     waiting = np.zeros(count, np.int64)
     across = tails != heads

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from flint import fmpq
@@ -87,9 +88,12 @@ def product(
         return numbers[key]
 
     start = {state: node(state, asked) for state in states}
+    listed = list(zip(process.targets.tolist(), [process.numbers[i] for i in process.values.tolist()], strict=True))
+    entries_of = [listed[begin:end] for begin, end in pairwise(process.rows.tolist())]
+    acting = process.action_of.tolist() if process.actions else [-1] * len(entries_of)
     rows = [
-        [(int(process.action_of[c]) if process.actions else -1, process.entries(c)) for c in range(begin, end)]
-        for begin, end in zip(process.choices[:-1].tolist(), process.choices[1:].tolist(), strict=True)
+        list(zip(acting[begin:end], entries_of[begin:end], strict=True))
+        for begin, end in pairwise(process.choices.tolist())
     ]
     choices: list[tuple[tuple[int, tuple[tuple[int, Rational], ...]], ...]] = [(), ()]
     at = 2

@@ -15,7 +15,7 @@ from privproof.engines.logic.measures import Truths
 from privproof.engines.logic.paths import negation
 from privproof.engines.logic.products import product, supported
 from privproof.engines.logic.recurring import extremes_of_any
-from privproof.engines.logic.schedulers import least_and_most
+from privproof.engines.logic.schedulers import one_side
 from privproof.formulas import OfPaths
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def of_paths(checker: Checker, formula: OfPaths) -> Truths:
     try:
         if supported(asked):
             whole = product(loose, truths, asked, range(len(process)), checker.monitor)
-            found = least_and_most(whole, checker.monitor)[1]
+            found = one_side(whole, checker.monitor, largest=True)
             largest = [found[whole.start[s]] for s in range(len(process))]
         else:
             largest = extremes_of_any(loose, truths, asked, checker.monitor)[1]

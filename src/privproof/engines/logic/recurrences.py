@@ -88,6 +88,7 @@ def _least(columns: Columns, often: Bools, monitor: Monitor) -> Bounds:
     problem = Options.of(columns, node, marks, lost, monitor)
     x, chosen, factors = problem.improved(largest=True)
     margin = problem.policy_margin(x, chosen, factors)
+    del problem, factors  # they are large
     falls = UNITS - search.vector(x - margin, node, lost, down=True)
     low = UNITS - (search.vector(x + margin, node, lost, down=False) if chain else reached.high.values)
     ending = often | (low == 0)

@@ -7,17 +7,18 @@ set to zero first (a greatest fixed point on the graph); among the others no sch
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from privproof.engines.logic.exactly import Exactly, TooLarge
-from privproof.engines.logic.measures import Between, Likelihood, inside
+from privproof.engines.logic.measures import Between, Likelihood, Probabilities, inside
 from privproof.engines.logic.paths import Path
 from privproof.engines.logic.policies import settle, without_gain
 from privproof.engines.logic.products import Product, product, supported
 from privproof.engines.logic.recurring import extremes_of_any
-from privproof.engines.monitor import Monitor
+from privproof.engines.monitor import Monitor, Stopped
 from privproof.exact import ONE, ZERO, Rational
 from privproof.formulas import Probable
 from privproof.models.process import Bools, marked
@@ -30,6 +31,8 @@ def likelihood(checker: Checker, formula: Probable, path: Path, truths: list[Boo
     """What is known of ``P_J φ`` on a decision process."""
     process = checker.process
     count = len(process)
+    if formula.side and formula.within is None and process.exact and supported(path):
+        return _of_one_side(checker, formula, path, truths)
     found = extremes(checker, path, truths, range(count))
     if found is None:
         unknown = Between(ZERO, ONE)
@@ -41,6 +44,38 @@ def likelihood(checker: Checker, formula: Probable, path: Path, truths: list[Boo
         for s in range(count):
             truth[s] = inside(formula.within, Between(least[s], least[s]), Between(most[s], most[s]))
     return Likelihood(formula, truth, lambda s: Between(least[s], least[s]), lambda s: Between(most[s], most[s]), how)
+
+
+def _of_one_side(checker: Checker, formula: Probable, path: Path, truths: list[Bools]) -> Likelihood:
+    """What is known of ``Pmin=?`` or ``Pmax=?``: the other side is computed where somebody wants to see it."""
+    process, monitor = checker.process, checker.monitor
+    unknown = Between(ZERO, ONE)
+
+    @cache
+    def whole() -> Product:
+        return product(process, truths, path, range(len(process)), monitor)
+
+    @cache
+    def side(largest: bool) -> dict[int, Rational] | None:  # noqa: FBT001
+        try:
+            found = one_side(whole(), monitor, largest=largest)
+        except TooLarge:
+            checker.reasons.append("the product of the process and the formula is too large for exact arithmetic")
+            return None
+        return {s: found[node] for s, node in whole().start.items()}
+
+    def known(largest: bool) -> Probabilities:  # noqa: FBT001
+        def probability(s: int) -> Between:
+            try:
+                found = side(largest)
+            except Stopped:  # the time was up for the side that is not asked for
+                found = None
+            return unknown if found is None else Between(found[s], found[s])
+
+        return probability
+
+    how = "not decided" if side(formula.side == "max") is None else "exact"
+    return Likelihood(formula, np.ones(len(process), np.int8), known(False), known(True), how)  # noqa: FBT003
 
 
 def extremes(
@@ -85,9 +120,13 @@ def _of_any(
 
 def least_and_most(whole: Product, monitor: Monitor) -> tuple[list[Rational], list[Rational]]:
     """The least and the largest probability of the formula in every node of a product."""
-    low = reaching(whole, largest=False, monitor=monitor)
-    high = reaching(whole, largest=True, monitor=monitor)
-    return ([1 - x for x in high], [1 - x for x in low]) if whole.complemented else (low, high)
+    return one_side(whole, monitor, largest=False), one_side(whole, monitor, largest=True)
+
+
+def one_side(whole: Product, monitor: Monitor, *, largest: bool) -> list[Rational]:
+    """The largest or the least probability of the formula in every node of a product."""
+    found = reaching(whole, largest=largest != whole.complemented, monitor=monitor)
+    return [1 - x for x in found] if whole.complemented else found
 
 
 def reaching(whole: Product, *, largest: bool, monitor: Monitor) -> list[Rational]:

@@ -94,7 +94,7 @@ def explored(system: System, *, self_loops: bool, most_states: int) -> DecisionP
         action_of=action_of,
         rows=_ints(found.rows),
         targets=_ints(found.targets),
-        values=(np.cumsum(present) - 1)[numbered],
+        values=numbered if present.all() else (np.cumsum(present) - 1)[numbered],
         numbers=tuple(number for number, there in zip(numbers.all, present, strict=True) if there),
         labels=marks | labels,
         initial=tuple(range(found.first)),
