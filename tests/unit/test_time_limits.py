@@ -24,6 +24,7 @@ from privproof import (
 from privproof.compiling import mechanism_question
 from privproof.engines import Monitor
 from privproof.evidence import gate
+from privproof.evidence.checker.numbers.patience import watched as watched_checks
 from privproof.evidence.checker.outcomes import Accepted
 from privproof.exact.patience import Stopped, extended, pause, seconds_left, watched
 
@@ -100,7 +101,7 @@ def test_confirming_has_a_tenth_more_time_than_searching_and_an_interrupt_ends_b
 
 def test_the_checker_stops_when_its_watch_says_so() -> None:
     certificate = check(total, "ln(2)", size=3).certificate
-    with watched(Monitor.within(-1)), pytest.raises(Stopped):
+    with watched(Monitor.within(-1)), watched_checks(gate._Patience()), pytest.raises(Stopped):
         recheck(certificate)
     assert isinstance(recheck(certificate), Accepted)
 

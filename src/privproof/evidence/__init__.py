@@ -1,4 +1,4 @@
-"""Verdicts, witnesses and certificates; imports `compiling` and `formats` but no engine, and `checker` imports nothing but `exact`."""
+"""Verdicts, witnesses and certificates; imports `compiling` and `formats` but no engine, and `checker` imports nothing else of this package."""
 
 import lazy_loader
 

@@ -20,12 +20,14 @@ from privproof.evidence.answers import Answer
 from privproof.evidence.checker import Accepted, Rejected, recheck
 from privproof.evidence.checker.front import taken_by
 from privproof.evidence.checker.linear.documents import supplied
+from privproof.evidence.checker.numbers import Epsilon as CheckedEpsilon
+from privproof.evidence.checker.numbers.patience import watched
 from privproof.evidence.questions import OtherQuestion, question_document
 from privproof.evidence.sources import ESTABLISHED, take
 from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import Epsilon
-from privproof.exact.patience import Stopped, extended
+from privproof.exact.patience import Stopped, extended, pause, seconds_left
 from privproof.language.mechanism import Mechanism
 from privproof.scenarios import AnyQuestion
 
@@ -106,7 +108,7 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     other = _other(answer, certificate.get("verdict"), certificate.get("question"))
     if other:
         return Refusal(f"the certificate is about something else: {other}")
-    with supplied(_refutations), taken_by(take):
+    with watched(_Patience()), supplied(_refutations), taken_by(take):
         outcome = recheck(certificate)
         if isinstance(outcome, Rejected) and outcome.beyond:
             take(certificate["question"], f"{outcome.reason} ({outcome.place})")
@@ -190,7 +192,8 @@ def _reported_otherwise(said: Mapping[str, Any], mine: Mapping[str, Any], *, fro
 
 def _established(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     """The verdict of an answer that was not found just now, by its certificate, if the checker establishes from it what the answer says."""
-    outcome = recheck(certificate)
+    with watched(_Patience()):
+        outcome = recheck(certificate)
     if isinstance(outcome, Rejected):
         return Refusal(f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})")
     if outcome.verdict != answer.status or outcome.question != certificate["question"]:
@@ -224,11 +227,23 @@ def _other_now(kept: AnyQuestion, asked: AnyQuestion, said: Mapping[str, Any]) -
     return ""
 
 
+class _Patience:
+    """The time that is left for a question, as the checker asks for it."""
+
+    pause = staticmethod(pause)
+    seconds_left = staticmethod(seconds_left)
+
+
+def _as_checked(value: Epsilon) -> CheckedEpsilon:
+    """An epsilon in the checker's numbers, by which claims are compared with what it has established."""
+    return CheckedEpsilon(value.ratio, value.root, value.shift, value.infinite)
+
+
 def _certified(answer: Answer, outcome: Accepted) -> Certified:
     """Which bounds the checker has established."""
     return Certified(
-        lower=outcome.lower is not None and answer.lower.compare(outcome.lower) <= 0,
-        upper=outcome.upper is not None and answer.upper.compare(outcome.upper) >= 0,
+        lower=outcome.lower is not None and outcome.lower.compare(_as_checked(answer.lower)) >= 0,
+        upper=outcome.upper is not None and outcome.upper.compare(_as_checked(answer.upper)) <= 0,
     )
 
 
@@ -253,12 +268,13 @@ def _beyond(answer: Answer, outcome: Accepted) -> str:
         return ""
     budget = answer.question.budget
     if budget is not None:
-        proved = outcome.upper.compare(budget.epsilon) <= 0
-        if not (proved if answer.status == "proved" else outcome.lower.compare(budget.epsilon) >= 0):
+        claimed = _as_checked(budget.epsilon)
+        proved = outcome.upper.compare(claimed) <= 0
+        if not (proved if answer.status == "proved" else outcome.lower.compare(claimed) >= 0):
             return f"it is about another epsilon than {budget.epsilon}"
-    if answer.lower.compare(outcome.upper) > 0:
+    if outcome.upper.compare(_as_checked(answer.lower)) < 0:
         return f"at most {outcome.upper}, where at least {answer.lower} is claimed"
-    if answer.upper.compare(outcome.lower) < 0:
+    if outcome.lower.compare(_as_checked(answer.upper)) > 0:
         return f"at least {outcome.lower}, where at most {answer.upper} is claimed"
     return ""
 

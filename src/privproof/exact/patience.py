@@ -2,7 +2,7 @@
 
 Everything that is done for one question, from the model to the check of its certificate, is done inside of `watched`, in a context that
 knows when to stop; a long loop calls `pause`, and what is asked of another library is given `seconds_left`.  It is here because numbers
-are what all parts share, the checker included: all that it can learn from a watch is that it must stop, which establishes nothing.
+are what all parts share but the checker, which the gate lends this watch.
 """
 
 from __future__ import annotations

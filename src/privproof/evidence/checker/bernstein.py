@@ -99,7 +99,7 @@ def _to_powers(degree: int) -> list[list[int]]:
 def grid(polynomial: Polynomial, size: int, place: str, limits: Limits) -> Grid:
     """The Bernstein coefficients on the cube.
 
-    >>> from privproof.exact import Rational
+    >>> from privproof.evidence.checker.numbers import Rational
     >>> grid({(0,): Rational(1), (1,): Rational(-4), (2,): Rational(4)}, 1, "tree", Limits()).values
     [2, -2, 2]
     """

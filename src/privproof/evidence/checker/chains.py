@@ -23,6 +23,7 @@ from privproof.evidence.checker.documents import (
     names,
 )
 from privproof.evidence.checker.expressions import NOTHING, Languages, read_expression
+from privproof.evidence.checker.numbers import ONE, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.scenarios import Scenario
 from privproof.evidence.checker.systems import (
@@ -36,7 +37,6 @@ from privproof.evidence.checker.systems import (
     integer_rows,
     masses,
 )
-from privproof.exact import ONE, Rational
 
 
 class Chain:

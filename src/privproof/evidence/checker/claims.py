@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from flint import arb
 
 from privproof.evidence.checker.documents import a_flag, a_number, text
+from privproof.evidence.checker.numbers import INFINITE, Epsilon, Rational, epsilon, smallest_epsilon
+from privproof.evidence.checker.numbers.balls import rational_bounds
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import INFINITE, Epsilon, Rational, epsilon, smallest_epsilon
-from privproof.exact.balls import rational_bounds
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?"
 _LOGARITHM = rf"(?:(?P<times>[0-9]{{1,4}})\s*\*\s*)?ln\(\s*(?P<inner>{_NUMBER})\s*\)(?:\s*/\s*(?P<root>[0-9]{{1,4}}))?"

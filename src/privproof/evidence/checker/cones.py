@@ -57,6 +57,7 @@ from privproof.evidence.checker.node_documents import (
     counted_classes,
     read_starts,
 )
+from privproof.evidence.checker.numbers.patience import pause
 from privproof.evidence.checker.occupation import Occupation
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import (
@@ -72,7 +73,6 @@ from privproof.evidence.checker.systems import (
     on_common_denominator,
     total,
 )
-from privproof.exact.patience import pause
 
 
 class Cone:

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from flint import fmpz, fmpz_mat
 
-from privproof.exact.patience import pause
+from privproof.evidence.checker.numbers.patience import pause
 
 Windows: TypeAlias = list[tuple[int, int]]
 """For every position along an axis the first and the last position of its window."""

@@ -14,8 +14,8 @@ from typing import NoReturn
 
 from flint import fmpz
 
+from privproof.evidence.checker.numbers import Rational, rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import Rational, rational
 
 
 def load(path: str | Path, limits: Limits) -> object:

@@ -39,10 +39,10 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational, rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.source.laws import SIGNATURES, Geometric, law
 from privproof.evidence.checker.source.values import Value, key, read_value
-from privproof.exact import ONE, ZERO, Rational, rational
 
 _MEMBERS = ("kind", "title", "epsilon", "values", "size", "relation", "within", "laws", "passes", "source")
 _MOST_NODES = 1_500_000

@@ -27,6 +27,7 @@ from typing import TypeAlias
 from privproof.evidence.checker.claims import as_rational
 from privproof.evidence.checker.documents import text
 from privproof.evidence.checker.machines import Machine
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.systems import (
     Location,
@@ -38,7 +39,6 @@ from privproof.evidence.checker.systems import (
     product,
     total,
 )
-from privproof.exact import ONE, ZERO, Rational
 
 Entries: TypeAlias = tuple[tuple[int, int], ...]
 Key: TypeAlias = tuple[Location, Entries, Entries, int]

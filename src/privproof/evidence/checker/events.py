@@ -5,9 +5,9 @@ from __future__ import annotations
 from flint import arb
 
 from privproof.evidence.checker.documents import text
+from privproof.evidence.checker.numbers import Epsilon, Rational, epsilon
+from privproof.evidence.checker.numbers.balls import rational_bounds
 from privproof.evidence.checker.outcomes import Accepted, refuse
-from privproof.exact import Epsilon, Rational, epsilon
-from privproof.exact.balls import rational_bounds
 
 _GRID = 10**12
 """The epsilon that an event needs is rounded down to a multiple of its inverse, so that it can be written down."""

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from privproof.evidence.checker.claims import Claim
+from privproof.evidence.checker.numbers import Epsilon, rational
+from privproof.evidence.checker.numbers.balls import precision, rational_bounds
 from privproof.evidence.checker.outcomes import refuse
-from privproof.exact import Epsilon, rational
-from privproof.exact.balls import precision, rational_bounds
 
 _WHOLE = ("program", "runs", "draws", "lottery")
 """Kinds of questions whose epsilon bounds all likelihood ratios of whole laws, both ways."""

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from privproof.evidence.checker.claims import read_claim, read_epsilon
 from privproof.evidence.checker.documents import an_object, load, only_members, plain, text
 from privproof.evidence.checker.from_epsilon import delta_follows, refuse_other_laws
+from privproof.evidence.checker.numbers import INFINITE, epsilon
 from privproof.evidence.checker.outcomes import (
     DEFAULT_LIMITS,
     Accepted,
@@ -26,7 +27,6 @@ from privproof.evidence.checker.outcomes import (
 )
 from privproof.evidence.checker.source.values import Beyond
 from privproof.evidence.checker.telling import explained, how
-from privproof.exact import INFINITE, epsilon
 
 Kind = Callable[[Verdict, dict[str, object], dict[str, object], Limits], Accepted]
 

@@ -43,9 +43,9 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational, rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.source.values import Value, key, read_value
-from privproof.exact import ONE, ZERO, Rational, rational
 
 _MEMBERS = ("kind", "title", "epsilon", "delta", "pointwise", "values", "relation", "within", "laws", "source")
 _MOST_LEVELS = 2_000

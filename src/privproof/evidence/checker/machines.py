@@ -38,6 +38,7 @@ from privproof.evidence.checker.documents import (
     text,
 )
 from privproof.evidence.checker.neighbours import Memory
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.scenarios import Scenario
 from privproof.evidence.checker.systems import (
@@ -51,7 +52,6 @@ from privproof.evidence.checker.systems import (
     integer_rows,
     masses,
 )
-from privproof.exact import ONE, ZERO, Rational
 
 Branches: TypeAlias = dict[str | None, list[tuple[int, Rational]]]
 """From an output (or nothing) to the next states with their probabilities."""

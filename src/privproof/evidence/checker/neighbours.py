@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_object, known, only_members
+from privproof.evidence.checker.numbers import ONE, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ONE, Rational
 
 Memory: TypeAlias = "int | tuple[int, frozenset[int]] | None"
 

@@ -11,9 +11,9 @@ from typing import Generic, TypeAlias, TypeVar
 
 from privproof.evidence.checker.documents import a_list, a_text_or_null, an_integer, an_object, only_members
 from privproof.evidence.checker.machines import Machine, OneOutput
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.systems import Letter, Question, Rows, Start, matching_starts, read_letter
-from privproof.exact import Rational
 
 M = TypeVar("M")
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
-from privproof.exact import Epsilon, Rational
-from privproof.exact.patience import pause
+from privproof.evidence.checker.numbers import Epsilon, Rational
+from privproof.evidence.checker.numbers.patience import pause
 
 if TYPE_CHECKING:
     from privproof.evidence.checker.programs.inputs import Affine

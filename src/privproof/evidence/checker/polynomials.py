@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn, TypeAlias
 
 from privproof.evidence.checker.documents import a_number
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ONE, ZERO, Rational
 
 Polynomial: TypeAlias = dict[tuple[int, ...], Rational]
 

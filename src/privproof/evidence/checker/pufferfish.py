@@ -38,6 +38,7 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational, smallest_epsilon
 from privproof.evidence.checker.outcomes import Accepted, Limits, Verdict, refuse, within
 from privproof.evidence.checker.polynomials import (
     NAME,
@@ -55,7 +56,6 @@ from privproof.evidence.checker.polynomials import (
     times,
     used,
 )
-from privproof.exact import ONE, ZERO, Rational, smallest_epsilon
 
 _MEMBERS = (
     "kind", "title", "parameters", "constraints", "data", "pairs", "relative", "epsilon", "delta", "pointwise",

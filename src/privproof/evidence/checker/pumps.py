@@ -28,6 +28,7 @@ from math import lcm
 
 from privproof.evidence.checker.claims import as_rational
 from privproof.evidence.checker.documents import a_list, a_number, an_integer, an_object, number_pairs
+from privproof.evidence.checker.numbers import INFINITE, ZERO, Rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import (
     Edge,
@@ -42,7 +43,6 @@ from privproof.evidence.checker.systems import (
     read_final,
     read_letter,
 )
-from privproof.exact import INFINITE, ZERO, Rational
 
 Masses = dict[int, Rational]
 Classes = Sequence[int | None]

@@ -16,9 +16,9 @@ from privproof.evidence.checker.documents import (
     only_members,
 )
 from privproof.evidence.checker.node_documents import Classes, Onward, Reading, listed_nodes, read_edges
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.systems import Letter
-from privproof.exact import Rational
 
 Sums: TypeAlias = Mapping[int, Rational]
 """A vector by class; what is absent is zero."""

@@ -54,12 +54,12 @@ from privproof.evidence.checker.node_documents import (
     counted_classes,
     read_starts,
 )
+from privproof.evidence.checker.numbers import ZERO, Rational
+from privproof.evidence.checker.numbers.patience import pause
 from privproof.evidence.checker.occupation import Occupation
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.ratio_documents import Multipliers, RatioNode, Sums, read_ratio_nodes
 from privproof.evidence.checker.systems import Edge, Letter, Location, Moves, Question, Rows
-from privproof.exact import ZERO, Rational
-from privproof.exact.patience import pause
 
 _Row = dict[int, Rational]
 

@@ -16,8 +16,8 @@ from privproof.evidence.checker.documents import (
     only_members,
 )
 from privproof.evidence.checker.neighbours import Relation, read_relation
+from privproof.evidence.checker.numbers import ONE, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ONE, Rational
 
 _PLACE = "question.scenario"
 

@@ -24,8 +24,8 @@ from flint import fmpz_mat
 
 from privproof.evidence.checker.claims import Claim
 from privproof.evidence.checker.documents import a_distribution, a_text, a_text_or_null, an_object
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import Limits, refuse
-from privproof.exact import Rational
 
 Vector: TypeAlias = Mapping[int, int]
 Rows: TypeAlias = Mapping[int, Sequence[tuple[int, int]]]

@@ -37,9 +37,9 @@ from privproof.evidence.checker.claims import Claim, as_rational
 from privproof.evidence.checker.diagrams import Windows, shared_tensor
 from privproof.evidence.checker.documents import text
 from privproof.evidence.checker.machines import Machine
+from privproof.evidence.checker.numbers.patience import pause
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import Masses, Question, on_common_denominator
-from privproof.exact.patience import pause
 
 Tensor: TypeAlias = list[int]
 _BITS = 128

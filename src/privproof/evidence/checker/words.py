@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 from privproof.evidence.checker.claims import as_rational
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, text
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import (
     Letter,
@@ -33,7 +34,6 @@ from privproof.evidence.checker.systems import (
     read_letter,
     total,
 )
-from privproof.exact import ONE, ZERO, Rational
 
 
 @dataclass(frozen=True)

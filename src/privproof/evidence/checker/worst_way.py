@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from privproof.evidence.checker.machines import Machine
 from privproof.evidence.checker.neighbours import Memory
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import Question
-from privproof.exact import ONE, ZERO, Rational
 
 
 def proved_by_the_worst_way(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:

@@ -18,9 +18,9 @@ from privproof.evidence.checker.composed.curves import (
 )
 from privproof.evidence.checker.composed.lattices import Curve, Lattice, lattice_above, lattice_below, value_at
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
+from privproof.evidence.checker.numbers import INFINITE, Epsilon, Rational, epsilon
 from privproof.evidence.checker.outcomes import Accepted, Limits, Verdict, refuse, within
 from privproof.evidence.checker.runs import read_runs
-from privproof.exact import INFINITE, Epsilon, Rational, epsilon
 
 _CLAIMED = ("epsilon", "delta", "pointwise", "claim", "rate")
 """The members of a question that say what is claimed."""

@@ -18,11 +18,11 @@ from flint import arb
 from privproof.evidence.checker.composed.lattices import BITS, Curve
 from privproof.evidence.checker.integrals.normal import normal_excess
 from privproof.evidence.checker.measured.laws import Piece, from_below
+from privproof.evidence.checker.numbers import Epsilon, Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.runs.divergence import Term, excess, upper_terms
 from privproof.evidence.checker.runs.shown import Observed, observed
 from privproof.evidence.checker.runs.ways import Ran
-from privproof.exact import Epsilon, Rational
-from privproof.exact.balls import precision
 
 
 class Laws:

@@ -26,9 +26,9 @@ from typing import TypeAlias
 
 from flint import arb, fmpz
 
+from privproof.evidence.checker.numbers import Epsilon
+from privproof.evidence.checker.numbers.balls import precision, rational_bounds
 from privproof.evidence.checker.outcomes import within
-from privproof.exact import Epsilon
-from privproof.exact.balls import precision, rational_bounds
 
 Curve: TypeAlias = Callable[[arb], arb]
 """``H(c)`` in a ball, for c in a ball of positive numbers."""

@@ -16,10 +16,10 @@ from math import lcm
 from flint import arb
 
 from privproof.evidence.checker.integrals.whole import one_law
+from privproof.evidence.checker.numbers import Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.trees import Linear
-from privproof.exact import Rational
-from privproof.exact.balls import precision
 
 _MOST_VALUES = 200_000
 """Values of one integer; beyond, it is refused."""

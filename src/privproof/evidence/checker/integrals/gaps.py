@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from privproof.exact import ZERO, Rational
+from privproof.evidence.checker.numbers import ZERO, Rational
 
 NOUGHT = -1
 """Stands for 0 among the noises."""

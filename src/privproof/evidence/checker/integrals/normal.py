@@ -23,8 +23,8 @@ from typing import TypeAlias
 from flint import acb, arb, arb_mat, ctx
 
 from privproof.evidence.checker.integrals.gaps import is_void, largest_gaps, needed_inequalities
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import refuse
-from privproof.exact import Rational
 
 _STRIP = 1
 """Half the width of the strip, in the smallest standard deviation of a tree."""

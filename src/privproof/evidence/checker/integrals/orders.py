@@ -14,8 +14,7 @@ from flint import fmpq
 
 from privproof.evidence.checker.integrals.probabilities import Form, Law
 from privproof.evidence.checker.integrals.rings import Unresolved
-from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.quotients import ExponentialQuotient
+from privproof.evidence.checker.numbers.exponentials import ExponentialSum
 
 _MOST = 7
 """So many numbers with Gumbel noise in one group, of which all orders are listed; beyond, a probability is not established."""
@@ -68,11 +67,11 @@ def _centers(start: int, distances: dict[tuple[int, int], fmpq]) -> dict[int, fm
 
 def _listed(centers: dict[int, fmpq], before: set[tuple[int, int]]) -> ExponentialSum:
     """The sum over all total orders in which every pair comes in its order."""
-    weights = {node: ExponentialSum.term(1, 0, center) for node, center in centers.items()}
+    weights = {node: ExponentialSum.term(1, center) for node, center in centers.items()}
     tops = {larger for larger, _ in before}
     if len(tops) == 1 and len(before) == len(centers) - 1:  # the first of all orders that one of them leads
         [top] = tops
-        return ExponentialQuotient(weights[top], sum(weights.values(), ExponentialSum.constant(0)))
+        return weights[top].over(sum(weights.values(), ExponentialSum.constant(0)))
     total: ExponentialSum = ExponentialSum.constant(0)
     for order in permutations(centers):
         rank = {node: number for number, node in enumerate(order)}
@@ -80,6 +79,6 @@ def _listed(centers: dict[int, fmpq], before: set[tuple[int, int]]) -> Exponenti
             chance: ExponentialSum = ExponentialSum.constant(1)
             for number, node in enumerate(order[:-1]):
                 left = sum((weights[other] for other in order[number:]), ExponentialSum.constant(0))
-                chance = chance * ExponentialQuotient(weights[node], left)
+                chance = chance * weights[node].over(left)
             total = total + chance
     return total

@@ -21,7 +21,7 @@ from privproof.evidence.checker.integrals.integers import sum_probability
 from privproof.evidence.checker.integrals.planes import Plane, plane
 from privproof.evidence.checker.integrals.polyhedra import dense_integral
 from privproof.evidence.checker.integrals.rings import Exact, K, Ring, Unresolved, Work
-from privproof.exact.exponentials import ExponentialSum
+from privproof.evidence.checker.numbers.exponentials import ExponentialSum
 
 _MOST_WORK = 3_000_000
 """Products of terms for the integrals of all leaves of a question; beyond, they are `Unresolved` and the evidence is refused."""

@@ -6,8 +6,8 @@ from typing import Protocol, TypeVar
 
 from flint import arb, fmpq
 
-from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.patience import pause
+from privproof.evidence.checker.numbers.exponentials import ExponentialSum
+from privproof.evidence.checker.numbers.patience import pause
 
 K = TypeVar("K", ExponentialSum, arb)
 
@@ -65,7 +65,7 @@ class Exact:
         return ExponentialSum.constant(value)
 
     def exponential(self, exponent: fmpq) -> ExponentialSum:
-        return ExponentialSum.term(1, 0, exponent)
+        return ExponentialSum.term(1, exponent)
 
     def vanishes(self, value: ExponentialSum) -> bool:
         return value.is_zero

@@ -29,9 +29,9 @@ from math import comb
 from flint import acb, arb, arb_mat, ctx
 
 from privproof.evidence.checker.integrals.normal import normal_share
+from privproof.evidence.checker.numbers import Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import refuse, within
-from privproof.exact import Rational
-from privproof.exact.balls import precision
 
 _REACH = {"gaussian": 9, "laplace": 60, "exponential": 60}
 """So many scales from its center a density is followed; what lies beyond, less than 10^-18, is added as a ball."""

@@ -23,9 +23,9 @@ from typing import TypeAlias, TypeVar
 
 from flint import arb, arb_series, ctx, fmpz_poly
 
+from privproof.evidence.checker.numbers import ZERO, Rational
+from privproof.evidence.checker.numbers.balls import precision, rational_bounds
 from privproof.evidence.checker.outcomes import refuse
-from privproof.exact import ZERO, Rational
-from privproof.exact.balls import precision, rational_bounds
 
 Order = TypeVar("Order", arb, arb_series)
 

@@ -14,8 +14,8 @@ from typing import TypeAlias
 from privproof.evidence.checker.documents import a_list, a_number, an_integer, only_members
 from privproof.evidence.checker.linear.normal import Form
 from privproof.evidence.checker.linear.rule import Refutation
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import Rational
 
 _MEMBERS = ("atoms", "lemmas", "steps")
 _MOST = 1_000_000

@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 from math import gcd, lcm
 from typing import TypeAlias
 
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import refuse, within
-from privproof.exact import ONE, ZERO, Rational
 
 TRUE = 1
 """The literal that always holds."""

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from privproof.evidence.checker.linear.normal import Clause, Clauses, Form
+from privproof.evidence.checker.numbers import ZERO, Rational
+from privproof.evidence.checker.numbers.patience import pause
 from privproof.evidence.checker.outcomes import refuse
-from privproof.exact import ZERO, Rational
-from privproof.exact.patience import pause
 
 
 @dataclass(frozen=True)

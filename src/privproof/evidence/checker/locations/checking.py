@@ -35,8 +35,8 @@ from privproof.evidence.checker.locations.questions import (
     read_question,
     read_site,
 )
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Accepted, Limits, Verdict, refuse, within
-from privproof.exact.balls import precision
 
 
 def check_location(

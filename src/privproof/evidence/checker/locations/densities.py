@@ -6,9 +6,9 @@ from flint import acb, arb, fmpq
 
 from privproof.evidence.checker.locations.laws import BITS
 from privproof.evidence.checker.locations.questions import Place, Plane, Question, read_place
+from privproof.evidence.checker.numbers import Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Limits, refuse
-from privproof.exact import Rational
-from privproof.exact.balls import precision
 
 
 def compare_densities(

@@ -9,9 +9,9 @@ from math import isqrt
 from flint import arb
 
 from privproof.evidence.checker.locations.questions import Noise, Site, Table, squared_distance
+from privproof.evidence.checker.numbers import ZERO, Epsilon
+from privproof.evidence.checker.numbers.balls import precision, rational_bounds
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ZERO, Epsilon, epsilon
-from privproof.exact.balls import precision, rational_bounds
 
 BITS = (128, 512, 2048)
 """The precisions at which a loss is compared with the claim, in this order; what the last leaves open is not accepted."""
@@ -74,7 +74,7 @@ class Law:
             steps = isqrt(squared_distance(left, right))
             if steps**2 == squared_distance(left, right):
                 try:
-                    return not epsilon(f"({allowed})*({self.mechanism.step * steps})").allows(mine, other)
+                    return not allowed.times(self.mechanism.step * steps).allows(mine, other)
                 except ValueError:
                     pass
         elif self._same_normaliser(left, right) and self.mechanism.rate.compare(allowed) <= 0:

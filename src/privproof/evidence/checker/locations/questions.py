@@ -17,8 +17,8 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.numbers import ZERO, Epsilon, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ZERO, Epsilon, Rational
 
 Site: TypeAlias = tuple[int, int]
 

@@ -1,5 +1,4 @@
-"""The checker of certificates about formulas of dpCTL*; it imports the standard library, python-flint and
-`privproof.exact` only.
+"""The checker of certificates about formulas of dpCTL*; it imports the standard library and python-flint only.
 
 A question asks whether a formula holds in some states of a Markov chain or decision process.  The probabilities are
 computed again (Liu, Wang and Zhang, "Model Checking Differentially Private Properties", sections 4, 5 and 8); for
@@ -17,8 +16,8 @@ from privproof.evidence.checker.logic.formulas import Private, Reader, State, ou
 from privproof.evidence.checker.logic.processes import BITS, Process, read_process
 from privproof.evidence.checker.logic.questions import read_asked
 from privproof.evidence.checker.logic.truth import Truth
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
-from privproof.exact.balls import precision
 
 __all__ = ["check_logic"]
 

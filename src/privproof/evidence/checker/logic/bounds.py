@@ -58,8 +58,8 @@ from privproof.evidence.checker.logic.formulas import (
 )
 from privproof.evidence.checker.logic.monitors import check_monitored
 from privproof.evidence.checker.logic.questions import read_asked
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
-from privproof.exact import Rational
 
 Truths: TypeAlias = NDArray[np.int8]
 """For every state 1 (true), 0 (false) or -1 (not known)."""

@@ -28,8 +28,8 @@ from privproof.evidence.checker.logic.obligations import Obligations, Truths
 from privproof.evidence.checker.logic.processes import Row, Value, Walk
 from privproof.evidence.checker.logic.products import Product, explore
 from privproof.evidence.checker.logic.solving import one_step
+from privproof.evidence.checker.numbers import ONE, ZERO
 from privproof.evidence.checker.outcomes import refuse
-from privproof.exact import ONE, ZERO
 
 _MOST_ROUNDS = 2_000
 """Choices that have not settled after so many rounds of policy iteration are refused; a few rounds are usual."""

@@ -22,8 +22,8 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.numbers import Epsilon, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import Epsilon, Rational
 
 MOST_STEPS = 1_000_000
 """The largest bound of a path formula, such as until within so many steps; beyond, the formula is refused."""

@@ -16,8 +16,8 @@ from privproof.evidence.checker.graphs import bottom, components
 from privproof.evidence.checker.logic.measures import solve_component
 from privproof.evidence.checker.logic.processes import Row, Value
 from privproof.evidence.checker.logic.solving import eliminate, one_step
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import refuse
-from privproof.exact import ONE, ZERO, Rational
 
 
 def long_run(rows: Sequence[Row], numbers: Sequence[Rational], starts: Sequence[int]) -> dict[int, Rational]:

@@ -39,8 +39,8 @@ from privproof.evidence.checker.logic.obligations import Obligations, Truths
 from privproof.evidence.checker.logic.processes import Value, Walk
 from privproof.evidence.checker.logic.products import Product, explore
 from privproof.evidence.checker.logic.solving import eliminate, one_step
+from privproof.evidence.checker.numbers import ONE, ZERO
 from privproof.evidence.checker.outcomes import refuse
-from privproof.exact import ONE, ZERO
 
 Holds = Callable[[State, Iterable[int]], dict[int, bool | None]]
 """The truth of a state formula in states of the process."""

@@ -22,8 +22,8 @@ from privproof.evidence.checker.logic.measures import Holds, Measure
 from privproof.evidence.checker.logic.processes import Process, Value, a_kind, ends, in_words, read_word, walk_along
 from privproof.evidence.checker.logic.readings import Reading, read_for
 from privproof.evidence.checker.logic.translation import Words
+from privproof.evidence.checker.numbers import ONE, ZERO
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ONE, ZERO
 
 
 @dataclass

@@ -23,9 +23,9 @@ from privproof.evidence.checker.documents import (
     text,
 )
 from privproof.evidence.checker.logic.formulas import a_state, states_of
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
+from privproof.evidence.checker.numbers.balls import rational_bounds
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ONE, ZERO, Rational
-from privproof.exact.balls import rational_bounds
 
 Value: TypeAlias = "Rational | arb"
 Row: TypeAlias = tuple[tuple[int, Value], ...]

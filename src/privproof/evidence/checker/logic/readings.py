@@ -20,8 +20,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from privproof.evidence.checker.logic.processes import Process, Row, Walk
+from privproof.evidence.checker.numbers import ONE
 from privproof.evidence.checker.outcomes import refuse, within
-from privproof.exact import ONE
 
 _REFUSED = "refused"
 """Where a run ends that is asked for an action it does not have, if such actions are refused."""

@@ -39,8 +39,8 @@ from privproof.evidence.checker.logic.measures import Holds
 from privproof.evidence.checker.logic.obligations import Obligations, Truths
 from privproof.evidence.checker.logic.processes import Row, Value, Walk
 from privproof.evidence.checker.logic.products import Product, explore
+from privproof.evidence.checker.numbers import ONE
 from privproof.evidence.checker.outcomes import within
-from privproof.exact import ONE
 
 _MOST_OPERATORS = 10
 """Endless untils and releases of one formula; beyond, it is refused: all their subsets are tried."""

@@ -54,8 +54,8 @@ from privproof.evidence.checker.logic.obligations import Obligations, Truths
 from privproof.evidence.checker.logic.processes import Process, Row, walk_of
 from privproof.evidence.checker.logic.products import explore
 from privproof.evidence.checker.logic.solving import eliminate
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import refuse, within
-from privproof.exact import ONE, ZERO, Rational
 
 Move: TypeAlias = tuple[Rational, Row]
 Moves: TypeAlias = list[list[Move]]

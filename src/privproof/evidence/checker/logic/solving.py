@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from flint import arb, fmpq, fmpq_mat
 
 from privproof.evidence.checker.logic.processes import Row, Value
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import refuse
-from privproof.exact import ONE, ZERO, Rational
 
 _DENSE = 24
 """The equations left are solved as one dense system as soon as eliminating any variable fills more than a square of this side."""

@@ -29,8 +29,8 @@ from privproof.evidence.checker.documents import a_list, a_number, a_text, an_ob
 from privproof.evidence.checker.logic.extremes import Extremes
 from privproof.evidence.checker.logic.formulas import Private, a_state
 from privproof.evidence.checker.logic.processes import Process
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse
-from privproof.exact import ONE, ZERO, Rational
 
 Rows = dict[str, dict[str, dict[str, Rational]]]
 

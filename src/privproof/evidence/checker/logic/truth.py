@@ -35,8 +35,8 @@ from privproof.evidence.checker.logic.processes import (
 )
 from privproof.evidence.checker.logic.recurring import any_extremes
 from privproof.evidence.checker.logic.rewards import expectations
+from privproof.evidence.checker.numbers import ONE, ZERO
 from privproof.evidence.checker.outcomes import Limits, refuse
-from privproof.exact import ONE, ZERO
 
 
 class Truth:

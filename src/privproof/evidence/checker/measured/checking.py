@@ -23,13 +23,13 @@ from privproof.evidence.checker.integrals.normal import normal_share
 from privproof.evidence.checker.measured.laws import Piece, from_above, from_below
 from privproof.evidence.checker.measured.orders import BITS, below_line, divergence, met_rate, one_rate, read_schedules
 from privproof.evidence.checker.measured.tradeoffs import read_points, some_test_is_better, told_no_better
+from privproof.evidence.checker.numbers import INFINITE, ONE, Epsilon, Rational, epsilon
+from privproof.evidence.checker.numbers.balls import precision, rational_bounds
 from privproof.evidence.checker.outcomes import Accepted, Limits, Shifts, Verdict, refuse, within
 from privproof.evidence.checker.programs.inputs import Affine
 from privproof.evidence.checker.runs import read_runs
 from privproof.evidence.checker.runs.shown import Observed, observed
 from privproof.evidence.checker.runs.ways import Ran
-from privproof.exact import INFINITE, ONE, Epsilon, Rational, epsilon
-from privproof.exact.balls import precision, rational_bounds
 
 _MEASURES = ("rho", "mu", "renyi")
 _CLAIMED = ("epsilon", "delta", "pointwise", "claim")

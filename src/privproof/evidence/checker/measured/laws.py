@@ -14,14 +14,14 @@ from flint import arb
 
 from privproof.evidence.checker.documents import an_integer, only_members, text
 from privproof.evidence.checker.integrals.whole import square_of
+from privproof.evidence.checker.numbers import ZERO, Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Accepted, refuse
 from privproof.evidence.checker.programs.trees import WHOLE, Linear
 from privproof.evidence.checker.runs.divergence import excess, plain
 from privproof.evidence.checker.runs.moved import Pairing, pairing
 from privproof.evidence.checker.runs.shown import BITS, Apart, Observed, Seen, between, matched, observed
 from privproof.evidence.checker.runs.ways import Ran, Tree
-from privproof.exact import ZERO, Rational
-from privproof.exact.balls import precision
 
 _NOWHERE = Apart(ZERO, ())
 

@@ -25,9 +25,9 @@ from flint import arb, arb_series, ctx
 from privproof.evidence.checker.documents import a_list, a_number, an_object, only_members
 from privproof.evidence.checker.integrals.whole import whole_moment
 from privproof.evidence.checker.measured.laws import Piece
+from privproof.evidence.checker.numbers import ONE, ZERO, Epsilon, Rational, epsilon
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.runs.moved import Order
-from privproof.exact import ONE, ZERO, Epsilon, Rational, epsilon
 
 BITS = 192
 """The precision of balls: finer than that of what is claimed, so that rounding refuses nothing."""

@@ -26,8 +26,8 @@ from privproof.evidence.checker.documents import a_list, a_number
 from privproof.evidence.checker.integrals.normal import normal_excess, normal_share
 from privproof.evidence.checker.measured.laws import Piece
 from privproof.evidence.checker.measured.orders import BITS, most_loss
+from privproof.evidence.checker.numbers import ZERO, Epsilon, Rational, epsilon
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ZERO, Epsilon, Rational, epsilon
 
 _MOST_POINTS = 20_000
 """Points of a proof; beyond, it is refused."""

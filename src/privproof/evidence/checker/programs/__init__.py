@@ -1,5 +1,5 @@
 """The checker of certificates about mechanisms with continuous noise; like the whole checker it imports the standard
-library, python-flint and `privproof.exact`, and an SMT solver where evidence has no multipliers.
+library and python-flint, and an SMT solver where evidence has no multipliers.
 
 A proof is an *alignment*: noise of the second run as shifted noise of the first, with invariants that say why the runs
 stay together and what the shifts cost (Wang, Ding, Kifer and Zhang, "CheckDP: An Automated and Integrated Approach for

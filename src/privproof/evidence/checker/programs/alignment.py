@@ -29,6 +29,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
+from privproof.evidence.checker.numbers import ONE, ZERO, Epsilon, Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Accepted, Limits, Shifts, refuse, within
 from privproof.evidence.checker.programs.executing import Execution
 from privproof.evidence.checker.programs.flow import flow_of
@@ -44,8 +46,6 @@ from privproof.evidence.checker.programs.ranges import read_range
 from privproof.evidence.checker.programs.solving import Condition, establish
 from privproof.evidence.checker.programs.states import State, cost_of
 from privproof.evidence.checker.programs.terms import INT, REAL, both, implies, number, plus, times
-from privproof.exact import ONE, ZERO, Epsilon, Rational
-from privproof.exact.balls import precision
 
 _MEMBERS = (
     "method",

@@ -24,6 +24,7 @@ from itertools import pairwise
 from typing import Any
 
 from privproof.evidence.checker.documents import a_list, an_integer, an_object, only_members
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.alignment import proved_by_alignment
 from privproof.evidence.checker.programs.expressions import Expression
@@ -42,7 +43,6 @@ from privproof.evidence.checker.programs.instructions import (
     Test,
     Whole,
 )
-from privproof.exact import Rational
 
 _MEMBERS = ("method", "cells", "kept", "field", "records", "alignment")
 _MOST_CELLS = 10_000

@@ -32,13 +32,13 @@ from flint import arb
 
 from privproof.evidence.checker.documents import only_members, text
 from privproof.evidence.checker.integrals.normal import normal_excess
+from privproof.evidence.checker.numbers import ZERO, Epsilon, Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Accepted, refuse, within
 from privproof.evidence.checker.programs.excesses import Table, largest_excess, the_bound
 from privproof.evidence.checker.programs.inputs import Declared
 from privproof.evidence.checker.programs.instructions import Program
 from privproof.evidence.checker.programs.registers import Bundle, Unfolded, unfold
-from privproof.exact import ZERO, Epsilon, Rational
-from privproof.exact.balls import precision
 
 _BITS = 128
 """The precision of balls: rounding stays far below the width of what is claimed."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isqrt
 
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import within
 from privproof.evidence.checker.programs.expressions import BITS, Expression
 from privproof.evidence.checker.programs.inputs import NORMS, Input
@@ -40,7 +41,6 @@ from privproof.evidence.checker.programs.terms import (
     times,
     zero,
 )
-from privproof.exact import Rational
 
 _LONGEST = 160
 """A term with more characters gets a symbol of its own, so that the terms made of it stay short."""

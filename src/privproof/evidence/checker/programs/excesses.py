@@ -27,14 +27,14 @@ from flint import arb
 from privproof.evidence.checker.documents import a_flag, a_list, a_number, a_text, an_object, only_members, text
 from privproof.evidence.checker.events import beyond, too_likely
 from privproof.evidence.checker.integrals.strips import Law, Product, integrate
+from privproof.evidence.checker.numbers import ZERO, Epsilon, Rational
+from privproof.evidence.checker.numbers.balls import precision, rational_bounds
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.expressions import Tags
 from privproof.evidence.checker.programs.inputs import Declared
 from privproof.evidence.checker.programs.instructions import Program
 from privproof.evidence.checker.programs.losses import neighbouring, read_arguments
 from privproof.evidence.checker.programs.registers import Bundle, Shown, Unfolded, unfold
-from privproof.exact import ZERO, Epsilon, Rational
-from privproof.exact.balls import precision, rational_bounds
 
 _BITS = 128
 """The precision of balls: finer than that of what is claimed with balls, so that rounding refuses nothing."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
+from privproof.evidence.checker.numbers import ZERO, Rational
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.evaluating import Evaluator, Value
 from privproof.evidence.checker.programs.expressions import Expression
@@ -63,7 +64,6 @@ from privproof.evidence.checker.programs.terms import (
     times,
     zero,
 )
-from privproof.exact import ZERO, Rational
 
 
 class Execution:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from privproof.evidence.checker.documents import a_flag, a_list, a_number, a_text, an_integer
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.inputs import Input, Scalar
-from privproof.exact import Rational
 
 _NUMBERS = ("int", "real")
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")

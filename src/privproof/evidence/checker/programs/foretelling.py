@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from privproof.evidence.checker.documents import an_object, only_members
+from privproof.evidence.checker.numbers import ONE, ZERO
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.programs.evaluating import Value
 from privproof.evidence.checker.programs.expressions import BITS, Expression
@@ -39,7 +40,6 @@ from privproof.evidence.checker.programs.instructions import (
 )
 from privproof.evidence.checker.programs.states import State
 from privproof.evidence.checker.programs.terms import INT, REAL, both, number, plus, real, times
-from privproof.exact import ONE, ZERO
 
 _PLACE = "evidence.foretold"
 

@@ -25,10 +25,10 @@ from flint import arb
 
 from privproof.evidence.checker.integrals.normal import normal_excess
 from privproof.evidence.checker.integrals.whole import whole_excess
+from privproof.evidence.checker.numbers import Epsilon, Rational
+from privproof.evidence.checker.numbers.balls import precision, rational_bounds
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.inputs import Affine, Declared
-from privproof.exact import Epsilon, Rational
-from privproof.exact.balls import precision, rational_bounds
 
 _MOST_BLOCKS = 20_000
 """Blocks of sizes on which squares that grow are compared with delta, one ball each; beyond, the evidence is refused."""

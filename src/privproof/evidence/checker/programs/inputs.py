@@ -27,8 +27,8 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.numbers import ZERO, Epsilon, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ZERO, Epsilon, Rational
 
 SHAPES = ("value", "list", "stream")
 SORTS = ("int", "real", "bool", "tag")

@@ -15,11 +15,11 @@ from typing import TypeAlias
 from flint import fmpz
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.expressions import Expression, Reader, Tags
 from privproof.evidence.checker.programs.inputs import ADD_REMOVE, SIZE, SORTS, Declared, plain_name
 from privproof.evidence.checker.programs.trees import WHOLE
-from privproof.exact import Rational
 
 TRUNCATED = "truncated_laplace"
 """Laplace noise that is known to lie within a bound."""

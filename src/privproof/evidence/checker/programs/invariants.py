@@ -15,9 +15,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from privproof.evidence.checker.numbers import Rational, rational
 from privproof.evidence.checker.outcomes import refuse, within
 from privproof.evidence.checker.programs.terms import BOOL, INT, REAL, Symbol, number, real
-from privproof.exact import Rational, rational
 
 _TOKEN = re.compile(r"\s*(?:(?P<sign>[()])|\|(?P<quoted>[^|\\]*)\||(?P<simple>[A-Za-z0-9~!@$%^&*_+=<>.?/-]+))")
 _NUMERAL = re.compile(r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")

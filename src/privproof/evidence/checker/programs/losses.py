@@ -13,6 +13,9 @@ from fractions import Fraction
 from privproof.evidence.checker.claims import loss_at_least
 from privproof.evidence.checker.documents import a_list, a_text_or_null, an_object, only_members, text
 from privproof.evidence.checker.integrals.probabilities import Integrator
+from privproof.evidence.checker.numbers import INFINITE, ZERO, Epsilon, Rational, epsilon, smallest_epsilon
+from privproof.evidence.checker.numbers.balls import rational_bounds
+from privproof.evidence.checker.numbers.exponentials import ExponentialSum, exceeds, loss
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.inputs import (
     ADD_REMOVE,
@@ -26,9 +29,6 @@ from privproof.evidence.checker.programs.inputs import (
     scalar,
 )
 from privproof.evidence.checker.programs.trees import probability, read_leaves
-from privproof.exact import INFINITE, ZERO, Epsilon, Rational, epsilon, smallest_epsilon
-from privproof.exact.balls import rational_bounds
-from privproof.exact.exponentials import ExponentialSum, exceeds, loss
 
 _MOST_SHOWN = 200
 """A probability with a longer exact text is shown as a decimal number in the statement; the comparison is exact all the same."""
@@ -63,7 +63,7 @@ def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Lim
         for name, side in sides.items()
     )
     more = "" if declared.delta == 0 else f" plus {text(declared.delta)}"
-    if not exceeds(above - declared.delta, below, budget, 1):
+    if not exceeds(above - declared.delta, below, budget):
         refuse(f"{shown(above)} does not exceed e^({budget}) times {shown(below)}{more}", "evidence")
     return Accepted(
         "refuted",
@@ -97,21 +97,21 @@ def needed(above: ExponentialSum, below: ExponentialSum) -> Epsilon:
     """An epsilon that two probabilities ask for at least; exactly where it is a simple fraction, or their quotient is."""
     if below.is_zero:
         return INFINITE
-    one, two = (side.at(1).rational for side in (above, below))
+    one, two = (side.rational for side in (above, below))
     if one is not None and two is not None:
         return smallest_epsilon(one, two)
-    ball = loss(above, below, 1)
+    ball = loss(above, below)
     middle = rational_bounds(ball.mid())[0]
     near = Fraction(int(middle.p), int(middle.q)).limit_denominator(_SIMPLE)
     simple = Rational(near.numerator, near.denominator)
-    if simple >= 0 and (above - below.scaled(simple)).at(1).is_zero:
+    if simple >= 0 and (above - below.scaled(simple)).is_zero:
         return epsilon(simple)
     return loss_at_least(ball)
 
 
 def shown(value: ExponentialSum) -> str:
-    exact = value.text()
-    return exact if len(exact) <= _MOST_SHOWN else f"about {float(value.ball(1)):.9g}"
+    exact = str(value)
+    return exact if len(exact) <= _MOST_SHOWN else f"about {float(value.ball()):.9g}"
 
 
 def read_arguments(value: object, declared: Declared, place: str, limits: Limits) -> Arguments:

@@ -23,12 +23,12 @@ from itertools import product
 from flint import arb
 
 from privproof.evidence.checker.documents import a_list, a_number, only_members, text
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational, epsilon
 from privproof.evidence.checker.outcomes import Accepted, Limits, Shifts, refuse, within
 from privproof.evidence.checker.programs.gaussian import given_away
 from privproof.evidence.checker.programs.inputs import NORMS, Affine, Declared
 from privproof.evidence.checker.programs.instructions import Emit, Program, Return, Sample
 from privproof.evidence.checker.programs.registers import Here, Number, Unfolding, added_numbers
-from privproof.exact import ONE, ZERO, Rational, epsilon
 
 _MOST_CORNERS = 12
 """Entries up to which all corners of the box are compared; beyond, the products of all changes are added up by their sizes."""

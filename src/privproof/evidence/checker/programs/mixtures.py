@@ -24,6 +24,7 @@ from math import prod
 
 from privproof.evidence.checker.claims import read_epsilon
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
+from privproof.evidence.checker.numbers import ONE, ZERO, Epsilon, Rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.alignment import proved_by_alignment
 from privproof.evidence.checker.programs.inputs import (
@@ -38,7 +39,6 @@ from privproof.evidence.checker.programs.inputs import (
     scalar,
 )
 from privproof.evidence.checker.programs.instructions import read_program
-from privproof.exact import ONE, ZERO, Epsilon, Rational
 
 _MEMBERS = ("method", "classes", "pairings", "plans")
 _MOST_COINS = 20

@@ -27,12 +27,12 @@ from privproof.evidence.checker.documents import (
     an_object,
     only_members,
 )
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.expressions import Expression, Reader
 from privproof.evidence.checker.programs.flow import Flow
 from privproof.evidence.checker.programs.instructions import Next, Program, Sample, Test
 from privproof.evidence.checker.programs.products import Exchange, read_exchanges
-from privproof.exact import Rational
 
 _MOST_PATHS = 5_000
 """How many paths between cuts a program may have; beyond, the evidence is refused (more cuts make fewer paths)."""

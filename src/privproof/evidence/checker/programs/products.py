@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_object, only_members
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.expressions import Expression
 from privproof.evidence.checker.programs.inputs import ADD_REMOVE, SIZE, Declared
 from privproof.evidence.checker.programs.instructions import read_group
 from privproof.evidence.checker.programs.terms import INT, number, plus, times
-from privproof.exact import ONE, ZERO, Rational
 
 _MOST_FACTORS = 4
 """A product in an expression has a symbol if it is of at most so many names; of more, nothing is known: all parts have symbols, too."""

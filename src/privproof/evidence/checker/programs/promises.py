@@ -35,11 +35,11 @@ from flint import arb
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof.evidence.checker.integrals.normal import normal_share
 from privproof.evidence.checker.integrals.whole import whole_share
+from privproof.evidence.checker.numbers import Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.flow import Flow, parts_within
 from privproof.evidence.checker.programs.instructions import TRUNCATED, Next, Sample
-from privproof.exact import Rational
-from privproof.exact.balls import precision
 
 _SIDES = ("below", "above", "against")
 _MOST_TIMES = 1_000_000

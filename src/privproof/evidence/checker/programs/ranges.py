@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from privproof.evidence.checker.documents import a_number
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.programs.expressions import Expression
 from privproof.evidence.checker.programs.instructions import (
@@ -35,7 +36,6 @@ from privproof.evidence.checker.programs.instructions import (
     Sample,
     Test,
 )
-from privproof.exact import Rational
 
 _PLACE = "evidence.range"
 _DETERMINED = (Assign, Emit, Jump, Others, Place, Ranked, Return, Sample, Test)

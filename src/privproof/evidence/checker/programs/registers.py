@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import refuse, within
 from privproof.evidence.checker.programs.expressions import Expression
 from privproof.evidence.checker.programs.instructions import (
@@ -37,7 +38,6 @@ from privproof.evidence.checker.programs.instructions import (
     Sample,
     Test,
 )
-from privproof.exact import ONE, ZERO, Rational
 
 _KINDS = ("gaussian", "laplace", "exponential")
 _MOST_MARKS = 4

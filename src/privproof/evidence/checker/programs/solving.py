@@ -20,9 +20,9 @@ from privproof.evidence.checker.documents import a_list, an_object
 from privproof.evidence.checker.linear.documents import complete, read_refutation
 from privproof.evidence.checker.linear.normal import clauses_of
 from privproof.evidence.checker.linear.rule import refuted
+from privproof.evidence.checker.numbers.patience import pause, seconds_left
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.programs.terms import both
-from privproof.exact.patience import pause, seconds_left
 
 _CVC5_EFFORT = 5_000_000
 """The resource limit of one question to cvc5; beyond, the answer is unknown and the condition is refused."""

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.flow import Flow
 from privproof.evidence.checker.programs.inputs import ADD_REMOVE, NORMS, SIZE, Input, Rows, Scalar
@@ -40,7 +41,6 @@ from privproof.evidence.checker.programs.terms import (
     real,
     zero,
 )
-from privproof.exact import Rational
 
 
 def distance_of(name: str) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from privproof.exact import Rational
+from privproof.evidence.checker.numbers import Rational
 
 INT, REAL, BOOL = "Int", "Real", "Bool"
 KINDS = {"int": INT, "tag": INT, "real": REAL, "bool": BOOL}

@@ -26,9 +26,9 @@ from privproof.evidence.checker.documents import (
 from privproof.evidence.checker.integrals.orders import order_probability
 from privproof.evidence.checker.integrals.probabilities import Form, Integrator, Law
 from privproof.evidence.checker.integrals.rings import Unresolved
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
+from privproof.evidence.checker.numbers.exponentials import ExponentialSum
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ONE, ZERO, Rational
-from privproof.exact.exponentials import ExponentialSum
 
 _MOST_LEAVES = 50_000
 """A tree of runs may have so many leaves; beyond, it is refused."""
@@ -154,7 +154,7 @@ def probability(leaf: Leaf, integrator: Integrator) -> ExponentialSum:
             found = found * order_probability(leaf.noises, by_kind["gumbel"])
     except Unresolved as error:
         refuse(f"the probability is too complicated to be integrated here: {error}", leaf.place)
-    if any(abs(exponent) > _LARGEST_EXPONENT for _, _, exponent in found.terms):
+    if any(abs(exponent) > _LARGEST_EXPONENT for exponent in found.exponents):
         refuse("the probability has an exponent that is too large", leaf.place)
     return found * weight
 

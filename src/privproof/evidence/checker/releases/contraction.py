@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from flint import arb
 
 from privproof.evidence.checker.documents import a_list, an_integer, only_members
+from privproof.evidence.checker.numbers import ONE, Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.releases.losses import Allowance
 from privproof.evidence.checker.releases.powers import Supports, Work
 from privproof.evidence.checker.releases.priors import Band, Chain, Row
 from privproof.evidence.checker.releases.questions import Release, given_by_prior
-from privproof.exact import ONE, Rational
-from privproof.exact.balls import precision
 
 _BITS = (128, 512)
 """The precisions at which the influence is compared with the claim, in this order; what the last leaves open is refused."""

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import within
 from privproof.evidence.checker.releases.questions import Histogram, Sum
-from privproof.exact import Rational
 
 _MOST_OUTPUTS = 1_000_000
 """The points of the box at which a histogram is compared, for memory; beyond, the question is refused (shorter series, fewer bins)."""

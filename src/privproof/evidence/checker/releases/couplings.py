@@ -21,12 +21,12 @@ from typing import Any
 from flint import arb
 
 from privproof.evidence.checker.documents import only_members, text
+from privproof.evidence.checker.numbers import Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.releases.laws import Law, every
 from privproof.evidence.checker.releases.losses import Gaussian
 from privproof.evidence.checker.releases.questions import Release, Sum
-from privproof.exact import Rational
-from privproof.exact.balls import precision
 
 _BITS = 192
 """The precision at which deltas are compared; what it leaves open is refused."""

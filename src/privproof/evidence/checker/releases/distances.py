@@ -17,13 +17,13 @@ from typing import Any
 from flint import arb
 
 from privproof.evidence.checker.documents import only_members, text
+from privproof.evidence.checker.numbers import ONE, Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.releases.events import attained
 from privproof.evidence.checker.releases.laws import Law, Laws, Sums, every
 from privproof.evidence.checker.releases.losses import Allowance
 from privproof.evidence.checker.releases.questions import Release, Sum
-from privproof.exact import ONE, Rational
-from privproof.exact.balls import precision
 
 _BITS = 256
 """The precision at which the distances of laws are bounded first; nodes for which the bound is too large are decided exactly."""

@@ -22,13 +22,13 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.numbers import INFINITE, Epsilon, Rational, epsilon
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.releases.laws import Law, Sums, number, sums
 from privproof.evidence.checker.releases.losses import Gaussian, Geometric, Noise
 from privproof.evidence.checker.releases.priors import Band, Network
 from privproof.evidence.checker.releases.questions import Histogram, Release, Sum
-from privproof.exact import INFINITE, Epsilon, Rational, epsilon
-from privproof.exact.balls import precision
 
 _BITS = (128, 512, 2048)
 """The precisions at which an event or an output is compared with the claim, in this order; what the last leaves open is refused."""

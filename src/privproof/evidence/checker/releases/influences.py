@@ -17,12 +17,12 @@ from typing import Any, Protocol, TypeAlias
 
 from flint import arb, arb_mat, fmpq_mat
 
+from privproof.evidence.checker.numbers import ONE, Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.releases.losses import Allowance
 from privproof.evidence.checker.releases.powers import Pattern, Powers, Work, members, patterns
 from privproof.evidence.checker.releases.priors import Chain
-from privproof.exact import ONE, Rational
-from privproof.exact.balls import precision
 
 Ratio: TypeAlias = Any
 """A ratio of a kit, or None if it is infinite; ratios of one kit are compared with each other."""

@@ -17,13 +17,13 @@ from typing import Any, TypeAlias
 
 from flint import arb, arb_poly, fmpz, fmpz_poly
 
+from privproof.evidence.checker.numbers import ZERO, Rational
 from privproof.evidence.checker.outcomes import refuse, within
 from privproof.evidence.checker.releases.counts import Counts, telling
 from privproof.evidence.checker.releases.losses import Allowance
 from privproof.evidence.checker.releases.networks import worlds
 from privproof.evidence.checker.releases.priors import Band, Chain, Network
 from privproof.evidence.checker.releases.questions import Histogram, Release, Sum
-from privproof.exact import ZERO, Rational
 
 _MOST_TERMS = 15_000_000
 """The coefficients of the laws of the sum at all nodes; beyond, the question is refused (a shorter series, a coarser query)."""

@@ -14,9 +14,9 @@ from typing import TypeAlias
 from flint import arb
 
 from privproof.evidence.checker.documents import text
+from privproof.evidence.checker.numbers import Epsilon, Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import refuse
-from privproof.exact import Epsilon, Rational
-from privproof.exact.balls import precision
 
 _MOST_BITS = 20_000_000
 """The bits of the powers that decide exactly what balls leave open; beyond, it stays open, which never speaks for the claim."""
@@ -76,7 +76,7 @@ Noise: TypeAlias = "Laplace | Geometric | Gaussian"
 class Allowance:
     """A claim, the noise, and how far one entry moves the query.
 
-    >>> from privproof.exact import ONE, epsilon, rational
+    >>> from privproof.evidence.checker.numbers import ONE, epsilon, rational
     >>> allowance = Allowance(epsilon("1"), ONE, Laplace(rational(10)))
     >>> allowance.affords(ONE, 10), allowance.affords(ONE, 11), allowance.affords(rational("1.11"), 9)
     (True, False, False)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from math import prod
 
 from privproof.evidence.checker.documents import a_list, a_text, known, only_members
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.releases.powers import Work
 from privproof.evidence.checker.releases.priors import Network
 from privproof.evidence.checker.releases.questions import Release
-from privproof.exact import ONE, ZERO, Rational
 
 _MOST_ENTRIES = 200_000
 """The entries of a product of factors; beyond, the evidence is refused."""

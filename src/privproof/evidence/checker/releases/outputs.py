@@ -17,6 +17,8 @@ from typing import Any
 from flint import arb, fmpz_poly
 
 from privproof.evidence.checker.documents import only_members
+from privproof.evidence.checker.numbers import Rational
+from privproof.evidence.checker.numbers.balls import precision
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.releases.counts import Counts
 from privproof.evidence.checker.releases.events import attained
@@ -24,8 +26,6 @@ from privproof.evidence.checker.releases.laws import ChainSums, Law, Laws, Sums,
 from privproof.evidence.checker.releases.losses import Allowance, Gaussian, Laplace, Noise
 from privproof.evidence.checker.releases.questions import Release
 from privproof.evidence.checker.releases.rounded_laws import shown_by_rounding
-from privproof.exact import Rational
-from privproof.exact.balls import precision
 
 _BITS = (128, 512)
 """The precisions at which outputs are compared with the claim, in this order; what the last leaves open is decided exactly."""

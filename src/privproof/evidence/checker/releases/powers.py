@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from privproof.evidence.checker.numbers.patience import pause
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.releases.priors import Chain, support
-from privproof.exact.patience import pause
 
 Matrix = TypeVar("Matrix")
 

@@ -18,8 +18,8 @@ from typing import Literal, TypeAlias
 from flint import fmpq_mat
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_object, known, names, only_members, text
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ONE, ZERO, Rational
 
 _MOST_STATES = 400
 """A chain may have so many states, and a node so many values; beyond, the prior is refused."""

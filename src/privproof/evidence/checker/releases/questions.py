@@ -24,10 +24,10 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.numbers import ZERO, Epsilon, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.releases.losses import Allowance, Gaussian, Geometric, Laplace, Noise
 from privproof.evidence.checker.releases.priors import Network, Prior, read_priors
-from privproof.exact import ZERO, Epsilon, Rational
 
 _MEMBERS = ("kind", "title", "priors", "lengths", "query", "noise", "epsilon", "delta")
 _LONGEST = 1_000_000_000

@@ -22,13 +22,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from privproof.evidence.checker.documents import a_list, an_integer, only_members
+from privproof.evidence.checker.numbers import ONE
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.releases.influences import Kit, Pairs, Ratio, TooLarge, kits
 from privproof.evidence.checker.releases.losses import Allowance
 from privproof.evidence.checker.releases.powers import Supports, Work, members
 from privproof.evidence.checker.releases.priors import Chain
 from privproof.evidence.checker.releases.questions import Release, given_by_prior
-from privproof.exact import ONE
 
 _MOST_ALONE = 20_000
 """A range that cannot be judged as a whole is judged node by node if it is shorter than this; otherwise it is refused."""

@@ -30,10 +30,10 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from privproof.evidence.checker.numbers import Rational
+from privproof.evidence.checker.numbers.patience import pause
 from privproof.evidence.checker.releases.counts import Counts
 from privproof.evidence.checker.releases.laws import ChainSums
-from privproof.exact import Rational
-from privproof.exact.patience import pause
 
 _MOST_OPERATIONS = 2**45
 """Times 32 (a product, a sum and a shift for each) they are the 2^50 operations of the bound."""

@@ -13,8 +13,8 @@ from itertools import product
 from typing import NoReturn, TypeAlias
 
 from privproof.evidence.checker.documents import a_flag, a_list, a_number, a_text, an_integer, an_object, only_members
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import Rational
 
 _MOST_DATA = 100_000
 """Data sets that a question may have; beyond, it is refused."""

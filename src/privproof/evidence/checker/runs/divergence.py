@@ -32,6 +32,8 @@ from privproof.evidence.checker.documents import a_list, a_number, a_text, an_in
 from privproof.evidence.checker.events import beyond, too_likely
 from privproof.evidence.checker.integrals.normal import normal_excess, normal_share
 from privproof.evidence.checker.integrals.whole import whole_excess, whole_share
+from privproof.evidence.checker.numbers import ZERO, Rational
+from privproof.evidence.checker.numbers.balls import precision, rational_bounds
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.trees import WHOLE, Linear
 from privproof.evidence.checker.runs.moved import pairing
@@ -49,8 +51,6 @@ from privproof.evidence.checker.runs.shown import (
 )
 from privproof.evidence.checker.runs.sums import may_agree
 from privproof.evidence.checker.runs.ways import Leaf, Part, Ran, Tree
-from privproof.exact import ZERO, Rational
-from privproof.exact.balls import precision, rational_bounds
 
 _MOST_SHAPES = 200
 """Shapes with whole numbers that are compared with one another; beyond, they are taken to agree."""

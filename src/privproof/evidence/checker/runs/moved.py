@@ -14,8 +14,8 @@ from typing import TypeAlias, TypeVar
 
 from flint import arb, arb_series, ctx
 
+from privproof.evidence.checker.numbers import ZERO, Rational
 from privproof.evidence.checker.outcomes import refuse
-from privproof.exact import ZERO, Rational
 
 Order = TypeVar("Order", arb, arb_series)
 

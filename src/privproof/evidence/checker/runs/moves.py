@@ -13,10 +13,10 @@ target if its conditions contradict one another: a sum of them with factors at l
 from __future__ import annotations
 
 from privproof.evidence.checker.documents import a_list, a_number, an_integer, an_object, number_pairs, only_members
+from privproof.evidence.checker.numbers import ZERO, Epsilon, Rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.programs.trees import Linear
 from privproof.evidence.checker.runs.ways import Done, Leaf, Part, Ran, Tree
-from privproof.exact import ZERO, Epsilon, Rational
 
 _LARGEST_SHIFT = 1_000_000
 """How far geometric noise is moved, since alpha is raised to it exactly; beyond, it is refused."""

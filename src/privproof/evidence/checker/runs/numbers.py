@@ -32,11 +32,11 @@ from privproof.evidence.checker.integrals.normal import (
     share_near,
     tree_around,
 )
+from privproof.evidence.checker.numbers import ZERO, Rational
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.trees import Linear
 from privproof.evidence.checker.runs.shown import probability_of
 from privproof.evidence.checker.runs.ways import Leaf
-from privproof.exact import ZERO, Rational
 
 _REACH = {"gaussian": 20, "laplace": 150, "exponential": 150}
 """A number is followed so many scales from its center; what lies beyond is added as a whole."""

@@ -17,12 +17,12 @@ from privproof.evidence.checker.integrals.compared import whole_probability
 from privproof.evidence.checker.integrals.normal import KINDS, forest_probability
 from privproof.evidence.checker.integrals.probabilities import Integrator
 from privproof.evidence.checker.integrals.whole import Shifted
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.trees import WHOLE, Linear
 from privproof.evidence.checker.runs.moved import Moved
 from privproof.evidence.checker.runs.sums import likelihood
 from privproof.evidence.checker.runs.ways import Done, Law, Leaf, Part, Tree
-from privproof.exact import ONE, ZERO, Rational
 
 BITS = 128
 """The precision of balls: finer than that of what is claimed with balls, so that rounding refuses nothing."""
@@ -110,7 +110,7 @@ def probability_of(leaf: Leaf, also: tuple[Linear, ...], place: str) -> arb:
         result *= whole_probability(tuple(law[:2] for law in leaf.noises), tuple(whole), BITS)
     elif whole:
         alone = Leaf(leaf.noises, (), leaf.shape, ())
-        result *= likelihood(alone, whole, Integrator(), place).ball(1, BITS)
+        result *= likelihood(alone, whole, Integrator(), place).ball(BITS)
     tested = {j for form in rest for j, _ in form.factors}
     laws = [law[:2] for law in leaf.noises]
     inequalities = [(dict(form.factors), form.constant) for form in rest]

@@ -8,14 +8,14 @@ from typing import TypeAlias
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, only_members, text
 from privproof.evidence.checker.integrals.probabilities import Integrator
+from privproof.evidence.checker.numbers import Epsilon, Rational
+from privproof.evidence.checker.numbers.balls import precision
+from privproof.evidence.checker.numbers.exponentials import ExponentialSum, exceeds
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.programs import trees as programs
 from privproof.evidence.checker.programs.losses import needed, shown
 from privproof.evidence.checker.programs.trees import WHOLE, Linear
 from privproof.evidence.checker.runs.ways import Leaf, Ran, Tree
-from privproof.exact import Epsilon, Rational
-from privproof.exact.balls import precision
-from privproof.exact.exponentials import ExponentialSum, exceeds
 
 _ZERO = ExponentialSum.constant(0)
 _MOST_BITS = 8192
@@ -61,7 +61,7 @@ def _numbers(row: Row) -> dict[str, Rational] | None:
     """A row whose probabilities are all rational."""
     found: dict[str, Rational] = {}
     for shape, p in row.items():
-        number = p.at(1).rational
+        number = p.rational
         if number is None:
             return None
         found[shape] = number
@@ -83,7 +83,7 @@ def _within(ran: Ran, left: Row, right: Row) -> None:
             q = right.get(shape, _ZERO)
             if _beyond(p, q, claim.epsilon):
                 total = total + _excess(p, q, claim.epsilon)
-        if (total - ExponentialSum.constant(claim.delta)).sign(1) > 0:
+        if (total - ExponentialSum.constant(claim.delta)).sign() > 0:
             refuse(f"an event is more than {text(claim.delta)} beyond what epsilon allows", "evidence")
         return
     for shape, p in left.items():
@@ -103,15 +103,15 @@ def _excess(p: ExponentialSum, q: ExponentialSum, bound: Epsilon) -> Exponential
 
 def _beyond(p: ExponentialSum, q: ExponentialSum, bound: Epsilon) -> bool:
     """Whether ``p > e^bound q``; refuses where that cannot be established."""
-    if bound.infinite or bound.root == 1 or p.sign(1) <= 0 or q.is_zero:
-        return exceeds(p, q, bound, 1)
-    one, two = p.at(1).rational, q.at(1).rational
+    if bound.infinite or bound.root == 1 or p.sign() <= 0 or q.is_zero:
+        return exceeds(p, q, bound)
+    one, two = p.rational, q.rational
     if one is not None and two is not None:
         return not bound.allows(one, two)
     bits = 128
     while bits <= _MOST_BITS:
         with precision(bits):
-            difference = p.ball(1, bits) - bound.ball(bits).exp() * q.ball(1, bits)
+            difference = p.ball(bits) - bound.ball(bits).exp() * q.ball(bits)
         if difference > 0 or difference < 0:
             return bool(difference > 0)
         bits *= 2
@@ -166,7 +166,7 @@ def refuted_by_event(ran: Ran, evidence: dict[str, object], limits: Limits) -> A
             q = q + likelihood(leaf, (), integrator, f"leaf {number}")
     less = p - ExponentialSum.constant(claim.delta)
     more = "" if claim.delta == 0 else f" plus {text(claim.delta)}"
-    if not exceeds(less, q, claim.epsilon, 1):
+    if not exceeds(less, q, claim.epsilon):
         refuse(f"{shown(p)} does not exceed e^({claim.epsilon}) times {shown(q)}{more}", "evidence")
     return Accepted(
         "refuted",

@@ -19,10 +19,10 @@ from privproof.evidence.checker.documents import (
     an_object,
     only_members,
 )
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.trees import Linear, moderate, read_chances, read_form, read_law, refuse_ties
 from privproof.evidence.checker.runs.data import Neighbours
-from privproof.exact import ONE, ZERO, Rational
 
 _MOST_LEAVES = 500_000
 """Leaves of one tree; beyond, it is refused."""

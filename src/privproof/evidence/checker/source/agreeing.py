@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 
 from flint import fmpq
 
+from privproof.evidence.checker.numbers import ZERO, Rational
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.source.running import Work
 from privproof.evidence.checker.source.values import Beyond
-from privproof.exact import ZERO, Rational
 
 State: TypeAlias = Any
 """Whatever tells states apart."""

@@ -24,6 +24,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.evidence.checker.documents import a_list, a_number
+from privproof.evidence.checker.numbers import Rational, fraction
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.source.forms import Form
 from privproof.evidence.checker.source.running import Run, Work
@@ -33,7 +34,6 @@ from privproof.evidence.checker.source.ways import Draw, Way, Ways, opposite
 from privproof.evidence.checker.streams.automata import Automaton, read_automaton
 from privproof.evidence.checker.streams.orders import Different, Order, Term
 from privproof.evidence.checker.streams.steps import Step
-from privproof.exact import Rational, fraction
 
 _PAIR = 50
 """How many steps of a run take about as long as comparing a pair with the automaton."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+from privproof.evidence.checker.numbers import Rational, rational
 from privproof.evidence.checker.source.values import Value
-from privproof.exact import Rational, rational
 
 _NUMBERS = {
     "queries": ("list", False),

@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 from flint import fmpq_mat
 
 from privproof.evidence.checker.graphs import components
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational, rational
 from privproof.evidence.checker.source.forms import Deciding
 from privproof.evidence.checker.source.laws import Geometric
 from privproof.evidence.checker.source.machine import Machine, released
 from privproof.evidence.checker.source.running import Emit, End, Noise, Run, Wait, Work
 from privproof.evidence.checker.source.values import Beyond, Split, Tail, Value, key
-from privproof.exact import ONE, ZERO, Rational, rational
 
 _MOST_IN_CYCLES = 300
 """The equations of one cycle are solved exactly, in a time that grows with the third power."""

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from privproof.evidence.checker.documents import a_distribution, a_list, an_object, only_members
 from privproof.evidence.checker.machines import Machine as Model
 from privproof.evidence.checker.neighbours import Relation
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational, rational
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.source.agreeing import Branch, Mass, State, Transducer, agree
 from privproof.evidence.checker.source.exploring import Explorer, Law, Rest, rest
@@ -36,7 +37,6 @@ from privproof.evidence.checker.source.source_member import (
 )
 from privproof.evidence.checker.source.values import END, UNREAD, Beyond, Cells, Shown, Stream, Value, key, read_value
 from privproof.evidence.checker.systems import Horizon, Question
-from privproof.exact import ONE, ZERO, Rational, rational
 
 _MOST_GROUPS = 3_000
 """Sets of states that the outputs so far leave possible; beyond, nothing is established about the source."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from privproof.evidence.checker.numbers import fraction
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.expressions import Expression
 from privproof.evidence.checker.programs.instructions import (
@@ -32,7 +33,6 @@ from privproof.evidence.checker.source.following import OPEN, Answers, entry_of
 from privproof.evidence.checker.source.running import Work
 from privproof.evidence.checker.source.symbols import Atom, Parts, Term, constant_of, number_of, parts_of, plus, times
 from privproof.evidence.checker.source.values import Beyond
-from privproof.exact import fraction
 
 _OBSERVED = Sample | Coin | Whole | Emit | Return | Next
 

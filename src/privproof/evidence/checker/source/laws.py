@@ -15,10 +15,10 @@ from typing import TypeAlias
 
 from flint import fmpz
 
+from privproof.evidence.checker.numbers import Epsilon, Rational, epsilon, fraction, rational
 from privproof.evidence.checker.source.forms import Form
 from privproof.evidence.checker.source.operations import elements, equal, fails, number, real, unknown
 from privproof.evidence.checker.source.values import Cells, Table, Tail, Value
-from privproof.exact import Epsilon, Rational, epsilon, fraction, rational
 
 _BITS = 64
 """A power of e that is not rational is rounded, up or down, to a multiple of 2 to minus so many, just as the language rounds it."""

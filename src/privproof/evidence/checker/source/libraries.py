@@ -20,11 +20,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
+from privproof.evidence.checker.numbers import Rational, rational
 from privproof.evidence.checker.source.forms import Form
 from privproof.evidence.checker.source.laws import Continuous, Law, Signature
 from privproof.evidence.checker.source.operations import elements, fails, real, unknown
 from privproof.evidence.checker.source.values import Cells, Tail, Value
-from privproof.exact import Rational, rational
 
 _WIDEST = 20_000
 """As many values a whole number that is drawn may have; beyond, nothing is established about the source."""

@@ -15,6 +15,8 @@ from math import isfinite
 
 from privproof.evidence.checker.documents import a_list, a_number, an_object
 from privproof.evidence.checker.integrals.probabilities import Integrator, Law
+from privproof.evidence.checker.numbers import Rational, fraction, rational
+from privproof.evidence.checker.numbers.exponentials import ExponentialSum
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.programs.inputs import Declared, Scalar, read_declared
 from privproof.evidence.checker.programs.losses import Arguments, Row, event_probability, read_arguments
@@ -35,8 +37,6 @@ from privproof.evidence.checker.source.values import (
     key,
     read_value,
 )
-from privproof.exact import Rational, fraction, rational
-from privproof.exact.exponentials import ExponentialSum
 
 _MOST_NOISES = 300
 """A run may draw so many noises that stay open; beyond, nothing is established about the source."""
@@ -59,7 +59,7 @@ def establish_loss(
         arguments = read_arguments(given.get("arguments"), declared, f"evidence.{side}.arguments", limits)
         found = _Runs(source, declared, pattern, work).probability(arguments, integrator)
         stated = event_probability(given.get("leaves"), f"evidence.{side}.leaves", integrator, limits)
-        if not (found - stated).at(1).is_zero:
+        if not (found - stated).is_zero:
             refuse(f"the event has another probability in the program on the {side}", f"evidence.{side}.leaves")
     return Findings()
 

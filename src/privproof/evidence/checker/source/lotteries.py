@@ -33,6 +33,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from privproof.evidence.checker.documents import a_list, a_number
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational, rational
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.source.exploring import Explorer, Rest
 from privproof.evidence.checker.source.laws import SIGNATURES
@@ -53,7 +54,6 @@ from privproof.evidence.checker.source.values import (
     key,
     read_value,
 )
-from privproof.exact import ONE, ZERO, Rational, rational
 
 _MOST_LOTS = 20
 """Lots in the graph of one turn; more are no lottery, and each takes another count to be compared at."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from privproof.evidence.checker.numbers import fraction
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.instructions import Coin, Emit, Instruction, Next, Return, Sample, Whole
 from privproof.evidence.checker.source.facts import Asked, Facts, Path
@@ -24,7 +25,6 @@ from privproof.evidence.checker.source.recoding import Recoding
 from privproof.evidence.checker.source.running import Run
 from privproof.evidence.checker.source.symbols import PLACE, Atom, Term, is_whole, parts_of, plus
 from privproof.evidence.checker.source.values import Beyond, Cells, Value, Walk, frozen
-from privproof.exact import fraction
 
 
 @dataclass(eq=False)

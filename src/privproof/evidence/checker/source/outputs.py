@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from privproof.evidence.checker.documents import a_list, an_object
+from privproof.evidence.checker.numbers import ONE, Rational, rational
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.source.values import (
     END,
@@ -28,7 +29,6 @@ from privproof.evidence.checker.source.values import (
     with_leaves,
 )
 from privproof.evidence.checker.source.values import Cells as _Cells
-from privproof.exact import ONE, Rational, rational
 
 _PLACE = "question.source.outputs"
 _WIDEST = 10_000

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from privproof.evidence.checker.numbers.patience import pause
 from privproof.evidence.checker.source.forms import Deciding, Form
 from privproof.evidence.checker.source.laws import Law
 from privproof.evidence.checker.source.values import (
@@ -25,7 +26,6 @@ from privproof.evidence.checker.source.values import (
     key,
     with_items,
 )
-from privproof.exact.patience import pause
 
 _ATOMS = frozenset((int, bool, str, type(None), Fraction, float, Member))
 """The types of values that hold nothing else, and no noise."""

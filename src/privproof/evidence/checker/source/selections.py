@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from privproof.evidence.checker.numbers import fraction
 from privproof.evidence.checker.programs.expressions import Expression
 from privproof.evidence.checker.programs.instructions import Assign, Others, Place, Program, Ranked, Sample, Test
 from privproof.evidence.checker.source.following import Answers
@@ -49,7 +50,6 @@ from privproof.evidence.checker.source.values import (
     Walk,
     with_items,
 )
-from privproof.exact import fraction
 
 _MOST_STATES = 400
 """States of a loop, by ranks, in one length; beyond, nothing is established about the source."""

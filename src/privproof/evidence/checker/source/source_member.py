@@ -18,12 +18,12 @@ from privproof.evidence.checker.documents import (
     an_object,
     only_members,
 )
+from privproof.evidence.checker.numbers import Rational, rational
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.programs.inputs import NORMS, Declared, Scalar
 from privproof.evidence.checker.source.declarations import declaration
 from privproof.evidence.checker.source.reading import Function, read_functions
 from privproof.evidence.checker.source.values import Beyond, Cells, Table, Value, key, printed, read_value
-from privproof.exact import Rational, rational
 
 PLACE = "question.source"
 _MEMBERS = ("claims", "reason", "program", "relation", "size", "inputs", "outputs", "pairs")

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn, TypeAlias
 
+from privproof.evidence.checker.numbers import Rational, fraction
 from privproof.evidence.checker.source.values import Beyond, Value
-from privproof.exact import Rational, fraction
 
 PLACE = "question.source"
 _MOST_PARTS = 200

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from privproof.evidence.checker.numbers import ONE, ZERO, Rational
 from privproof.evidence.checker.programs.expressions import Expression
 from privproof.evidence.checker.programs.instructions import Assign, Instruction, Jump, Program, Test
-from privproof.exact import ONE, ZERO, Rational
 
 _PLACE = "question.code"
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from privproof.evidence.checker.numbers import Rational, rational
 from privproof.evidence.checker.source.forms import Deciding, Form, Known, knowing
 from privproof.evidence.checker.source.laws import Continuous
 from privproof.evidence.checker.source.machine import Machine
@@ -21,7 +22,6 @@ from privproof.evidence.checker.source.source_member import PLACE
 from privproof.evidence.checker.source.values import Beyond, Value
 from privproof.evidence.checker.streams.orders import Conflict, Different, Order, Term, conflict
 from privproof.evidence.checker.streams.steps import Origins
-from privproof.exact import Rational, rational
 
 _MOST_DRAWS = 400
 """As many noises a function may draw for one number: far more than a step of an automaton compares."""

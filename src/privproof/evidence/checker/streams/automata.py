@@ -34,6 +34,7 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.numbers import Epsilon, Rational
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.streams.orders import Conflict, Different, Term, conflict
 from privproof.evidence.checker.streams.steps import (
@@ -45,7 +46,6 @@ from privproof.evidence.checker.streams.steps import (
     Transition,
     live_thresholds,
 )
-from privproof.exact import Epsilon, Rational
 
 RELATIONS = ("each", "one", "monotone")
 _QUESTION = ("kind", "title", "states", "initial", "transitions", "relation", "within", "epsilon", "delta", "source")

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.streams.orders import Term
 from privproof.evidence.checker.streams.steps import Form
-from privproof.exact import Rational
 
 SHIFTS = (-1, 0, 1)
 """The shifts of a sample that a coupling chooses from, in units of how far neighbouring inputs may differ."""

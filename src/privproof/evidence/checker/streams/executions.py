@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from math import inf
 
 from privproof.evidence.checker.documents import a_flag, a_list, an_integer, an_object, only_members
+from privproof.evidence.checker.numbers import Rational, epsilon
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.streams.automata import Automaton
 from privproof.evidence.checker.streams.couplings import SHIFTS
@@ -24,7 +25,6 @@ from privproof.evidence.checker.streams.orders import ZERO, Bounds, Term
 from privproof.evidence.checker.streams.products import Products
 from privproof.evidence.checker.streams.steps import Step, live_thresholds
 from privproof.evidence.checker.streams.telling import tells_path
-from privproof.exact import Rational, epsilon
 
 Move = tuple[int, int]
 """The number of a transition, and the difference of the inputs."""

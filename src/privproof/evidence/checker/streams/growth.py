@@ -13,12 +13,12 @@ from itertools import product
 
 from privproof.evidence.checker.documents import a_list, a_text, names, only_members
 from privproof.evidence.checker.graphs import components
+from privproof.evidence.checker.numbers import INFINITE
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.streams.automata import Automaton
 from privproof.evidence.checker.streams.couplings import MOST_NAMES, SHIFTS, Kernels, Shifts
 from privproof.evidence.checker.streams.executions import Move, Segment, Situation, read_segments
 from privproof.evidence.checker.streams.telling import tells_path
-from privproof.exact import INFINITE
 
 _MOST_ITERATIONS = 100
 """How often a segment is repeated until its orders settle, a few times as a rule; a family that does not settle is refused."""

@@ -33,6 +33,7 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.numbers import Rational, epsilon
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.streams.automata import Automaton
 from privproof.evidence.checker.streams.couplings import MOST_NAMES, SHIFTS, Kernels, Weight
@@ -40,7 +41,6 @@ from privproof.evidence.checker.streams.executions import attained
 from privproof.evidence.checker.streams.orders import ZERO, Conflict, Order, Term, conflict
 from privproof.evidence.checker.streams.products import LARGEST_COST, Cost, Group, Product, Products, Vector
 from privproof.evidence.checker.streams.steps import Step
-from privproof.exact import Rational, epsilon
 
 _ARENAS = {"each": [(-1, 1)], "one": [(-1, 1)], "monotone": [(-1, 0), (0, 1)]}
 _NODE = frozenset(("state", "changed", "known", "products", "next"))

@@ -18,12 +18,12 @@ from privproof.evidence.checker.claims import loss_at_least
 from privproof.evidence.checker.documents import a_list, a_number, an_integer, only_members, text
 from privproof.evidence.checker.integrals.differences import probability
 from privproof.evidence.checker.integrals.rings import Unresolved
+from privproof.evidence.checker.numbers import INFINITE, Epsilon, Rational
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.streams.automata import Automaton
 from privproof.evidence.checker.streams.orders import ZERO, Order, Term
 from privproof.evidence.checker.streams.steps import Transition
 from privproof.evidence.checker.streams.telling import observed
-from privproof.exact import INFINITE, Epsilon, Rational
 
 _MOST_EXECUTIONS = 2000
 """Executions that write the same, and systems of orders that they come to; beyond, the evidence is refused."""

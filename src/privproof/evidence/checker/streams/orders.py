@@ -18,7 +18,7 @@ from itertools import combinations
 from typing import TypeAlias
 
 from privproof.evidence.checker.graphs import components
-from privproof.exact import Rational, rational
+from privproof.evidence.checker.numbers import Rational, rational
 
 Term: TypeAlias = int | str | None
 """A sample of the step by its number, a threshold by its name, or None for the constant 0."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
+from privproof.evidence.checker.numbers import Rational
 from privproof.evidence.checker.streams.orders import Different, Order, Term
-from privproof.exact import Rational
 
 Value = tuple[Term, Term, Rational]
 """Plus, minus and constant: the number ``plus - minus + constant``."""
