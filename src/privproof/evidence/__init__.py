@@ -1,4 +1,4 @@
-"""Verdicts, witnesses and certificates; imports `compiling` and `formats` but no engine, and `checker` imports nothing else of this package."""
+"""Verdicts, witnesses and certificates; imports `compiling` and `formats` but no engine, and `checker` nothing of the package."""
 
 import lazy_loader
 
