@@ -64,10 +64,12 @@ coverage: $(READY)  ## how much of the gate, of asking and of the checker is tes
 	$(BIN)/coverage report --fail-under=92 --include='src/privproof/evidence/checker/*' --sort=cover
 
 # Results and a page of curves are in bench/; BENCH=--before=FOLDER measures a checkout of another version in the same run.
-bench: $(READY)  ## time and memory of every engine by size, beside baselines, in bench/; Gaussian noise beside published times
+bench: $(READY)  ## time and memory of every engine by size, beside baselines, in bench/; Gaussian noise, audits and releases beside peers
 	mkdir -p bench
 	$(BIN)/python benchmarks/growth.py --json bench/growth.json --html bench/growth.html $(BENCH)
 	$(BIN)/python benchmarks/gaussian.py
+	$(BIN)/python benchmarks/audits.py
+	$(BIN)/python benchmarks/release.py --parquet 20000000
 
 .PHONY: bench-quick bench-details
 bench-quick: $(READY)  ## the same for small sizes, in less than two minutes

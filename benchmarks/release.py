@@ -113,6 +113,15 @@ def exact_noise(lengths: Sequence[int]) -> None:
             )
         )
         print(f"  length {length:<6} {seconds:6.2f} s   scale {float(made.scale):.4f}")
+    print("\nexact noise for a histogram of two states, beside that of quilts")
+    for length in lengths[:1]:
+        for method in ("quilt", "exact"):
+            made, seconds = timed(
+                lambda length=length, method=method: release.calibrate(
+                    chain, length=length, query=release.histogram("01"), epsilon=1, method=method, noise="laplace"
+                )
+            )
+            print(f"  length {length:<6} {seconds:6.2f} s   {method:<6} scale {float(made.scale):.4f}")
 
 
 def large_table(count: int, rows: int) -> None:

@@ -157,6 +157,15 @@ def test_a_prior_fitted_to_public_data(run):
     assert smooth["question"]["priors"][0]["start"] == "any"
 
 
+def test_a_band_is_fitted_with_a_confidence(run):
+    record, _ = released(run, fit="public.csv", confidence="0.95", epsilon="5")
+    assert record["method"] == "contraction"
+    assert record["question"]["priors"][0]["kind"] == "band"
+    assert "confidence" in record["assumptions"][0]
+    assert "is not smoothed" in refused(run, fit="public.csv", confidence="0.95", smoothing="1")
+    assert "confidence" in refused(run, fit="public.csv", confidence="95")
+
+
 def test_a_fit_is_counted_exactly(run):
     run.write("few.csv", "state\nrest\nrest\nwalk\nrest\n")
     record, _ = released(run, fit="few.csv", smoothing="1/3")

@@ -6,7 +6,8 @@ from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise, product
-from math import comb, exp, log
+from math import comb, exp, inf, log
+from random import Random
 from types import MappingProxyType
 
 import pytest
@@ -15,7 +16,7 @@ from tests.certificates import recheck
 from privproof import PrivproofError, bernoulli, check, choice, prior, release, tight_epsilon
 from privproof.errors import BudgetError, QuestionError, ScenarioError
 from privproof.evidence.checker import Accepted, Rejected
-from privproof.exact import fraction
+from privproof.exact import fraction, rational
 from privproof.language.randomness import Seeded
 from privproof.release import (
     METHODS,
@@ -35,6 +36,7 @@ from privproof.release import (
     weighted_sum,
 )
 from privproof.reporting.releases import release_witness_data
+from privproof.scenarios.chains import confidence_interval
 
 WALK = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 MILD = Chain.of({"rest": {"rest": "0.55", "walk": "0.45"}, "walk": {"rest": "0.45", "walk": "0.55"}})
@@ -460,6 +462,57 @@ def test_entries_that_are_hidden_one_by_one_are_not_hidden_together() -> None:
     assert verify(WALK, query=WALKS, noise=Laplace.of(1), length=20, epsilon=1).status == "refuted"  # type: ignore[union-attr]
     independent = Chain.of({x: {"rest": "0.8", "walk": "0.2"} for x in ("rest", "walk")})
     assert verify(independent, query=WALKS, noise=Laplace.of(1), length=20, epsilon=1).status == "proved"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("hits", "tries"), [(0, 7), (3, 3), (1, 1), (30, 100), (1, 40_000), (500, 2_000)])
+def test_an_interval_leaves_out_what_the_tries_speak_against(hits: int, tries: int) -> None:
+    level = Fraction(1, 50)
+    low, high = (Fraction(str(end)) for end in confidence_interval(hits, tries, rational(level)))
+    assert 0 <= low <= Fraction(hits, tries) <= high <= 1
+
+    def weight(p: Fraction) -> float:
+        if not 0 < p < 1:
+            return -inf if hits * (1 - p) or (tries - hits) * p else log(tries + 1)
+        return log(tries + 1) + log(comb(tries, hits)) + hits * log(p) + (tries - hits) * log(1 - p)
+
+    for end, inner in ((low, 2), (high, -2)):
+        assert end in (0, 1) or weight(end) < log(level)
+        assert weight(end + Fraction(inner, 10**6)) >= log(level)
+
+
+def test_intervals_hold_however_often_a_state_is_left() -> None:
+    """Tries that stop when the hits look the worst: an interval for a fixed number would fail far more often."""
+    random, failed = Random(7), 0
+    for _ in range(400):
+        hits, tries, worst = 0, 0, 0.0
+        for _ in range(60):
+            hits, tries = hits + (random.random() < 0.3), tries + 1
+            worst = max(worst, -(log(tries + 1) + log(comb(tries, hits)) + hits * log(0.3) + (tries - hits) * log(0.7)))
+        failed += worst > log(10)
+    assert failed <= 400 * 0.1
+
+
+def test_a_band_is_fitted_with_a_confidence() -> None:
+    random = Random(3)
+    series, state = [], "rest"
+    for _ in range(4000):
+        state = random.choices(("rest", "walk"), (9, 1) if state == "rest" else (4, 6))[0]
+        series.append(state)
+    band = Band.fit([series], confidence="0.99")
+    assert all(
+        low <= exact <= high
+        for lows, highs, row in zip(band.low, band.high, WALK.rows, strict=True)
+        for low, high, exact in zip(lows, highs, row, strict=True)
+    )
+    wider = Band.fit([series], confidence="0.999999")
+    assert wider.low[0][0] < band.low[0][0] < band.high[0][0] < wider.high[0][0]
+    made = calibrate(band, query=WALKS, epsilon=2, length=500)
+    assert made.method == "contraction"
+    assert check(made.question).status == "proved"
+    assert made.scale >= calibrate(WALK, query=WALKS, epsilon=2, length=500, method="contraction").scale
+    for wrong in ("0", "1", "2"):
+        with pytest.raises(ScenarioError, match="confidence"):
+            Band.fit([series], confidence=wrong)
 
 
 def test_histograms_are_bounded_by_quilts_where_the_start_may_be_any() -> None:

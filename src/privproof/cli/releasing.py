@@ -63,6 +63,12 @@ def release(
     smoothing: Annotated[
         str | None, typer.Option("--smoothing", help="Added to every count of a fitted prior; default 1/2.")
     ] = None,
+    confidence: Annotated[
+        str | None,
+        typer.Option(
+            "--confidence", help="Fit a band: all chains that the table does not speak against, such as 0.95."
+        ),
+    ] = None,
     series: Annotated[str | None, typer.Option("--series", help="The column that tells series apart.")] = None,
     time: Annotated[str | None, typer.Option("--time", help="The column with times, for --gap.")] = None,
     gap: Annotated[
@@ -133,6 +139,13 @@ def release(
         raise QuestionError(
             "states", "the prior, or the bins, say which states there are", place="--states", hint="drop --states"
         )
+    if confidence is not None and (prior is not None or start is not None or smoothing is not None):
+        raise QuestionError(
+            "confidence",
+            "a band is fitted, starts anywhere, and is not smoothed",
+            place="--confidence",
+            hint="--fit PUBLIC.csv --confidence 0.95",
+        )
     if prior is not None and (start is not None or smoothing is not None):
         raise QuestionError(
             "start",
@@ -155,6 +168,7 @@ def release(
         public=tuple(fit or ()),
         start=start or "stationary",
         smoothing=smoothing or "1/2",
+        confidence=confidence,
         series=series,
         time=time,
         gap=gap,

@@ -84,6 +84,7 @@ class Request:
         public: a public table that the prior is fitted to; none for the private one.
         start: the first value of a fitted chain.
         smoothing: what is added to every count of a fitted chain.
+        confidence: instead of one fitted chain, all chains that the public table does not speak against at this confidence.
         series: the column that tells series apart.
         time: the column with times.
         gap: the largest step of time within a series.
@@ -109,6 +110,7 @@ class Request:
     public: Any = ()
     start: str = "stationary"
     smoothing: Number = "1/2"
+    confidence: Number | None = None
     series: str | None = None
     time: str | None = None
     gap: Number | None = None
@@ -327,12 +329,12 @@ def _prepared(
         return priors, request.told, summary
     if request.public:
         public = _counted(request, request.public, request.states, told)
-        chain = _fitted(request, public)
-        summary = _counted(request, request.data, chain.states, told)
-        _agree(summary, chain)
-        return (chain,), f"fitted to {_names(request.public)} ({public})", summary
+        prior = _fitted(request, public)
+        summary = _counted(request, request.data, prior.states, told)
+        _agree(summary, prior)
+        return (prior,), f"fitted to {_names(request.public)} ({public})", summary  # type: ignore[return-value]
     summary = _counted(request, request.data, request.states, told)
-    return (_fitted(request, summary),), "fitted to the private data itself", summary
+    return (_fitted(request, summary),), "fitted to the private data itself", summary  # type: ignore[return-value]
 
 
 def _reading(request: Request, sources: Sequence[Any], states: Sequence[str] | None) -> Reading:
@@ -349,8 +351,8 @@ def _reading(request: Request, sources: Sequence[Any], states: Sequence[str] | N
     )
 
 
-def _fitted(request: Request, summary: Summary) -> Chain:
-    """The chain that a table suggests; states that were found in it stand in the order of the alphabet."""
+def _fitted(request: Request, summary: Summary) -> Chain | Band:
+    """The chain that a table suggests, or the band; states that were found in it stand in the order of the alphabet."""
     if request.start not in ("stationary", "any"):
         raise QuestionError("start", f"{request.start!r} is no start", place="start", hint="stationary, any")
     word: Literal["stationary", "any"] = "any" if request.start == "any" else "stationary"
@@ -358,6 +360,8 @@ def _fitted(request: Request, summary: Summary) -> Chain:
     if request.states is None and request.bins is None:
         order.sort(key=lambda i: summary.states[i])
     counts, states = summary.transitions[np.ix_(order, order)], [summary.states[i] for i in order]
+    if request.confidence is not None:
+        return Band.counted(counts, states=states, confidence=request.confidence)
     return Chain.counted(counts, states=states, smoothing=request.smoothing, initial=word, name="fitted chain")
 
 

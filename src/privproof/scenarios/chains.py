@@ -17,12 +17,15 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import arb, fmpq, fmpq_mat
 
 from privproof.errors import ScenarioError
 from privproof.exact import ONE, ZERO, Number, Rational, from_float, rational, show
+from privproof.exact.balls import precision
 from privproof.models.distributions import distinct_names, distribution
 
+_PARTS = 1_000_000
+"""Ends of confidence intervals are multiples of a millionth: finer than a million tries can tell."""
 Row: TypeAlias = tuple[Rational, ...]
 Start: TypeAlias = "Literal['stationary', 'any'] | tuple[Rational, ...]"
 
@@ -118,19 +121,7 @@ class Chain:
         >>> Chain.fit([["a", "a", "b", "a"]], smoothing=0).rows
         ((1/2, 1/2), (1, 0))
         """
-        listed = [list(values) for values in series]
-        seen = dict.fromkeys(value for values in listed for value in values)
-        names = distinct_names(sorted(seen) if states is None else list(states), what="state", place="states")
-        index = {state: i for i, state in enumerate(names)}
-        counts = np.zeros((len(names), len(names)), dtype=np.int64)
-        for values in listed:
-            try:
-                codes = np.fromiter((index[value] for value in values), dtype=np.int64, count=len(values))
-            except KeyError as missing:
-                raise ScenarioError(
-                    "unknown-name", f"unknown state {missing.args[0]!r}", place="series", hint="name it in states"
-                ) from None
-            np.add.at(counts, (codes[:-1], codes[1:]), 1)
+        counts, names = count_transitions(series, states)
         return cls.counted(counts, states=names, smoothing=smoothing, initial=initial, name=name)
 
     @classmethod
@@ -271,11 +262,102 @@ class Band:
             raise ScenarioError("states", "a chain with one state keeps no secret", place="states", hint="two or more")
         return cls(states, tuple(low), tuple(high), name)
 
+    @classmethod
+    def fit(
+        cls,
+        series: Iterable[Sequence[str]],
+        *,
+        confidence: Number = "0.95",
+        states: Sequence[str] | None = None,
+        name: str = "",
+    ) -> Band:
+        """All chains that series do not speak against: with this confidence the chain that they were drawn from is among them.
+
+        >>> band = Band.fit([["a", "b"] * 200, ["a", "a", "b", "b"] * 50])
+        >>> [f"{float(low):.3f}..{float(high):.3f}" for low, high in zip(band.low[0], band.high[0])]
+        ['0.096..0.259', '0.741..0.904']
+        """
+        counts, names = count_transitions(series, states)
+        return cls.counted(counts, states=names, confidence=confidence, name=name)
+
+    @classmethod
+    def counted(cls, counts: np.ndarray, *, states: Sequence[str], confidence: Number = "0.95", name: str = "") -> Band:
+        """The band of `fit` from counts of transitions.
+
+        Each of the k^2 probabilities has an interval of which all together hold with the confidence (`confidence_interval`).
+        """
+        level = 1 - rational(confidence)
+        if not 0 < level < 1:
+            raise ScenarioError(
+                "confidence", f"it is {show(1 - level)}", place="confidence", hint="between 0 and 1, such as 0.95"
+            )
+        share = level / len(states) ** 2
+        ends = [[confidence_interval(int(k), int(sum(row)), share) for k in row] for row in counts.tolist()]
+        low, high = (tuple(tuple(pair[side] for pair in row) for row in ends) for side in (0, 1))
+        return cls(tuple(states), low, high, name or f"all chains within {show(1 - level)} confidence")
+
     def __repr__(self) -> str:
         return f"<{self}>"
 
     def __str__(self) -> str:
         return f"{self.name or 'a band of chains'} on {len(self.states)} states, any start"
+
+
+def count_transitions(
+    series: Iterable[Sequence[str]], states: Sequence[str] | None
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """How often every state follows every other, and the states: those that are named, or all that occur."""
+    listed = [list(values) for values in series]
+    seen = dict.fromkeys(value for values in listed for value in values)
+    names = distinct_names(sorted(seen) if states is None else list(states), what="state", place="states")
+    index = {state: i for i, state in enumerate(names)}
+    counts = np.zeros((len(names), len(names)), dtype=np.int64)
+    for values in listed:
+        try:
+            codes = np.fromiter((index[value] for value in values), dtype=np.int64, count=len(values))
+        except KeyError as missing:
+            raise ScenarioError(
+                "unknown-name", f"unknown state {missing.args[0]!r}", place="series", hint="name it in states"
+            ) from None
+        np.add.at(counts, (codes[:-1], codes[1:]), 1)
+    return counts, names
+
+
+def confidence_interval(hits: int, tries: int, level: Rational) -> tuple[Rational, Rational]:
+    """An interval that fails to hold a probability, at any number of tries, with a probability of at most the level.
+
+    How often a chain leaves a state is itself random, so an interval for a fixed number of tries does not do.  Under p, with k hits in n
+    tries, ``1 / ((n + 1) C(n, k) p^k (1 - p)^(n - k))`` is the mean over all p' of the ratio of the probabilities under p' and p: a
+    martingale that begins at 1, and by Ville's inequality it ever reaches 1/level with a probability of at most the level.  So those p
+    count for which ``(n + 1) C(n, k) p^k (1 - p)^(n - k)`` is above the level, an interval around k/n.  Its ends are rounded outward,
+    to millionths that are shown to be outside.
+
+    >>> [f"{float(end):.4f}" for end in confidence_interval(30, 100, rational("0.05"))]
+    ['0.1694', '0.4572']
+    """
+    if tries == 0:
+        return ZERO, ONE
+    with precision(128):
+        known = (arb(tries + 1).log() + arb(tries + 1).lgamma() - arb(hits + 1).lgamma()) - arb(
+            tries - hits + 1
+        ).lgamma()
+
+        def outside(part: int) -> bool:
+            if not 0 < part < _PARTS:
+                return hits < tries if part else hits > 0
+            p = arb(part) / _PARTS
+            return bool(known + hits * p.log() + (tries - hits) * (1 - p).log() < arb(level).log())
+
+        nearest = hits * _PARTS // tries
+        below, low = -1, nearest  # below is outside, low may be inside
+        while low - below > 1:
+            middle = (below + low) // 2
+            below, low = (middle, low) if outside(middle) else (below, middle)
+        high, above = nearest, _PARTS + 1
+        while above - high > 1:
+            middle = (above + high) // 2
+            high, above = (high, middle) if outside(middle) else (middle, above)
+    return Rational(max(below, 0), _PARTS), Rational(min(above, _PARTS), _PARTS)
 
 
 def _ends(value: tuple[Number, Number] | list[Number] | Number, place: str) -> tuple[Rational, Rational]:
