@@ -189,7 +189,7 @@ class _Release:
                 yield from self.refuted(claimed, loss)
                 return
             if Fraction(loss.high) <= low:
-                yield from self.proved(claimed, lower, top, loss)
+                yield from self.proved(claimed, lower, budget if top.compare(budget) > 0 else top, loss)
                 return
         within = self.by_distance(claimed)
         if within is not None:
@@ -586,9 +586,13 @@ def _event_words(low: Fraction | None, high: Fraction | None) -> str:
     return f" at least {low}" if low is not None else f" at most {high}"
 
 
+_ROOM = Fraction(1, 10**10)
+"""So much above what is computed the loss is said to be at most: room for the errors of floats, by which a checker shows it at once."""
+
+
 def _bounds(loss: Loss) -> tuple[Epsilon, Epsilon]:
     low = epsilon(rational(_down(Fraction(loss.low))))
-    return low, INFINITE if loss.high == inf else epsilon(rational(_up(Fraction(loss.high))))
+    return low, INFINITE if loss.high == inf else epsilon(rational(_up(Fraction(loss.high) + _ROOM)))
 
 
 def _down(value: Fraction) -> Fraction:

@@ -110,14 +110,16 @@ def _shown_by(kind: _Kind, sums: ChainSums, bound: arb, factor: arb, wanted: set
         return {}
     shown: dict[int, int] = {}
     block: list[tuple[int, int, Laws]] = []
+    held = 0
     for node, outputs, laws in _laws(kind, sums, wanted):
         if not laws:
             shown[node] = 0  # nothing is compared
             continue
         block.append((node, outputs, laws))
-        if sum(len(each) for _, _, each in block) * outputs >= _CELLS:
+        held += len(laws)
+        if held * outputs >= _CELLS:
             shown |= _shown(block, counts, falls, most)
-            block = []
+            block, held = [], 0
     return shown | _shown(block, counts, falls, most)
 
 
@@ -202,14 +204,10 @@ def _shown(block: list[tuple[int, int, Laws]], counts: Counts | None, falls: Any
     usable = (noisy.min(axis=0) > _LEAST) & (masses > _LEAST)
     with np.errstate(divide="ignore", invalid="ignore"):
         noisy /= masses
-    shown: dict[int, int] = {}
-    at = 0
-    for node, outputs, several in block:
-        own = slice(at, at + len(several))
-        at += len(several)
-        if usable[own].all() and bool((noisy[:, own].max(axis=1) <= most * noisy[:, own].min(axis=1)).all()):
-            shown[node] = outputs
-    return shown
+    begins = np.cumsum([0, *(len(laws) for _, _, laws in block[:-1])])
+    greatest, least = (extreme.reduceat(noisy, begins, axis=1) for extreme in (np.maximum, np.minimum))
+    kept = np.logical_and.reduceat(usable, begins) & (greatest <= most * least).all(axis=0)
+    return {node: outputs for (node, outputs, _), keeps in zip(block, kept.tolist(), strict=True) if keeps}
 
 
 def _spread(laws: Floats, falls: Any) -> Floats:
