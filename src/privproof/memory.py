@@ -43,6 +43,17 @@ def entries_within(most: int, each: int) -> int:
     return most if limit is None else min(most, limit // each)
 
 
+def memory_words(number: int) -> str:
+    """An amount of memory for readers.
+
+    >>> memory_words(400), memory_words(1536), memory_words(5 * 2**20)
+    ('400 bytes', '1.5 KiB', '5 MiB')
+    """
+    unit = "MiB" if number >= _UNITS["M"] else "KiB"
+    shown = f"{number / _UNITS[unit[0]]:.1f}".removesuffix(".0")
+    return f"{shown} {unit}" if number >= _UNITS["K"] else f"{number} bytes"
+
+
 def amount_of_memory(text: str) -> int | None:
     """The bytes that a text names.
 
@@ -98,4 +109,4 @@ class Growth:
         taken = resident() - self.begun
         if limit is None or taken <= _ORDERLY * limit:
             return None
-        return f"out of memory: {taken >> 20} MiB are taken, and {limit >> 20} are the limit, which {MEMORY} changes"
+        return f"out of memory: {memory_words(taken)} are taken, and {memory_words(limit)} are the limit, which {MEMORY} changes"

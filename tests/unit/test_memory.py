@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -36,7 +37,9 @@ def test_a_search_that_takes_too_much_stops_with_what_is_known(monkeypatch):
     question = replace(above_threshold(), horizon=Horizon.up_to(40))
     verdict = tight_epsilon(question, monitor=Monitor(), engine="frontier")
     assert verdict.status == "unknown"
-    assert "out of memory: 56 MiB are taken, and 64 are the limit, which PRIVPROOF_MEMORY changes" in verdict.reason
+    assert re.match(
+        r"out of memory: 56\.\d MiB are taken, and 64 MiB are the limit, which PRIVPROOF_MEMORY", verdict.reason
+    )
 
 
 def test_what_was_there_before_does_not_count(monkeypatch):
@@ -53,7 +56,7 @@ def test_what_was_there_before_does_not_count(monkeypatch):
 def test_tensors_say_what_they_would_need(monkeypatch):
     monkeypatch.setenv(memory.MEMORY, "1M")
     monkeypatch.setattr(memory, "resident", lambda: 0)  # nothing is taken on the way
-    with pytest.raises(QuestionError, match=r"arrays of 3\^10 exact numbers take \d+ MiB, more than 1\b"):
+    with pytest.raises(QuestionError, match=r"arrays of 3\^10 exact numbers take [\d.]+ MiB, more than 1 MiB"):
         tight_epsilon(noisy_max_question(10, improved=True), engine="tensors")
 
 
@@ -69,11 +72,11 @@ def test_tables_are_compared_with_the_limit_before_they_are_made(monkeypatch):
     monkeypatch.setenv(memory.MEMORY, "400")
     assert memory.entries_within(100, 8) == 50
     chain = Chain.of({"a": {"a": "0.9", "b": "0.1"}, "b": {"a": "0.4", "b": "0.6"}})
-    with pytest.raises(QuestionError, match="50 entries x 2 states x 51 sums are 5100 numbers") as refused:
+    with pytest.raises(QuestionError, match=r"51 sums are 5100 numbers, 39\.8 KiB, more than 400 bytes") as refused:
         calibrate(chain, length=50, query=count("a"), epsilon=1, method="exact")
     assert "at most 50" in refused.value.hint
     verdict = tight_epsilon(counting, size=40, engine="draws")
     assert verdict.status == "unknown"
-    assert "marks of 0 MiB, more than 0" in verdict.reason
+    assert "more than 400 bytes" in verdict.reason
     monkeypatch.setenv(memory.MEMORY, "none")
     assert tight_epsilon(counting, size=40, engine="draws").status == "proved"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privproof.engines.draws.laws import Laws
 from privproof.engines.monitor import Monitor
 from privproof.exact import ONE, Rational
-from privproof.memory import entries_within
+from privproof.memory import entries_within, memory_words
 from privproof.models.draws import Draws, Pass
 
 _MOST_NODES = 1_000_000
@@ -139,7 +139,8 @@ class Product:
         states, memories = self.states, self.relation.memories
         needed, room = states * states * memories, entries_within(_MOST_CODES, 1)
         if needed > room:
-            raise TooLarge(f"{states} states on both sides, marks of {needed >> 20} MiB, more than {room >> 20}")
+            said = f"marks of {memory_words(needed)}, more than {memory_words(room)}"
+            raise TooLarge(f"{states} states on both sides, {said}")
         seen = np.zeros(needed, dtype=bool)
         seen[0] = True
         codes, parents, letters, levels = [np.array([0])], [np.array([-1])], [np.array([-1])], [np.array([0])]

@@ -29,7 +29,7 @@ from privproof.engines.registers.integrating import BITS
 from privproof.engines.registers.roles import Role, Roles, Shaped, Sum, counts_of
 from privproof.exact import Rational
 from privproof.exact.balls import precision, rational_bounds
-from privproof.memory import entries_within
+from privproof.memory import entries_within, memory_words
 
 _UNIT = 60
 """Probabilities are multiples of 2 to minus this: sums of them are within the whole numbers of 64 bits."""
@@ -166,10 +166,11 @@ class _InOrder:
             self.kinds.append(kind)
         self.firsts = firsts
         self.shape = tuple(self.kinds.count(k) + 1 for k in range(len(firsts)) for _ in range(self.letters - 1))
-        if prod(self.shape) ** 2 > entries_within(_MOST_ENTRIES, 8):  # bytes of a number
+        needed, room = 8 * prod(self.shape) ** 2, 8 * entries_within(_MOST_ENTRIES, 8)  # bytes of a number
+        if needed > room:
             raise Unsupported(
-                f"a table with {prod(self.shape) ** 2} entries would be needed: outcomes are neither settled in the order of the data, "
-                "nor does each single out one entry"
+                f"a table with {needed // 8} entries would be needed, {memory_words(needed)}, more than {memory_words(room)}: "
+                "outcomes are neither settled in the order of the data, nor does each single out one entry"
             )
         self.places = [list(self.states(k)) for k in range(self.size)]
         self._sums = [

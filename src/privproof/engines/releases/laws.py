@@ -22,7 +22,7 @@ from privproof.engines.releases.counts import MOST_OUTPUTS, Counts, packed
 from privproof.engines.releases.powers import UNIT
 from privproof.errors import QuestionError
 from privproof.exact import ZERO, Rational
-from privproof.memory import entries_within
+from privproof.memory import entries_within, memory_words
 from privproof.scenarios.chains import Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
@@ -102,7 +102,8 @@ def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Itera
     if length * size * width > room:
         raise QuestionError(
             "size",
-            f"{length} entries x {size} states x {width} sums are {length * size * width} numbers",
+            f"{length} entries x {size} states x {width} sums are {length * size * width} numbers, "
+            f"{memory_words(_BYTES * length * size * width)}, more than {memory_words(_BYTES * room)}",
             place="length",
             hint=f'at most {room}; method="quilt" takes any length',
         )

@@ -27,7 +27,7 @@ from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.vectors import quotient
 from privproof.exact import ZERO, Epsilon, Rational, decimal, fraction, rational, smallest_epsilon
 from privproof.exact.matrices import Matrix, Vector
-from privproof.memory import memory_limit
+from privproof.memory import memory_limit, memory_words
 from privproof.models import Letter, Transducer, Word
 from privproof.scenarios import Neighbours
 
@@ -65,7 +65,8 @@ def reason_against(compiled: Compiled) -> str | None:
         return "the two sides start differently"
     needed, most = _bytes(model), min(_MOST_BYTES, memory_limit() or _MOST_BYTES)
     if needed > most:
-        return f"arrays of {len(model.inputs)}^{len(model.steps)} exact numbers take {needed >> 20} MiB, more than {most >> 20}"
+        said = f"take {memory_words(needed)}, more than {memory_words(most)}"
+        return f"arrays of {len(model.inputs)}^{len(model.steps)} exact numbers {said}"
     if len(model.outputs) * len(model.inputs) ** len(model.steps) > _LARGEST:
         return f"{len(model.inputs)}^{len(model.steps)} inputs and {len(model.outputs)} outputs are more than {_LARGEST} together"
     return None

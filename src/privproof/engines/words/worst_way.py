@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,7 +29,7 @@ from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.words.engine import WordEngine, WordRequest
 from privproof.engines.words.findings import Finding, WorstWayProof
 from privproof.exact import INFINITE, ONE, ZERO, Budget, Rational, epsilon, smallest_epsilon
-from privproof.memory import entries_within
+from privproof.memory import entries_within, memory_words
 from privproof.models import Distribution, Horizon, Letter, Transducer, Word, WordProblem
 from privproof.scenarios import Pair, Question, ordered_pairs
 
@@ -89,34 +89,36 @@ class WorstWayEngine(WordEngine):
 
     def check(self, compiled: Compiled, budget: Budget, monitor: Monitor) -> Finding:
         """The bound and the best word, compared with the budget."""
-        finding = self._found(compiled, monitor)
+        finding, loose = self._found(compiled, monitor)
         if finding.proof is not None and finding.upper.compare(budget.epsilon) <= 0:
             return finding
         if finding.lower.compare(budget.epsilon) > 0:
             return replace(finding, proof=None, above=finding.proof)
-        return replace(finding, proof=None, upper=INFINITE, stopped=finding.stopped or _LOOSE)
+        return replace(finding, proof=None, upper=INFINITE, stopped=finding.stopped or loose)
 
     def tight(self, compiled: Compiled, delta: Rational, monitor: Monitor, *, pointwise: bool) -> Finding:
         """The bound, if a word attains it."""
-        finding = self._found(compiled, monitor)
+        finding, loose = self._found(compiled, monitor)
         if finding.proof is None or finding.lower == finding.upper:
             return finding
-        return replace(finding, proof=None, upper=INFINITE, stopped=_LOOSE)
+        return replace(finding, proof=None, upper=INFINITE, stopped=loose)
 
-    def _found(self, compiled: Compiled, monitor: Monitor) -> Finding:
+    def _found(self, compiled: Compiled, monitor: Monitor) -> tuple[Finding, str]:
+        """The bound and the best word, and why the bound may be loose."""
         lower, word = epsilon(0), None
         try:
             bound = largest_product(compiled.question, monitor)
             if bound is None:
-                return Finding(lower, stopped="a move is possible on one side only")
+                return Finding(lower, stopped="a move is possible on one side only"), _LOOSE
             upper = smallest_epsilon(bound, 1)
             monitor.listen(Progress("worst way", upper=str(upper)))
-            for word in _Words(compiled, monitor).improving(bound):
+            words = _Words(compiled, monitor)
+            for word in words.improving(bound):
                 lower = smallest_epsilon(word.left, word.right)
                 monitor.listen(Progress("worst way", established=lower))
         except Stopped:
-            return Finding(lower, word=word, stopped=monitor.stopped() or "stopped")
-        return Finding(lower, upper, word=word, proof=WorstWayProof())
+            return Finding(lower, word=word, stopped=monitor.stopped() or "stopped"), _LOOSE
+        return Finding(lower, upper, word=word, proof=WorstWayProof()), words.short or _LOOSE
 
 
 _LOOSE = "the bound state by state is not attained by the words tried"
@@ -206,6 +208,7 @@ class _Words:
         self.kind = relation.kind
         self.near = [(self.number[v], self.number[w]) for v, w in near_inputs(relation, model)]
         self.values = dict(enumerate(model.inputs))
+        self.short = ""  # what there is no room for
 
     def improving(self, bound: Rational) -> Iterator[Word]:
         """Words, each with a larger ratio than those before; the last one may attain the bound."""
@@ -245,12 +248,19 @@ class _Words:
         current = sorted(pair.left)
         self.initial = np.array([float(pair.left[state]) for state in current])
         self.steps: list[NDArray[np.float64]] = []
-        entries = 0
+        reached = [current]
         for table in self.tables:
-            onward = sorted({target for state in current for row in table[state].values() for _, target in row})
-            entries += len(current) * len(onward) * len(self.number)
-            if entries > entries_within(_MOST_ENTRIES, 8):  # bytes of a float
-                return False
+            reached.append(sorted({t for state in reached[-1] for row in table[state].values() for _, t in row}))
+        needed = (
+            8 * len(self.number) * sum(len(here) * len(there) for here, there in pairwise(reached))
+        )  # bytes of floats
+        room = 8 * entries_within(_MOST_ENTRIES, 8)
+        if needed > room:
+            self.short = (
+                f"no word was tried: matrices of {memory_words(needed)} would be needed, more than {memory_words(room)}"
+            )
+            return False
+        for table, onward in zip(self.tables, reached[1:], strict=True):
             column = {state: j for j, state in enumerate(onward)}
             dense = np.zeros((len(self.number), len(current), len(onward)))
             for i, state in enumerate(current):
