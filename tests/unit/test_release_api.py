@@ -515,6 +515,28 @@ def test_a_band_is_fitted_with_a_confidence() -> None:
             Band.fit([series], confidence=wrong)
 
 
+def test_what_is_read_off_a_histogram() -> None:
+    made = calibrate(
+        Chain.of({x: dict.fromkeys("abc", "1/3") for x in "abc"}), query=histogram("abc"), epsilon=1, length=10
+    )
+    shown = release.Released({"a": Fraction(3), "b": Fraction(-1), "c": Fraction(8)}, made)
+    assert (shown.largest(), shown.largest(3)) == (("c",), ("c", "a", "b"))
+    assert [shown.quantile(share) for share in ("1/10", "3/10", "31/100", "1/2", "99/100")] == ["a", "a", "c", "c", "c"]
+    low = release.Released({"a": Fraction(1), "b": Fraction(1), "c": Fraction(1)}, made)
+    assert (low.largest(2), low.quantile()) == (("a", "b"), "c")
+    shares = calibrate(WALK, query=histogram(["rest", "walk"], relative=True), epsilon=1, length=10)
+    told = release.Released({"rest": Fraction(1, 4), "walk": Fraction(1)}, shares)
+    assert (told.quantile("1/4"), told.quantile()) == ("rest", "walk")
+    for wrong in (0, 4, True, "1"):
+        with pytest.raises(QuestionError):
+            shown.largest(wrong)  # type: ignore[arg-type]
+    for share in (0, 1, "-1/2"):
+        with pytest.raises(QuestionError):
+            shown.quantile(share)
+    with pytest.raises(QuestionError):
+        release.release(calibrate(WALK, query=WALKS, epsilon=1, length=3), ["rest"] * 3).quantile()
+
+
 def test_histograms_are_bounded_by_quilts_where_the_start_may_be_any() -> None:
     query, anywhere = histogram(["rest", "walk"]), MILD.starting("any")
     found = verify(anywhere, query=query, noise=Laplace.of(10), length=20)

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
+from itertools import accumulate
 from typing import Any
 
 from privproof.drawing.showing import Shown
 from privproof.errors import QuestionError, ScenarioError
-from privproof.exact import Rational, fraction, rational
+from privproof.exact import Number, Rational, fraction, rational
 from privproof.language.randomness import Seed, release_source
 from privproof.models.distributions import known_name
 from privproof.release.calibrating import BY_LAWS, Calibrated
@@ -43,6 +44,43 @@ class Released(Shown):
         if len(self.values) != 1:
             raise QuestionError("query", f"{len(self.values)} numbers were released", place="value", hint=".values")
         return next(iter(self.values.values()))
+
+    def largest(self, number: int = 1) -> tuple[str, ...]:
+        """The bins with the largest noisy counts, the first one being the mode; what is read off a release costs nothing more.
+
+        Ties are broken by the order of the bins.
+
+        Raises:
+            QuestionError: there are not so many bins.
+        """
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(self.values):
+            raise QuestionError(
+                "query", f"{number!r} of {len(self.values)} bins", place="largest", hint=f"1 to {len(self.values)}"
+            )
+        return tuple(sorted(self.values, key=lambda name: -self.values[name])[:number])
+
+    def quantile(self, share: Number = "1/2") -> str:
+        """The first bin up to which the noisy counts have this share of all entries: 1/2 for the median; costs nothing more.
+
+        The bins stand in their order; the number of entries is public.
+
+        Raises:
+            QuestionError: a single number was released, or the share is not between 0 and 1.
+        """
+        wanted = fraction(rational(share))
+        if len(self.values) < 2 or not 0 < wanted < 1:
+            raise QuestionError(
+                "query",
+                f"the quantile {wanted} of {len(self.values)} bins",
+                place="quantile",
+                hint='"1/2", of a histogram',
+            )
+        question = self.made.question
+        needed = wanted * (1 if question.query.divided else question.entries)
+        sums = accumulate(self.values.values())
+        return next(
+            (name for name, total in zip(self.values, sums, strict=True) if total >= needed), [*self.values][-1]
+        )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The values as a stream of Arrow, which frames are made of: their names, as floats, and exactly as texts."""
