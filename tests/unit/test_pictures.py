@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from fractions import Fraction
 from math import e
@@ -245,3 +246,31 @@ def test_states_where_a_formula_fails_have_a_red_border():
     assert drawn in str(satisfaction_page(found, certificate=None))
     (kept,) = pictures(model_check(process, "D[ln(3), 0](X yes)"))
     assert "the formula fails" not in kept
+
+
+def test_labels_keep_away_from_the_arrows_of_others():
+    """Two states with three arrows each to the same three: no label lies on an arrow that is not its own."""
+    rows = {s: {f"t{i}": Fraction(i + 1 + k, 6 + 3 * k) for i in range(3)} for k, s in enumerate(("a", "b"))}
+    chain = DecisionProcess.of(states=["a", "b", "t0", "t1", "t2"], transitions=rows, self_loops=True)
+    (drawn,) = pictures(model_check(chain, "P=? [ F t1 ]", states=["a", "b"]))
+    labels = re.findall(r'<text x="([\d.-]+)" y="([\d.-]+)"[^>]*>(\d/\d+)</text>', drawn)
+    curves = [[float(n) for n in re.findall(r"-?[\d.]+", d)] for d in re.findall(r'<path d="(M[^"]*C[^"]*)"', drawn)]
+    curves = [curve for curve in curves if len(curve) == 8 and curve[0] != curve[6]]
+    assert len(labels) == 6
+    for x, y, text in labels:
+        left, right = float(x) - 3 * len(text), float(x) + 3 * len(text)
+        on = [
+            curve
+            for curve in curves
+            if any(left < px < right and float(y) - 9 < py < float(y) + 2 for px, py in map(_on(curve), range(41)))
+        ]
+        assert len(on) <= 1
+
+
+def _on(curve):
+    def point(step):
+        t = step / 40
+        weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+        return tuple(sum(w * curve[2 * k + axis] for k, w in enumerate(weights)) for axis in (0, 1))
+
+    return point

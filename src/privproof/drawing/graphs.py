@@ -8,7 +8,7 @@ neither a box nor another label; where there is no such place, everything moves 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt
 
@@ -20,6 +20,7 @@ MOST_STATES = 60
 _TALLEST_COLUMN = 12
 """A column of more states is broken into several side by side."""
 _MOST_CAREFUL = 400  # beyond so many arrows no choice of places makes the drawing clear
+_MOST_TOLD_APART = 60  # beyond so many arrows labels cannot all keep away from the others' arrows
 _LINE, _LABEL, _PADDING = 15.0, 13.0, 10.0
 """In pixels: the height of a line of text in a box and on an arrow, and the space around the text in a box."""
 _WIDEST = 270.0
@@ -96,6 +97,9 @@ class _Rectangle:
             and self.y < other.y + other.height
             and other.y < self.y + self.height
         )
+
+    def holds(self, points: Sequence[Point]) -> bool:
+        return any(self.x < x < self.x + self.width and self.y < y < self.y + self.height for x, y in points)
 
 
 def graph_drawing(whole: Picture) -> str:
@@ -317,6 +321,8 @@ def _routed(drawn: Picture, places: dict[int, _Rectangle]) -> _Routed:
         for arrow in drawn.arrows
     )
     taken, spots, covered = list(places.values()), {}, 0
+    passed = [[_point(curve, t / 40) for t in range(41)] for curve in curves] if careful else []
+    others = list(enumerate(passed)) if len(curves) <= _MOST_TOLD_APART else []
     loops_first = sorted(range(len(curves)), key=lambda i: drawn.arrows[i].source != drawn.arrows[i].target)
     for i in loops_first:
         options = _label_places(drawn.arrows[i], curves[i])
@@ -324,14 +330,17 @@ def _routed(drawn: Picture, places: dict[int, _Rectangle]) -> _Routed:
             spots[i] = next(options)
             continue
         best: _Rectangle | None = None
-        least: tuple[int, bool] | None = None
-        points = [_Rectangle(*_point(curves[i], t / 40), 0.1, 0.1) for t in range(41)]
+        least: tuple[int, int, bool] | None = None
         for spot in options:
             hidden = sum(spot.meets(other) for other in taken)
-            crossed = any(spot.meets(point) for point in points)
-            if least is None or (hidden, crossed) < least:
-                best, least = spot, (hidden, crossed)
-            if least == (0, False):
+            if least is not None and hidden > least[0]:
+                continue
+            # a label on another arrow would be taken for that one's
+            strange = sum(spot.holds(points) for j, points in others if j != i)
+            found = (hidden, strange, spot.holds(passed[i]))
+            if least is None or found < least:
+                best, least = spot, found
+            if least == (0, 0, False):
                 break
         assert best is not None
         assert least is not None

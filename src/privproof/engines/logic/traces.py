@@ -7,7 +7,6 @@ settle it.
 from __future__ import annotations
 
 import random
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -69,27 +68,35 @@ class Follower:
 
 
 def shortest_trace(process: DecisionProcess, truths: Sequence[Bools], path: Path, start: int) -> Trace | None:
-    """A shortest run of a chain that satisfies a path formula; where none does so after finitely many steps, one that violates it."""
+    """A shortest run of a chain that satisfies a path formula; where none does so after finitely many steps, one that violates it.
+
+    Of several that are equally short it is the likeliest.
+    """
     follower = Follower(truths, path)
     begin = (start, follower.after(path, start))
     before: dict[tuple[int, Path], tuple[int, Path] | None] = {begin: None}
-    waiting = deque([begin])
+    level: dict[tuple[int, Path], Rational] = {begin: ONE}
     violated: tuple[int, Path] | None = None
-    while waiting:
-        node = waiting.popleft()
-        state, asked = node
-        if asked == TRUE:
-            return _back(process, before, node)
-        if asked == FALSE:
-            violated = violated or node
-            continue
-        if len(before) > _MOST_NODES:
-            return None
-        for target, _ in process.entries(int(process.choices[state])):
-            following = (target, follower.after(asked, target))
-            if following not in before:
-                before[following] = node
-                waiting.append(following)
+    while level:
+        likeliest = sorted(level, key=lambda node: -level[node])
+        for node in likeliest:
+            if node[1] == TRUE:
+                return _back(process, before, node)
+        violated = violated or next((node for node in likeliest if node[1] == FALSE), None)
+        onward: dict[tuple[int, Path], Rational] = {}
+        for node in likeliest:
+            state, asked = node
+            if asked == FALSE:
+                continue
+            if len(before) > _MOST_NODES:
+                return None
+            for target, number in process.entries(int(process.choices[state])):
+                following = (target, follower.after(asked, target))
+                likely = level[node] * bounds(number)[0]
+                if following not in before or likely > onward.get(following, likely):
+                    before[following] = node
+                    onward[following] = likely
+        level = onward
     return None if violated is None else _back(process, before, violated)
 
 
