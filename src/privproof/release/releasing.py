@@ -67,7 +67,7 @@ class Released(Shown):
         Raises:
             QuestionError: a single number was released, or the share is not between 0 and 1.
         """
-        wanted = fraction(rational(share))
+        wanted = fraction(share)
         if len(self.values) < 2 or not 0 < wanted < 1:
             raise QuestionError(
                 "query",
