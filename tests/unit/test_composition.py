@@ -204,6 +204,7 @@ def test_one_use_on_a_sample_is_on_its_own_curve(rate, epsilon):
     p, c = float(Fraction(rate)), math.exp(Fraction(epsilon))
     known = p * _normal_delta(1, math.log((c - 1 + p) / p))
     assert float(found.lower) <= known * (1 + 1e-9)
+    assert any("which other records" in note for note in found.refutation.notes)
     assert known * (1 - 1e-9) <= float(found.upper) <= float(found.lower) * (1 + 1e-8)
 
 

@@ -68,6 +68,10 @@ _ENDING = "all runs are taken to end with probability 1, which is not proved"
 """What a composition of proofs relies on: that the laws of what is shown are whole, so that their curve can be turned round."""
 
 
+_REST = "from below, an observer is taken to know which other records are in the sample"
+"""What a refutation for Poisson samples relies on, unless there are no others."""
+
+
 class CompositionEngine:
     """Bounds the delta of several uses."""
 
@@ -417,7 +421,14 @@ class _Composing:
                 "engine": ENGINE,
                 "compiled": tuple(known.compiled for known in self.known),
                 "details": details,
-                "notes": (_ENDING,) if any("certificates" in known.evidence for known in self.known) else (),
+                "notes": (
+                    *((_ENDING,) if any("certificates" in known.evidence for known in self.known) else ()),
+                    *(
+                        (_REST,)
+                        if any(use.sampling and use.sampling.kind == "poisson" for use in self.question.uses)
+                        else ()
+                    ),
+                ),
                 **more,
             }
         )
