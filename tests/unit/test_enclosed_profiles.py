@@ -25,10 +25,12 @@ from privproof import (
     smallest_delta,
 )
 from privproof.engines.composition.losses import Losses
+from privproof.errors import LanguageError
 from privproof.evidence.checker import Accepted
 from privproof.exact import epsilon, rational
 from privproof.exact.balls import precision
 from privproof.profiles import Curve, composed_loss_distribution, privacy_loss_distribution
+from privproof.profiles import privacy_profile as finite_profile
 
 
 @mechanism
@@ -187,3 +189,9 @@ def test_a_pair_that_is_worst_somewhere_bounds_from_below():
     assert isinstance(profile, Curve)
     loss = privacy_loss_distribution(profile, interval="1e-3", pessimistic=False)
     assert loss.get_delta_for_epsilon(0.5) <= float(profile.bounds("1/2")[1]) + 1e-12
+
+
+def test_the_profile_of_a_finite_model_says_where_that_of_other_noise_is():
+    with pytest.raises(LanguageError, match="no finite model") as refused:
+        finite_profile(count)
+    assert "privproof.privacy_profile" in refused.value.hint

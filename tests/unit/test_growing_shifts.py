@@ -24,6 +24,7 @@ from privproof import (
     real,
     real_queries,
     smallest_delta,
+    tight_mu,
     tight_rho,
 )
 from privproof.compiling.relational import relational
@@ -220,6 +221,11 @@ def test_a_rho_that_grows_too_slowly_is_refuted():
     verdict = check(every_answer, rho="size/33")
     assert verdict.status == "refuted"
     assert verdict.lower.compare(verdict.question.budgets[0].value) > 0
+
+
+def test_what_grows_is_told_where_a_number_is_asked_for():
+    assert 'claim rho="size/32"' in tight_rho(every_answer, time_limit=patience(30)).reason
+    assert "rho size/32 follows, which grows; no mu does" in tight_mu(every_answer, time_limit=patience(30)).reason
 
 
 @pytest.mark.slow

@@ -190,6 +190,9 @@ def test_what_cannot_be_claimed():
         check(one_number, rho=1, mu=1)
     with pytest.raises(BudgetError, match="rho=-1 is below zero"):
         check(one_number, rho="-1")
+    with pytest.raises(BudgetError, match="mu=size/4 depends on size, and a mu is a number") as grows:
+        check(one_number, mu="size/4")
+    assert 'rho="size/32"' in grows.value.hint
     with pytest.raises(BudgetError, match="outside"):
         check(one_number, renyi={"1/2": 1})
     with pytest.raises(LanguageError, match="at once"):

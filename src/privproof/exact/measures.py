@@ -142,7 +142,10 @@ def measured_budgets(
 def _budget(measure: Measure, value: EpsilonLike) -> MeasuredBudget:
     """A number, or for rho and Rényi divergences an expression in names."""
     names = set(re.findall(r"[^\W0-9]\w*", value)) - {"ln", "inf", "e", "E"} if isinstance(value, str) else set()
-    if not names or measure.kind == "mu":
+    if names and measure.kind == "mu":
+        said = f"mu={value} depends on {', '.join(sorted(names))}, and a mu is a number"
+        raise BudgetError("budget", said, hint='mu="1/2"; what grows is claimed as rho="size/32"')
+    if not names:
         return MeasuredBudget(measure, _value(measure, value))
     expression = read_affine(str(value), sorted(names))
     if expression.ratio is not None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from privproof.compiling import mechanism_question
 from privproof.drawing.showing import Shown
-from privproof.errors import QuestionError, ScenarioError
+from privproof.errors import LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Epsilon, EpsilonLike, Number, Rational, decimal, epsilon, log, rational, show
 from privproof.language import Mechanism
 from privproof.models import Horizon, Transducer
@@ -216,7 +216,12 @@ def privacy_profile(
     """
     question = subject
     if isinstance(question, Mechanism):
-        question = mechanism_question(question, size=size, horizon=horizon)
+        try:
+            question = mechanism_question(question, size=size, horizon=horizon)
+        except LanguageError as problem:
+            if problem.code in ("continuous", "irrational"):
+                problem.hint = "privproof.privacy_profile encloses the profile of such noise"
+            raise
     words = question.scenario.words
     if words.only is not None or words.without or any(pair.only for pair in question.scenario.pairs):
         raise ScenarioError(

@@ -29,7 +29,7 @@ from privproof.evidence.answers import Answer
 from privproof.evidence.questions import Given
 from privproof.evidence.verdicts import MeasureDetails, ProgramDetails, Proved, Unknown, Verdict
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, fraction
-from privproof.exact.measures import MeasuredBudget
+from privproof.exact.measures import RHO, MeasuredBudget
 from privproof.language.laws import GAUSSIAN
 from privproof.language.syntax import Sample
 from privproof.language.taint import samples
@@ -125,13 +125,22 @@ class DivergencesEngine:
                 reason = verdict.reason if isinstance(verdict, Unknown) else reason
                 continue
             growing = [growth_of_shifts(each.measure, *costs) for each in question.budgets]
-            if question.claims and (costs[1].terms or any(each.growing is not None for each in question.budgets)):
+            mu = question.measure.kind == "mu"
+            if (
+                not mu
+                and question.claims
+                and (costs[1].terms or any(each.growing is not None for each in question.budgets))
+            ):
                 if all(map(partial(covers, least=_least(question.of)), question.budgets, growing)):
                     return self._settled(question, verdict, [INFINITE])
                 reason = f"shifts were found from which only {question.measure} {growing[0]} follows"
                 continue
             if costs[1].terms:
-                reason = f"shifts were found from which {question.measure} {growing[0]} follows, which grows"
+                reason = (
+                    f"shifts were found from which {RHO if mu else question.measure} {growing[0]} follows, which grows"
+                )
+                more = {"mu": "; no mu does", "rho": f'; check proves a claim rho="{growing[0]}"'}
+                reason += more.get(question.measure.kind, "")
             values = [least_of_shifts(each.measure, *costs) for each in question.budgets]
             if best is None or values[0].compare(best[1][0]) < 0:
                 best = verdict, values
