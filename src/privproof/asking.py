@@ -540,7 +540,7 @@ def _proved_of_every_length(request: Request, watch: Monitor) -> Proved | None:
     """A proof for lists of every length of a claim about one size, where running the function does not decide it."""
     question, budget = request.question, request.budget
     of = question.below_measure
-    if request.tight or request.word is not None or (of is None and (budget is None or not 0 < budget.delta < 1)):
+    if request.tight or request.word is not None or (of is None and (budget is None or budget.delta >= 1)):
         return None
     wider = of_every_length(question if of is None else of)
     if wider is None:

@@ -122,6 +122,7 @@ class Explorer:
             except RecursionError:
                 raise _too_deep(step.place) from None
         self.laws: dict[tuple[Any, ...], list[tuple[Any, Rational]]] = {}
+        self.followed: dict[Any, list[tuple[Rational, Node | Rest]]] = {}
 
     def state(self, at: int, store: Store) -> State:
         """The state at an instruction: what is needed, tails numbered in the order in which they occur."""
@@ -275,7 +276,16 @@ class Explorer:
         return self.laws[found]
 
     def _onward(self, state: State, written: tuple[Any, ...]) -> list[tuple[Rational, Node | Rest]]:
-        """What follows a state: the run goes on until it is random, writes, or rests."""
+        """What follows a state: the run goes on until it is random, writes, or rests.  Different answers often lead to the same state."""
+        name = _name((state, written))
+        found = self.followed.get(name)
+        if found is None:
+            if len(self.followed) >= _MOST_NODES:
+                self.followed.clear()
+            found = self.followed[name] = self._follow(state, written)
+        return found
+
+    def _follow(self, state: State, written: tuple[Any, ...]) -> list[tuple[Rational, Node | Rest]]:
         store = state.store(self.flow)
         at = state.at
         code, steps = self.flow.code, self.steps
@@ -349,6 +359,10 @@ class Explorer:
         if len(first) == 1 and isinstance(rest := first[0][1], Rest):  # nothing is random
             pause()
             return {rest: ONE}
+        ended = self._end_of_draw(first)
+        if ended is not None:
+            pause()
+            return ended
         start: Node = (state, ())
         edges: dict[Any, list[tuple[Rational, Any]]] = {}
         nodes: dict[Any, Node] = {_name(start): start}
@@ -393,6 +407,17 @@ class Explorer:
                 hint="make the loop end",
             )
         return result
+
+    def _end_of_draw(self, first: list[tuple[Rational, Node | Rest]]) -> dict[Rest, Rational] | None:
+        """The distribution after a draw where nothing else is random; None where something is."""
+        result: dict[Rest, Rational] = {}
+        for probability, node in sorted(first, key=lambda each: not isinstance(each[1], Rest)):
+            ends = [(ONE, node)] if isinstance(node, Rest) else self._onward(*node)
+            if len(ends) != 1 or not isinstance(rest := ends[0][1], Rest):
+                return None
+            if probability != 0:
+                result[rest] = result.get(rest, ZERO) + probability
+        return result if sum(result.values(), ZERO) == 1 else None
 
     def growing(self, state: State) -> str:
         """The variables of a state with their values, in words."""

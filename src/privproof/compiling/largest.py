@@ -2,8 +2,9 @@
 
 ``noisy.index(max(noisy))`` is the first place of a largest value: the place at which a loop stops that goes on only where a value is
 larger than all before.  So where every turn of a loop over an input puts one value into a list, and afterwards the list is only read in
-``xs.index(max(xs))``, ``np.argmax(xs)`` and ``max(xs)``, or the same with ``min``, the list is not needed.  Ties go to the first, as in
-Python, and nothing is assumed about them.  An empty list has no largest value: there the function fails, whatever the noise.
+``xs.index(max(xs))``, ``np.argmax(xs)`` and ``max(xs)``, or the same with ``min``, the list is not needed.  The same holds where values are
+put into it one after the other, without a loop.  Ties go to the first, as in Python, and nothing is assumed about them.  An empty list
+has no largest value: there the function fails, whatever the noise.
 """
 
 from __future__ import annotations
@@ -36,40 +37,70 @@ _EXTREMES = {"argmax": "max", "argmin": "min"}
 def largest_kept(body: Block) -> tuple[Block, int]:
     """The body without a list of which only the largest value is read, and the least length of lists on which it does not fail."""
     found = _kept(body)
-    return (body, 0) if found is None else (_rewritten(body, found), 1)
+    if found is not None:
+        return _rewritten(body, found), 1
+    listed = _listed(body)
+    return (body, 0) if listed is None else (_followed(body, listed), 0)
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """A list that is filled in one loop, and whose largest (or smallest) value is read after it.
+    """A list that is filled, and whose largest (or smallest) value is read after that.
 
     Attributes:
         names: the variables that stand for it.
         begin: where it begins.
-        loop: the loop.
-        added: what puts a value into it.
-        counter: the counter of the loop.
+        added: what puts values into it.
         extreme: ``max`` or ``min``.
     """
 
     names: frozenset[str]
     begin: Assign
-    loop: While
-    added: Append
-    counter: str
+    added: tuple[Append, ...]
     extreme: str
 
+    def read(self, expression: Expression) -> Expression | None:
+        """The largest value, or its place, where an expression says so."""
+        name = self.added[0].name
+        match expression:
+            case Operation("index" | "argmax" | "argmin", (Variable(one), *_), at) if one in self.names:
+                return Variable(f"{name}.place", at)
+            case Operation("max" | "min", (Variable(one),), at) if one in self.names:
+                return Variable(f"{name}.best", at)
+        return None
 
-def _kept(body: Block) -> _Kept | None:
+
+@dataclass(frozen=True)
+class _InLoop:
+    """A list that is filled in one loop over all elements of an input, and the counter of the loop."""
+
+    kept: _Kept
+    loop: While
+    counter: str
+
+
+def _kept(body: Block) -> _InLoop | None:
     for number, loop in enumerate(body):
         counter = _counter(loop)
         if counter is None or not isinstance(loop, While) or not _from_zero(body, number, counter):
             continue
         for added in loop.body:
             if isinstance(added, Append) and not _leaves_before(loop.body, added):
-                found = _only_extreme(body, number, loop, added, counter)
+                found = _only_extreme(body, number, (added,))
                 if found is not None:
-                    return found
+                    return _InLoop(found, loop, counter)
+    return None
+
+
+def _listed(body: Block) -> _Kept | None:
+    """A list into which values are put one after the other."""
+    for name in dict.fromkeys(s.name for s in body if isinstance(s, Append)):
+        added = tuple(s for s in body if isinstance(s, Append) and s.name == name)
+        last = max(number for number, s in enumerate(body) if s is added[-1])
+        if not any(isinstance(s, Break | Continue | Return) for s in statements(body[:last])):
+            found = _only_extreme(body, last, added)
+            if found is not None:
+                return found
     return None
 
 
@@ -100,18 +131,19 @@ def _leaves_before(block: Block, added: Append) -> bool:
     return cut or any(isinstance(s, Break | Return) for s in statements(block))
 
 
-def _only_extreme(body: Block, number: int, loop: While, added: Append, counter: str) -> _Kept | None:
-    names = {added.name}
+def _only_extreme(body: Block, number: int, added: tuple[Append, ...]) -> _Kept | None:
+    own = added[0].name
+    names = {own}
     for statement in body[number + 1 :]:
         match statement:
             case Assign(name, Variable(other)) if other in names:
                 names.add(name)
-    begins = [s for s in body[:number] if isinstance(s, Assign) and s.name == added.name]
+    begins = [s for s in body[:number] if isinstance(s, Assign) and s.name == own]
     aliases = [s for s in body[number + 1 :] if isinstance(s, Assign) and s.name in names]
     changing = [s for s in statements(body) if writes(s) in names]
     if len(begins) != 1 or begins[0].value != Operation("list of", (), begins[0].value.place):
         return None
-    if len(changing) != 2 + len(aliases) or len({s.name for s in aliases}) != len(aliases):
+    if len(changing) != 1 + len(added) + len(aliases) or len({s.name for s in aliases}) != len(aliases):
         return None
     extremes: set[str] = set()
 
@@ -139,37 +171,52 @@ def _only_extreme(body: Block, number: int, loop: While, added: Append, counter:
             return None
     if len(extremes) != 1:
         return None
-    return _Kept(frozenset(names), begins[0], loop, added, counter, extremes.pop())
+    return _Kept(frozenset(names), begins[0], added, extremes.pop())
 
 
-def _rewritten(body: Block, kept: _Kept) -> Block:
-    name = kept.added.name
+def _followed(body: Block, kept: _Kept) -> Block:
+    """The body with the largest value and its place followed from one value to the next."""
+    name = kept.added[0].name
+    best, place, new = (f"{name}.{what}" for what in ("best", "place", "new"))
+    result: list[Statement] = []
+    for statement in body:
+        at = statement.place
+        if any(statement is each for each in kept.added):
+            assert isinstance(statement, Append)
+            number = next(k for k, each in enumerate(kept.added) if statement is each)
+            here = Assign(place, Constant(number, at), at)
+            if number == 0:
+                result += [Assign(best, statement.value, at), here]
+                continue
+            better = Operation(_BETTER[kept.extreme], (Variable(new, at), Variable(best, at)), at)
+            result.append(Assign(new, statement.value, at))
+            result.append(If(better, (Assign(best, Variable(new, at), at), here), (), at))
+        elif not (isinstance(statement, Assign) and statement.name in kept.names):
+            result += mapped((statement,), kept.read)
+    return tuple(result)
+
+
+def _rewritten(body: Block, found: _InLoop) -> Block:
+    kept, [added] = found.kept, found.kept.added
+    name = added.name
     best, place, here, new = (f"{name}.{what}" for what in ("best", "place", "here", "new"))
 
     def chosen(at: Place) -> tuple[Statement, ...]:
         none = Operation("is", (Variable(best, at), Constant(None, at)), at)
         better = Operation(_BETTER[kept.extreme], (Variable(new, at), Variable(best, at)), at)
         then = (Assign(best, Variable(new, at), at), Assign(place, Variable(here, at), at))
-        return Assign(new, kept.added.value, at), If(Operation("or", (none, better), at), then, (), at)
-
-    def read(expression: Expression) -> Expression | None:
-        match expression:
-            case Operation("index" | "argmax" | "argmin", (Variable(one), *_), at) if one in kept.names:
-                return Variable(place, at)
-            case Operation("max" | "min", (Variable(one),), at) if one in kept.names:
-                return Variable(best, at)
-        return None
+        return Assign(new, added.value, at), If(Operation("or", (none, better), at), then, (), at)
 
     result: list[Statement] = []
     for statement in body:
         if statement is kept.begin:
             at = statement.place
             result += [Assign(best, Constant(None, at), at), Assign(place, Constant(0, at), at)]
-        elif statement is kept.loop:
-            inside: list[Statement] = [Assign(here, Variable(kept.counter, statement.place), statement.place)]
-            for inner in kept.loop.body:
-                inside += chosen(inner.place) if inner is kept.added else (inner,)
-            result.append(While(kept.loop.test, tuple(inside), statement.place))
+        elif statement is found.loop:
+            inside: list[Statement] = [Assign(here, Variable(found.counter, statement.place), statement.place)]
+            for inner in found.loop.body:
+                inside += chosen(inner.place) if inner is added else (inner,)
+            result.append(While(found.loop.test, tuple(inside), statement.place))
         elif not (isinstance(statement, Assign) and statement.name in kept.names):
-            result += mapped((statement,), read)
+            result += mapped((statement,), kept.read)
     return tuple(result)

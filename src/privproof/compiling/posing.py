@@ -320,15 +320,18 @@ def run_instead(question: AnyQuestion, reason: str) -> RunsQuestion | None:
 
 
 def of_every_length(question: AnyQuestion) -> AnyQuestion | None:
-    """The question about lists of every length, where a function with Gaussian noise was to be run at a size; None where there is none.
+    """The question about lists of every length, where alignments are about a function that was to be run at a size; None elsewhere.
+
+    It draws Gaussian noise, and a delta is claimed, or geometric noise without bounds.
 
     What is proved of every length holds at the size; what is refuted need not.
     """
     subject, sizes = (getattr(question, name, None) for name in ("mechanism", "sizes"))
     if question.family != "runs" or not sizes or not isinstance(subject, Mechanism) or subject.proposed is not None:
         return None
+    pure = question.budget is not None and question.budget.delta == 0
     try:
-        if not is_gaussian(subject) or not is_settled(subject, None):
+        if not (is_settled(subject, None) if is_gaussian(subject) and not pure else is_aligned(subject)):
             return None
         return program_question(subject).under(question.budget)
     except LanguageError:
