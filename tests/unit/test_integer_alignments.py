@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import copy
+import random
 import warnings
+from fractions import Fraction
+from itertools import product
+from math import log
 
 import pytest
+from tests.amounts import patience, selected
 from tests.certificates import recheck
 
 from privproof import (
@@ -120,8 +125,23 @@ def moved_by_a_real(x: real()):
     return x + geometric(0, alpha="1/2")
 
 
+@mechanism
+def noisy_max_with_priorities(q: queries()):
+    """Ties go to the largest of numbers that are drawn for that alone: one of them at random."""
+    best, winner, first = 0, 0, 0
+    for i, value in enumerate(q):
+        noisy = geometric(value, alpha="1/2")
+        priority = laplace(0, scale=1)
+        if i == 0 or noisy > best or (noisy == best and priority > first):
+            best, winner, first = noisy, i, priority
+    return winner
+
+
 PROVED = [
     (noisy_max, "2*ln(2)", None),
+    (noisy_max_with_priorities, "2*ln(2)", None),
+    (noisy_max_with_priorities, "ln(2)", "monotone"),
+    (noisy_max_with_priorities, "ln(2)", "one"),
     (noisy_max_of_the_last, "2*ln(2)", None),
     (noisy_max, "ln(2)", "monotone"),
     (noisy_max_of_the_last, "ln(2)", "monotone"),
@@ -148,7 +168,13 @@ def test_what_is_private_is_proved_for_every_length_from_the_text(subject, epsil
     assert not outcome.details["source"]["taken"]
 
 
-LESS = [(noisy_max, "1.38", None), (noisy_max, "0.69", "monotone"), (above, "2.07", None), (single, "0.69", None)]
+LESS = [
+    (noisy_max_with_priorities, "1.38", None),
+    (noisy_max, "1.38", None),
+    (noisy_max, "0.69", "monotone"),
+    (above, "2.07", None),
+    (single, "0.69", None),
+]
 
 
 @pytest.mark.parametrize(("subject", "epsilon", "relation"), LESS, ids=lambda part: getattr(part, "name", part))
@@ -447,6 +473,135 @@ def sparse_vector(q: queries(), t: public(integer())):
 
 def test_sparse_vector_with_gaps_is_proved_for_every_length():
     assert check(sparse_vector, "5*ln(2)").status == "proved"
+
+
+@mechanism(epsilon="(1 + 4*N)*ln(2)")
+def sparse_vector_with_gaps_of_many(q: queries(), t: public(integer()), N: public(integer(low=1))):
+    threshold = geometric(t, alpha="1/2")
+    count, i = 0, 0
+    while i < len(q) and count < N:
+        gap = geometric(q[i], alpha="1/2") - threshold
+        if gap >= 0:
+            yield gap
+            count = count + 1
+        else:
+            yield -1
+        i = i + 1
+
+
+def test_sparse_vector_with_gaps_is_proved_for_every_public_number():
+    assert check(sparse_vector_with_gaps_of_many).status == "proved"
+
+
+# ------------------------------------------------------------------------------------------------------------------ cells
+
+CELLS = ("a", "b", "c")
+
+
+@mechanism
+def commonest_place(data: records("a", "b", "c")):
+    noisy = [geometric(data.count(cell), alpha="1/2") for cell in CELLS]
+    return noisy.index(max(noisy))
+
+
+@mechanism
+def commonest(data: records("a", "b", "c")):
+    noisy = [geometric(data.count(cell), alpha="1/2") for cell in CELLS]
+    return CELLS[noisy.index(max(noisy))]
+
+
+@mechanism
+def commonest_in_a_loop(data: records("a", "b", "c")):
+    best, winner = None, None
+    for cell in CELLS:
+        noisy = geometric(data.count(cell), alpha="1/2")
+        if best is None or noisy > best:
+            best, winner = noisy, cell
+    return winner
+
+
+@mechanism
+def rarest(data: records("a", "b", "c")):
+    noisy = [geometric(data.count(cell), alpha="1/2") for cell in CELLS]
+    return noisy.index(min(noisy))
+
+
+@pytest.mark.parametrize("size", [None, 3])
+@pytest.mark.parametrize("subject", [commonest_place, commonest, commonest_in_a_loop, rarest])
+@pytest.mark.diagonal
+def test_the_largest_of_geometric_counts_over_cells(subject, size):
+    assert check(subject, "2*ln(2)", neighbours="one", size=size).status == "proved"
+    assert check(subject, "ln(2)", neighbours="add-remove", size=size).status == "proved"
+
+
+@pytest.mark.parametrize("subject", [commonest_place, commonest, commonest_in_a_loop, rarest])
+def test_less_than_the_largest_of_geometric_counts_costs_is_not_proved(subject):
+    assert check(subject, "1.38", neighbours="one", time_limit=patience(4)).status != "proved"
+    assert check(subject, "0.6", neighbours="add-remove").status == "refuted"
+
+
+def test_the_largest_value_beside_its_cell_is_one_more_number():
+    @mechanism
+    def with_value(data: records("a", "b")):
+        noisy = [geometric(data.count(cell), alpha="1/2") for cell in ("a", "b")]
+        return noisy.index(max(noisy)), max(noisy)
+
+    assert check(with_value, "ln(2)", neighbours="one", time_limit=patience(4)).status != "proved"
+
+
+def _random_cells(seed):
+    """A place of the largest or smallest of weighed geometric counts; and the largest loss of lists of up to four records."""
+    chance = random.Random(seed)
+    cells = ("a", "b", "c")[: chance.choice((2, 3))]
+    alpha, weight = chance.choice((2, 3)), chance.choice((1, 1, 2, -1))
+    extreme, relation = chance.choice((max, min)), chance.choice(("one", "add-remove"))
+
+    if extreme is max:
+
+        @mechanism(inputs={"data": records(*cells)})
+        def made(data):
+            noisy = [geometric(weight * data.count(cell), alpha=Fraction(1, alpha)) for cell in cells]
+            return noisy.index(max(noisy))
+    else:
+
+        @mechanism(inputs={"data": records(*cells)})
+        def made(data):
+            noisy = [geometric(weight * data.count(cell), alpha=Fraction(1, alpha)) for cell in cells]
+            return cells[noisy.index(min(noisy))]
+
+    def law(counts):
+        """How likely each cell is, by sums over all noise that matters."""
+        far, sign = 60, 1 if extreme is max else -1
+        mass = {k: (alpha - 1) / (alpha + 1) * alpha ** -abs(k) for k in range(-far, far + 1)}
+        masses = [{sign * weight * n + k: p for k, p in mass.items()} for n in counts]
+        at_most = [{v: sum(p for u, p in m.items() if u <= v) for v in range(-80, 81)} for m in masses]
+        result = []
+        for i, own in enumerate(masses):
+            total = 0.0
+            for v, p in own.items():
+                for j, other in enumerate(at_most):
+                    if j != i:  # ties go to the first
+                        p *= other.get(v - 1 if j < i else v, 1.0 if v > 0 else 0.0)
+                total += p
+            result.append(total)
+        return result
+
+    known = {c: law(c) for c in product(range(5), repeat=len(cells)) if sum(c) <= 4}
+    worst = 0.0
+    for one, other in product(known, known):
+        moved = [b - a for a, b in zip(one, other, strict=True)]
+        near = sorted(filter(None, moved)) in ([[-1, 1]] if relation == "one" else [[1], [-1]])
+        if near:
+            worst = max(worst, *(log(p / q) for p, q in zip(known[one], known[other], strict=True)))
+    return made, relation, abs(weight) * (2 if relation == "one" else 1), alpha, worst
+
+
+@pytest.mark.parametrize("seed", selected(range(40), 2))
+def test_random_cells_with_geometric_noise_against_all_short_lists(seed):
+    made, relation, steps, alpha, worst = _random_cells(seed)
+    assert worst <= steps * log(alpha) + 1e-9
+    assert check(made, f"{steps}*ln({alpha})", neighbours=relation).status == "proved"
+    assert check(made, f"{worst * 0.999:.6f}", neighbours=relation, time_limit=patience(8)).status != "proved"
 
 
 @mechanism(neighbours="add-remove")

@@ -58,6 +58,18 @@ def histogram(data: records("a", "b")):
 
 
 @mechanism
+def histogram_of_three(data: records("a", "b")):
+    a, b = 0, 0
+    for x in data:
+        if x == "a":
+            a = min(a + 1, 3)
+        else:
+            b = min(b + 1, 3)
+    first = truncated_geometric(a, alpha="1/2", low=0, high=3)
+    return (first, truncated_geometric(b, alpha="1/2", low=0, high=3))
+
+
+@mechanism
 def sampled_count(data: records(0, 1)):
     n = 0
     for x in data:
@@ -130,6 +142,8 @@ ANSWERS = [
     (count_modulo, "add-remove", "ln(17/10)"),
     (histogram, "one", "ln(4)"),
     (histogram, "add-remove", "ln(2)"),
+    (histogram_of_three, "one", "ln(4)"),
+    (histogram_of_three, "add-remove", "ln(2)"),
     (sampled_count, "add-remove", "ln(5/4)"),
     (sampled_histogram, "one", "ln(2)"),
     (sampled_histogram, "add-remove", "ln(3/2)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
 
 import numpy as np
@@ -711,6 +712,25 @@ def test_a_shift_that_reads_its_own_noise_is_refused(certificate):
             shift["distances"] = [["#value1", "-1"]]
 
     rejected(changed(certificate, change), "free of noise")
+
+
+@mechanism
+def rounded_for_some(x: integer(0, 1)):
+    """A shift to the whole number below costs at most one over the scale, and would make both alike."""
+    noisy = laplace(0, scale=1)
+    return math.floor(noisy) if x == 0 else noisy
+
+
+@mechanism
+def averaged_for_some(x: integer(0, 1)):
+    """Shifts of two noises to their middle, each by the other, would make both alike."""
+    one, other = laplace(0, scale=1), laplace(0, scale=1)
+    return ((one + other) / 2, (one + other) / 2) if x == 0 else (one, other)
+
+
+@pytest.mark.parametrize("function", [rounded_for_some, averaged_for_some])
+def test_noise_that_is_shown_otherwise_on_some_data_is_not_proved(function):
+    assert check(function, 100).status != "proved"
 
 
 def test_a_shift_that_reads_where_the_largest_of_the_others_is_is_refused(certificate):

@@ -171,6 +171,11 @@ def test_what_one_run_draws_alone_is_not_chosen(function):
     assert check(function, epsilon=1, time_limit=patience(2)).status != "proved"
 
 
+def test_noise_record_by_record_is_private_where_a_record_is_replaced_alone():
+    assert check(record_by_record, 1, neighbours="one").status == "proved"
+    assert check(record_by_record, 100).status == "refuted"
+
+
 def test_the_loss_of_a_shift_that_looks_at_the_turn_of_one_run():
     one, other = (output_probability(there_and_back, "99/100..1", data=data).ball(1) for data in ([], [0]))
     assert log(float((other / one).mid())) == pytest.approx(1.118, abs=1e-3)

@@ -37,13 +37,14 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
         return isinstance(value, Constant) and value.value is None
 
     empty = {s.name for s in statements(body) if isinstance(s, Assign) and nothing(s.value)}
+    texts = _text_variables(body)
     filled = {s.name for s in statements(body) if isinstance(s, Sample)}
     filled |= {
         s.name
         for s in statements(body)
         if isinstance(s, Assign)
         and not nothing(s.value)
-        and not (isinstance(s.value, Constant) and isinstance(s.value.value, str))
+        and not _tells_text(s.value, texts)
     }
     truths = ("not", "and", "or", "<", "<=", ">", ">=", "==", "!=")
     told_true = {
@@ -117,6 +118,29 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
         return tuple(result)
 
     return change(mapped(body, told)), flags
+
+
+def _text_variables(body: Block) -> set[str]:
+    """The variables that hold texts and None alone: constants, or copies of one another."""
+    writers: dict[str, list[Statement]] = {}
+    for statement in statements(body):
+        name = writes(statement)
+        if name is not None:
+            writers.setdefault(name, []).append(statement)
+    found = set(writers)
+    while True:
+        fine = {
+            name for name in found if all(isinstance(s, Assign) and _tells_text(s.value, found) for s in writers[name])
+        }
+        if fine == found:
+            return found
+        found = fine
+
+
+def _tells_text(value: Expression, texts: Collection[str]) -> bool:
+    if isinstance(value, Constant):
+        return value.value is None or isinstance(value.value, str)
+    return isinstance(value, Variable) and value.name in texts
 
 
 def outputs_apart(block: Block) -> Block:

@@ -125,6 +125,16 @@ def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
     """A value that data choose among several that are written out, as a conditional expression; only where data cannot choose another."""
     once = values_assigned_once(body)
     written = {writes(statement) for statement in statements(body)}
+    constants: dict[str, list[object] | None] = {}
+    for statement in statements(body):
+        name = writes(statement)
+        if name is not None:
+            found = constants.setdefault(name, [])
+            match statement:
+                case Assign(_, Constant(value)) if found is not None:
+                    found.append(value)
+                case _:
+                    constants[name] = None
     places: dict[str, set[object]] = {}
     for drawn in statements(body):
         if isinstance(drawn, Sample) and drawn.noise == "place":
@@ -136,6 +146,8 @@ def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
         match index:
             case Variable(name) if (value := once.get(name)) is not None:
                 return domain(value)
+            case Variable(name) if (known := constants.get(name)) is not None and name not in inputs:
+                return tuple(dict.fromkeys(known))
             case Variable(name) if name in places:  # one of so many places of a selection
                 counts = [count for count in places[name] if isinstance(count, int)]
                 return tuple(range(*counts)) if len(counts) == len(places[name]) == 1 else None
