@@ -122,7 +122,7 @@ class Explorer:
             except RecursionError:
                 raise _too_deep(step.place) from None
         self.laws: dict[tuple[Any, ...], list[tuple[Any, Rational]]] = {}
-        self.followed: dict[Any, list[tuple[Rational, Node | Rest]]] = {}
+        self.followed: dict[Any, list[tuple[Rational, Node | Rest]]] | None = None
 
     def state(self, at: int, store: Store) -> State:
         """The state at an instruction: what is needed, tails numbered in the order in which they occur."""
@@ -276,7 +276,9 @@ class Explorer:
         return self.laws[found]
 
     def _onward(self, state: State, written: tuple[Any, ...]) -> list[tuple[Rational, Node | Rest]]:
-        """What follows a state: the run goes on until it is random, writes, or rests.  Different answers often lead to the same state."""
+        """What follows a state: the run goes on until it is random, writes, or rests."""
+        if self.followed is None:
+            return self._follow(state, written)
         name = _name((state, written))
         found = self.followed.get(name)
         if found is None:
@@ -284,6 +286,14 @@ class Explorer:
                 self.followed.clear()
             found = self.followed[name] = self._follow(state, written)
         return found
+
+    def remember(self) -> None:
+        """Follow every state once: different answers often lead to the same one after a draw.
+
+        Only where a list has a size: keys do not tell how far the index of an open list is known, which one exploration keeps and the
+        next one changes.
+        """
+        self.followed = {}
 
     def _follow(self, state: State, written: tuple[Any, ...]) -> list[tuple[Rational, Node | Rest]]:
         store = state.store(self.flow)

@@ -34,6 +34,7 @@ _FAULTS = ("changed",)
 def list_question(program: FiniteProgram, relation: str, name: str | None) -> Question:
     ((fed, declared),) = program.private.items()
     size = program.sizes[fed]
+    program.explorer.remember()
     starts = program.starts()
     begins = []
     for start in starts:

@@ -42,9 +42,7 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
     filled |= {
         s.name
         for s in statements(body)
-        if isinstance(s, Assign)
-        and not nothing(s.value)
-        and not _tells_text(s.value, texts)
+        if isinstance(s, Assign) and not nothing(s.value) and not _tells_text(s.value, texts)
     }
     truths = ("not", "and", "or", "<", "<=", ">", ">=", "==", "!=")
     told_true = {

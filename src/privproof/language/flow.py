@@ -8,10 +8,11 @@ that no later instruction can read is forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from privproof.exact.patience import pause
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -253,34 +254,45 @@ def _writes(instruction: Instruction) -> str | None:
             return writes(instruction)
 
 
-def _assigned(
-    code: tuple[Instruction, ...], after: list[tuple[int, ...]], given: frozenset[str]
-) -> list[frozenset[str]]:
+@dataclass(frozen=True)
+class _Names:
+    """A set of variables, as the bits of a number: a program with a thousand cells has ten thousand of both variables and instructions."""
+
+    numbers: Mapping[str, int]
+    bits: int
+
+    def __contains__(self, name: str) -> bool:
+        number = self.numbers.get(name)
+        return number is not None and bool(self.bits >> number & 1)
+
+
+def _assigned(code: tuple[Instruction, ...], after: list[tuple[int, ...]], given: frozenset[str]) -> list[_Names]:
     """For every instruction the variables that surely have a value there."""
-    everything = given.union(name for step in code if (name := _writes(step)) is not None)
-    sure: list[frozenset[str]] = [everything] * len(code)
-    sure[0] = given
+    everything = dict.fromkeys([*sorted(given), *(name for step in code if (name := _writes(step)) is not None)])
+    numbers = {name: number for number, name in enumerate(everything)}
+    sure = [(1 << len(numbers)) - 1] * len(code)
+    sure[0] = (1 << len(given)) - 1
     waiting = [0]
     reached: set[int] = set()
     while waiting:
+        pause()
         number = waiting.pop()
         reached.add(number)
         step = code[number]
         out = sure[number]
         if (name := _writes(step)) is not None:
             missing = isinstance(step, Assign) and isinstance(step.value, Constant) and step.value.value is MISSING
-            out = out - {name} if missing else out | {name}
+            own = 1 << numbers[name]
+            out = out & ~own if missing else out | own
         for target in after[number]:
             both = sure[target] & out
             if target not in reached or both != sure[target]:
                 sure[target] = both
                 waiting.append(target)
-    return sure
+    return [_Names(numbers, each) for each in sure]
 
 
-def _live(
-    code: tuple[Instruction, ...], after: list[tuple[int, ...]], sure: list[frozenset[str]]
-) -> list[frozenset[str]]:
+def _live(code: tuple[Instruction, ...], after: list[tuple[int, ...]], sure: list[_Names]) -> list[frozenset[str]]:
     read: list[frozenset[str]] = []
     for instruction in code:
         names = {name for expression in instruction_reads(instruction) for name in variables(expression)}
@@ -294,6 +306,7 @@ def _live(
             before[target].append(number)
     waiting = list(range(len(code)))
     while waiting:
+        pause()
         number = waiting.pop()
         out = frozenset().union(*(live[target] for target in after[number]))
         written = _writes(code[number])
@@ -304,7 +317,7 @@ def _live(
     return live
 
 
-def _idle(instruction: Instruction, needed: frozenset[str], sure: frozenset[str]) -> bool:
+def _idle(instruction: Instruction, needed: frozenset[str], sure: _Names) -> bool:
     """Whether an instruction only computes what nobody needs, and cannot go wrong: then it needs nothing itself."""
     return (
         isinstance(instruction, Assign)
@@ -313,7 +326,7 @@ def _idle(instruction: Instruction, needed: frozenset[str], sure: frozenset[str]
     )
 
 
-def _harmless(expression: Expression, sure: frozenset[str]) -> bool:
+def _harmless(expression: Expression, sure: _Names) -> bool:
     """Whether an expression cannot go wrong: constants, variables that surely have a value, and counters of loops."""
     match expression:
         case Constant():

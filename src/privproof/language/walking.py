@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
+from privproof.exact.patience import pause
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -179,6 +180,7 @@ def writes(statement: Statement) -> str | None:
 
 def mapped(block: Block, change: Change) -> Block:
     """A block with all its expressions rewritten."""
+    pause()
     return tuple(with_blocks(with_reads(statement, change), lambda inner: mapped(inner, change)) for statement in block)
 
 
@@ -235,6 +237,7 @@ def carried(block: Block, begun: Iterable[str], flows: Callable[[Statement, set[
     """Some variables, and those written by statements that something flows through, given the variables it has reached."""
     found = set(begun)
     while True:
+        pause()
         more = {name for s in statements(block) if (name := writes(s)) is not None and flows(s, found)}
         if more <= found:
             return found

@@ -7,6 +7,7 @@ nothing comes in between that they depend on.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -67,12 +68,13 @@ def _filled(body: Block, begin: Assign) -> tuple[Block, Cells] | None:
         return None
     drawn: list[Sample] = []
     noisy = noisy_variables(body)
-    reads, writers = read_counts(body), [writes(s) for s in statements(body)]
+    reads, writers = read_counts(body), Counter(writes(s) for s in statements(body))
+    samples = {s.name: s for s in reversed(body) if isinstance(s, Sample)}
     for each in appended:
         assert isinstance(each.value, Variable)
         source = each.value.name
-        sample = next((s for s in body if isinstance(s, Sample) and s.name == source), None)
-        if sample is None or sample.noise not in PURE or reads[source] != 1 or writers.count(source) != 1:
+        sample = samples.get(source)
+        if sample is None or sample.noise not in PURE or reads[source] != 1 or writers[source] != 1:
             return None
         if noisy.intersection(variables(sample.arguments[0])):
             return None
@@ -83,10 +85,11 @@ def _filled(body: Block, begin: Assign) -> tuple[Block, Cells] | None:
     if not _undisturbed(body, drawn, last):
         return None
     kept: list[Statement] = []
+    gone = {id(each) for each in (begin, *drawn, *appended)}
     for statement in body:
         if statement is last:
             kept.append(Assign(name, Operation(CELLS, (Constant(name, last.place),), last.place), last.place))
-        elif statement is not begin and not any(statement is each for each in (*drawn, *appended)):
+        elif id(statement) not in gone:
             kept.append(statement)
     return tuple(kept), Cells(drawn[0], tuple(s.arguments[0] for s in drawn))
 
@@ -97,13 +100,12 @@ def _undisturbed(body: Block, drawn: list[Sample], last: Append) -> bool:
     first, end = order[id(drawn[0])], order[id(last)]
     if [order[id(s)] for s in drawn] != sorted(order[id(s)] for s in drawn) or order[id(drawn[-1])] > end:
         return False
+    own = {id(each) for each in drawn}
+    needed: set[str] = set()
     for statement in body[first : end + 1]:
         inside = list(statements((statement,)))
-        if any(isinstance(s, Sample) and not any(s is each for each in drawn) for s in inside):
+        if any(isinstance(s, Sample) and id(s) not in own for s in inside) or any(writes(s) in needed for s in inside):
             return False
-        for sample in drawn:
-            if order[id(sample)] < order[id(statement)]:
-                needed = {name for argument in sample.arguments for name in variables(argument)}
-                if any(writes(s) in needed for s in inside):
-                    return False
+        if id(statement) in own and isinstance(statement, Sample):
+            needed.update(name for argument in statement.arguments for name in variables(argument))
     return True
