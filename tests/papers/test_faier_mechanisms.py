@@ -36,7 +36,8 @@ def test_algorithm_2_at_its_claim():
 def test_algorithm_3_improved_noisy_max(size, ratio):
     verdict = tight_epsilon(improved_noisy_max, size=size)
     assert str(verdict.tight) == f"ln({ratio})"
-    assert verdict.arguments == ({"v": [1] * size}, {"v": [0] + [2] * (size - 1)})
+    left, right = verdict.arguments
+    assert (left["v"], sorted(right["v"])) == ([1] * size, [0] + [2] * (size - 1))  # which answer is 0 is a tie
 
 
 @pytest.mark.slow
