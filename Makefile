@@ -61,7 +61,7 @@ coverage: $(READY)  ## how much of the gate, of asking and of the checker is tes
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" -k "not quickly" --cov --cov-report= $(NEAREST)
 	$(BIN)/coverage report --fail-under=97 --include='src/privproof/evidence/gate.py'
 	$(BIN)/coverage report --fail-under=91 --include='src/privproof/asking.py'
-	$(BIN)/coverage report --fail-under=92 --include='src/privproof/evidence/checker/*' --sort=cover
+	$(BIN)/coverage report --fail-under=92 --include='src/privproof_checker/*' --sort=cover
 
 # Results and a page of curves are in bench/; BENCH=--before=FOLDER measures a checkout of another version in the same run.
 bench: $(READY)  ## time and memory of every engine by size, beside baselines, in bench/; Gaussian noise, audits and releases beside peers

@@ -86,7 +86,7 @@ def member(family: str, size: int, subject: str) -> None:
     again = None
     certificate = getattr(answer, "certificate", None)
     if certificate is not None:
-        from privproof.evidence.checker import recheck
+        from privproof_checker import recheck
 
         begun = _spent()
         recheck(certificate)

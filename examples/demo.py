@@ -10,7 +10,7 @@ from mechanisms.surveys import answers
 from rich.console import Console
 
 from privproof import check, model_check, read_question, recheck, tight_epsilon
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.library import FORMULAS
 from privproof.reporting import Command, print_headline, print_verdict
 

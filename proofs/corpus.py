@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from privproof import Mechanism, check
-from privproof.evidence.checker import Rejected, recheck
-from privproof.evidence.checker.linear.documents import read_refutation, supplied
-from privproof.evidence.checker.linear.normal import Clauses, clauses_of
-from privproof.evidence.checker.linear.rule import Refutation
-from privproof.evidence.checker.outcomes import DEFAULT_LIMITS
+from privproof_checker import Rejected, recheck
+from privproof_checker.linear.documents import read_refutation, supplied
+from privproof_checker.linear.normal import Clauses, clauses_of
+from privproof_checker.linear.rule import Refutation
+from privproof_checker.outcomes import DEFAULT_LIMITS
 from privproof.evidence.multipliers import refutations
 from privproof.library import laplace
 

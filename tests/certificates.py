@@ -11,9 +11,9 @@ import json
 from collections.abc import Callable
 from hashlib import sha256
 
-from privproof.evidence import checker
-from privproof.evidence.checker import Accepted, Outcome
-from privproof.evidence.checker.outcomes import DEFAULT_LIMITS, Limits
+import privproof_checker as checker
+from privproof_checker import Accepted, Outcome
+from privproof_checker.outcomes import DEFAULT_LIMITS, Limits
 
 _MOST = 64
 """So many documents are remembered, the newest: a test looks at its own."""

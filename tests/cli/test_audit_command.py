@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.commands import ROOT
 
-from privproof.evidence.checker import Accepted, recheck_file
+from privproof_checker import Accepted, recheck_file
 
 NOISY = ROOT / "examples" / "mechanisms" / "noisy_max.py"
 THRESHOLD = ROOT / "examples" / "mechanisms" / "threshold.py"

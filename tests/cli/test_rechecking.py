@@ -12,7 +12,7 @@ import pytest
 from tests.commands import MODELS, Command
 
 from privproof.cli import main
-from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof_checker import Accepted, Rejected, recheck
 
 CASES = {
     "a proof": ["check", MODELS / "geometric.yaml"],

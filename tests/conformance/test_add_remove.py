@@ -22,7 +22,7 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.errors import LanguageError
-from privproof.evidence.checker import Rejected
+from privproof_checker import Rejected
 from privproof.exact import epsilon, fraction, rational
 from privproof.language.running import outputs
 

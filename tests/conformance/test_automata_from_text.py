@@ -20,9 +20,9 @@ from tests.conformance.stream_programs import Late, limited, loaded, source
 
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.streams import stream_question
-from privproof.evidence.checker import Limits
-from privproof.evidence.checker.outcomes import Refusal
-from privproof.evidence.checker.telling import _from_source
+from privproof_checker import Limits
+from privproof_checker.outcomes import Refusal
+from privproof_checker.telling import _from_source
 from privproof.evidence.questions import question_document
 from privproof.exact import Budget, epsilon
 from privproof.library.streams.examples import ENTRIES

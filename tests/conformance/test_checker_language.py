@@ -18,13 +18,13 @@ from tests.programs import load
 
 from privproof import LanguageError
 from privproof.errors import PrivproofError
-from privproof.evidence.checker.outcomes import Limits
-from privproof.evidence.checker.source.exploring import Explorer, rest
-from privproof.evidence.checker.source.machine import Machine
-from privproof.evidence.checker.source.operations import Fails
-from privproof.evidence.checker.source.running import Work
-from privproof.evidence.checker.source.source_member import read_source
-from privproof.evidence.checker.source.values import Beyond, Cells, Stream, printed
+from privproof_checker.outcomes import Limits
+from privproof_checker.source.exploring import Explorer, rest
+from privproof_checker.source.machine import Machine
+from privproof_checker.source.operations import Fails
+from privproof_checker.source.running import Work
+from privproof_checker.source.source_member import read_source
+from privproof_checker.source.values import Beyond, Cells, Stream, printed
 from privproof.exact import ZERO, fraction
 
 STEPS = 60_000

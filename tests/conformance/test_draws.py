@@ -21,7 +21,7 @@ from privproof.asking import ask
 from privproof.compiling.draws import draws_question, separate_draws
 from privproof.compiling.programs import mechanism_question
 from privproof.engines.engine import Request
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import epsilon, log
 

@@ -13,7 +13,7 @@ from tests.certificates import recheck
 
 from privproof import check, epsilon, log, rational, tight_epsilon, tight_rho
 from privproof.engines import ENGINES, Request
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact import Budget, fraction
 from privproof.library import EXAMPLES
 from privproof.models import Transducer

@@ -11,7 +11,7 @@ from tests.certificates import recheck
 from tests.conformance.random_ordinary import compiled, largest_ratio, source
 
 from privproof import PrivproofError, records, tight_epsilon
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact import epsilon, log
 
 SWEEP = range(*(int(end) for end in os.environ.get("PRIVPROOF_ORDINARY", "0:400").split(":")))

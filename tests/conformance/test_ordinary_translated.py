@@ -16,7 +16,7 @@ from tests.conformance.ordinary.kept import TRAPS
 
 from privproof import LanguageError, check, integer, mechanism, one_of, queries, real_queries, records, tight_epsilon
 from privproof.compiling.posing import bare
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 
 RUN = (
     *("shape_of_an_array", "exponential_mechanism_for_a_median", "histogram_with_private_keys", "zipped", "sorted_top"),

@@ -19,7 +19,7 @@ from privproof.engines import ENGINES, Monitor, Request
 from privproof.engines.laplace.engine import AlignmentEngine
 from privproof.errors import QuestionError
 from privproof.evidence.answers import Answer
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.evidence.gate import first_admitted
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import Budget, epsilon

@@ -25,7 +25,7 @@ from privproof import (
     tight_epsilon,
 )
 from privproof.errors import LanguageError
-from privproof.evidence.checker import Rejected
+from privproof_checker import Rejected
 from privproof.exact import epsilon
 
 ADD_REMOVE = "add-remove"

@@ -17,7 +17,7 @@ from tests.certificates import recheck
 from tests.conformance.ordinary.idioms import CASES
 
 from privproof import LanguageError, check, integer, one_of, records, tight_epsilon
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact import epsilon
 from privproof.language.trees import leaves, shares
 

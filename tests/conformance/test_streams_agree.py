@@ -35,7 +35,7 @@ from privproof.compiling.streams import stream_question
 from privproof.engines import Monitor
 from privproof.engines.laplace.events import measure_ball, tree
 from privproof.errors import FormatError, LanguageError, ModelError, PrivproofError, QuestionError
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact import epsilon, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.formats import question_from_document

@@ -14,7 +14,7 @@ from tests.amounts import examples
 from tests.certificates import recheck
 
 from privproof import bernoulli, check, gaussian, integer, laplace, mechanism, records, smallest_delta, tight_epsilon
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 
 BITS = records(0, 1)
 LAWS = {"gaussian": stats.norm, "laplace": stats.laplace}

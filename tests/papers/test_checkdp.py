@@ -12,7 +12,7 @@ from tests.laplace_programs import frequency
 from privproof import Mechanism, check, sample, tight_epsilon
 from privproof.engines.laplace.events import event_probability
 from privproof.engines.laplace.refuting import Loss
-from privproof.evidence.checker.outcomes import Accepted
+from privproof_checker.outcomes import Accepted
 from privproof.exact import epsilon
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.patterns import Between

@@ -13,7 +13,7 @@ from privproof.compiling.streams import stream_question
 from privproof.engines.streams.executions import hardest
 from privproof.engines.streams.losses import loss
 from privproof.engines.streams.solving import decide, solve
-from privproof.evidence.checker.outcomes import Accepted
+from privproof_checker.outcomes import Accepted
 from privproof.exact import ONE, epsilon, rational
 from privproof.exact.balls import rational_bounds
 from privproof.formats import question_from_document

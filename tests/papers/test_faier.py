@@ -18,7 +18,7 @@ from tests.brute import word_probability
 from tests.certificates import recheck
 
 from privproof import check, epsilon, log, tight_epsilon, word_probabilities
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact import fraction
 from privproof.library import (
     above_threshold,

@@ -8,7 +8,7 @@ import pytest
 from tests.certificates import recheck
 
 from privproof import Horizon, check, output_distribution, tight_epsilon
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.library.mechanisms import discrete_above_threshold, improved_noisy_max, naive_noisy_max
 
 AGREES = "running the function itself on all its random choices gives the same two probabilities"

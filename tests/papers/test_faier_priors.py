@@ -9,7 +9,7 @@ from tests.certificates import recheck
 
 from privproof import check, tight_epsilon
 from privproof.compiling.pufferfish import compared
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact.polynomials import Polynomial
 from privproof.library import secrets
 

@@ -8,7 +8,7 @@ import pytest
 from tests.certificates import recheck
 
 from privproof import check, log
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.library.satisfiability import assignment, ratio_if_unsatisfiable, satisfiability
 
 z3 = pytest.importorskip("z3")

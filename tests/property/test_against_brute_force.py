@@ -14,7 +14,7 @@ from tests.strategies import hmm_questions, transducer_questions
 
 from privproof import check, tight_epsilon
 from privproof.engines import ENGINES, Request
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact import Budget, fraction, log, rational
 
 MANY = settings(

@@ -28,7 +28,7 @@ from privproof.engines.logic.recurrences import often_bounds
 from privproof.engines.logic.schedulers import least_and_most
 from privproof.engines.logic.vectors import UNITS, Columns
 from privproof.engines.monitor import Monitor, Stopped
-from privproof.evidence.checker import Accepted, Rejected
+from privproof_checker import Accepted, Rejected
 from privproof.exact import fraction
 from privproof.formats.prism import explore
 from privproof.models import DecisionProcess

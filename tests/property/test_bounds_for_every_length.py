@@ -12,7 +12,7 @@ from tests.certificates import recheck
 from tests.every_length import largest_ratio, law_of, list_reader
 
 from privproof import Question, tight_epsilon
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact import fraction
 from privproof.scenarios import Neighbours, Scenario
 

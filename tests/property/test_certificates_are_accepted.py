@@ -17,7 +17,7 @@ from tests.strategies import reading_questions, restricted_questions
 
 from privproof import HiddenMarkovModel, Horizon, Pair, Question, Scenario, Words, check, tight_epsilon
 from privproof.engines import Monitor
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 
 SETTINGS = settings(
     max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -12,13 +12,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
-from privproof.evidence.checker.documents import plain
-from privproof.evidence.checker.logic import check_logic
-from privproof.evidence.checker.logic.formulas import Reader
-from privproof.evidence.checker.logic.measures import Measure
-from privproof.evidence.checker.logic.processes import ends, read_process, walk_of
-from privproof.evidence.checker.logic.truth import Truth
-from privproof.evidence.checker.outcomes import Accepted, Limits, Refusal
+from privproof_checker.documents import plain
+from privproof_checker.logic import check_logic
+from privproof_checker.logic.formulas import Reader
+from privproof_checker.logic.measures import Measure
+from privproof_checker.logic.processes import ends, read_process, walk_of
+from privproof_checker.logic.truth import Truth
+from privproof_checker.outcomes import Accepted, Limits, Refusal
 
 # ---------------------------------------------------------------------------------- the oracle: refining the chain
 

@@ -13,7 +13,7 @@ from tests.certificates import recheck
 from tests.property.test_logic_processes import BOUNDED, DEPTH, labelled, partial_process, satisfies
 
 from privproof import model_check
-from privproof.evidence.checker import Accepted, Rejected
+from privproof_checker import Accepted, Rejected
 from privproof.exact import fraction
 from privproof.formats.prism import explore
 from privproof.models import DecisionProcess

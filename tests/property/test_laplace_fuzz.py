@@ -30,7 +30,7 @@ from privproof.engines.laplace.refuting import Refuter, publics
 from privproof.engines.laplace.tight import approached
 from privproof.engines.monitor import Allowance, Stopped
 from privproof.errors import LanguageError
-from privproof.evidence.checker.outcomes import Accepted, Rejected
+from privproof_checker.outcomes import Accepted, Rejected
 from privproof.evidence.gate import Answer
 from privproof.exact import epsilon, fraction
 from privproof.exact.exponentials import ExponentialSum

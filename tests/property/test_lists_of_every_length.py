@@ -14,7 +14,7 @@ from tests.programs import load
 from privproof import PrivproofError, check, mechanism_question, tight_epsilon
 from privproof.compiling.distributions import output_classes
 from privproof.compiling.lengths import OpenModel, list_law
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.language.values import Cells, text
 
 LONGEST = 6

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
-from privproof.evidence.checker.source.cuts import Cut
-from privproof.evidence.checker.source.facts import Asked, Facts, Path
-from privproof.evidence.checker.source.symbols import Atom, number_of
+from privproof_checker.source.cuts import Cut
+from privproof_checker.source.facts import Asked, Facts, Path
+from privproof_checker.source.symbols import Atom, number_of
 
 COEFFICIENTS = st.sampled_from([Fraction(n, d) for n in (-3, -2, -1, 0, 1, 2, 3) for d in (1, 2)])
 SIGNS = {

@@ -14,7 +14,7 @@ from tests.tables import proved_certificate, refuted_certificate
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Undecided, Violation, prove, supremum
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.evidence.documents.tables import table_document
 from privproof.exact import Budget, Rational, log
 from privproof.exact.polynomials import Polynomial

@@ -17,7 +17,7 @@ from tests.certificates import recheck
 from tests.programs import load
 
 from privproof import check
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 
 LONGEST = 6
 """Proofs are compared with all lists of so many records."""

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privproof import tight_epsilon
-from privproof.evidence.checker import Accepted, Rejected, diagrams, recheck, tensors
+from privproof_checker import Accepted, Rejected, diagrams, recheck, tensors
 from privproof.library.noisy_max import noisy_max_question
 
 

@@ -14,7 +14,7 @@ from tests.certificates import recheck
 from tests.strategies import hmm_questions, pumped_questions, transducers, transient_questions
 
 from privproof import check, tight_epsilon
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact import Budget, log, rational
 from privproof.models import Horizon
 from privproof.scenarios import Neighbours, Question, Scenario

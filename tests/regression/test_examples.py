@@ -14,7 +14,7 @@ from tests.commands import apart, script
 from tests.regression.consoles import PAGES, ROOT, commands, run
 
 from privproof import check, read_question, tight_epsilon
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 MODELS = {

@@ -44,7 +44,7 @@ def test_a_public_name_is_documented(facade: str, name: str) -> None:
 # ------------------------------------------------------------------------------------------- signatures in other pages
 
 _SIGNATURE = re.compile(r"`([A-Za-z_][\w.]*)(\([^`]*\))`")
-_ROOTS = (privproof, privproof.release, privproof.evidence.checker, tables)
+_ROOTS = (privproof, privproof.release, privproof_checker, tables)
 _CALLED = {"account": "Accountant", "chain": "Chain", "summary": "Summary"}
 """How the pages call an object of a class."""
 

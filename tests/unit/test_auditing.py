@@ -31,7 +31,7 @@ from privproof import (
     stream,
 )
 from privproof.engines import Monitor
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact import epsilon
 from privproof.library.laplace.noisy_max import noisy_max, noisy_max_value
 from privproof.library.laplace.sparse_vector import sparse_vector_wrong_scales

@@ -23,7 +23,7 @@ from privproof import (
     tight_renyi,
     tight_rho,
 )
-from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof_checker import Accepted, Rejected, recheck
 
 CELLS = ("a", "b", "c")
 

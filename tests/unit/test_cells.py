@@ -17,7 +17,7 @@ from tests.laplace_programs import load
 from privproof import check, geometric, integer, laplace, mechanism, one_of, records, rows
 from privproof.compiling.cells import few_cells
 from privproof.compiling.relational import relational
-from privproof.evidence.checker import Rejected
+from privproof_checker import Rejected
 
 KEYS = tuple(f"k{i}" for i in range(16))
 """So many keys that sixty thousand sets of them may pass a threshold."""

@@ -10,7 +10,7 @@ from tests.certificates import recheck
 
 from privproof import check, read_question, tight_epsilon
 from privproof.evidence import gate
-from privproof.evidence.checker import Accepted, Rejected
+from privproof_checker import Accepted, Rejected
 from privproof.exact import INFINITE, epsilon
 from privproof.library.laplace.noisy_max import noisy_max, noisy_max_value
 from privproof.library.laplace.sums import laplace_mechanism, noisy_histogram_all_change, partial_sum

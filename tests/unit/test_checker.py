@@ -16,8 +16,8 @@ import pytest
 from tests.amounts import spread
 from tests.structure import files_in, foreign, loadings
 
-import privproof.evidence.checker as checker
-from privproof.evidence.checker import Accepted, Limits, Outcome, Rejected, recheck, recheck_file
+import privproof_checker as checker
+from privproof_checker import Accepted, Limits, Outcome, Rejected, recheck, recheck_file
 
 Document = dict[str, Any]
 
@@ -891,8 +891,8 @@ def test_it_imports_nothing_else_of_the_package() -> None:
         "logic/bounds.py": arrays,
         "logic/monitors.py": arrays,
     }
-    assert foreign(folder, own="privproof.evidence.checker", allowed=allowed, doors=doors) == []
-    assert {each.file for each in foreign(folder, own="privproof.evidence.checker", allowed=allowed, doors={})} == set(
+    assert foreign(folder, own="privproof_checker", allowed=allowed, doors=doors) == []
+    assert {each.file for each in foreign(folder, own="privproof_checker", allowed=allowed, doors={})} == set(
         doors
     )
 

@@ -9,10 +9,10 @@ import pytest
 
 from privproof import check, laplace, mechanism, public, real, real_stream, stream, tight_epsilon
 from privproof.compiling.streams import stream_question
-from privproof.evidence.checker import Accepted, Limits, Rejected, recheck
-from privproof.evidence.checker.outcomes import Refusal
-from privproof.evidence.checker.source.values import Beyond
-from privproof.evidence.checker.telling import _from_source
+from privproof_checker import Accepted, Limits, Rejected, recheck
+from privproof_checker.outcomes import Refusal
+from privproof_checker.source.values import Beyond
+from privproof_checker.telling import _from_source
 from privproof.evidence.questions import question_document
 from privproof.exact import Budget, epsilon
 from privproof.scenarios.programs import program_question
@@ -381,7 +381,7 @@ def test_zip_with_a_stream_is_beyond_the_checker():
 @pytest.fixture
 def unguarded(monkeypatch):
     """The guards of a state are not compared with each other, so that all rests on the comparison with the text."""
-    monkeypatch.setattr("privproof.evidence.checker.streams.automata._exclusive", lambda *_: frozenset())
+    monkeypatch.setattr("privproof_checker.streams.automata._exclusive", lambda *_: frozenset())
 
 
 def step_that_writes(document, output):

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples, selected
 
-from privproof.evidence.checker import Accepted, Outcome, Rejected, recheck
-from privproof.evidence.checker.expressions import Languages, read_expression
-from privproof.evidence.checker.outcomes import Limits
-from privproof.evidence.checker.systems import DenseMatrices, Stack, product
+from privproof_checker import Accepted, Outcome, Rejected, recheck
+from privproof_checker.expressions import Languages, read_expression
+from privproof_checker.outcomes import Limits
+from privproof_checker.systems import DenseMatrices, Stack, product
 
 Document = dict[str, Any]
 ENUMERATION = {"method": "enumeration"}

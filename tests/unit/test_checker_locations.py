@@ -9,8 +9,8 @@ import random
 import pytest
 
 from privproof.errors import ScenarioError
-from privproof.evidence.checker.locations.checking import check_location
-from privproof.evidence.checker.outcomes import Accepted, Limits, Refusal
+from privproof_checker.locations.checking import check_location
+from privproof_checker.outcomes import Accepted, Limits, Refusal
 from privproof.release.locations import (
     location_certificate,
     resampling_planar_geometric,

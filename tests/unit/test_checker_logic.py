@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from privproof.evidence.checker.documents import plain
-from privproof.evidence.checker.logic import check_logic
-from privproof.evidence.checker.outcomes import Accepted, Limits, Outcome, Refusal, Rejected
+from privproof_checker.documents import plain
+from privproof_checker.logic import check_logic
+from privproof_checker.outcomes import Accepted, Limits, Outcome, Refusal, Rejected
 
 TRUE: Any = ["true"]
 FALSE: Any = ["false"]

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
-from privproof.evidence.checker import numbers as checked
-from privproof.evidence.checker.numbers.exponentials import ExponentialSum, exceeds, loss
+from privproof_checker import numbers as checked
+from privproof_checker.numbers.exponentials import ExponentialSum, exceeds, loss
 from privproof.exact import budgets, exponentials, rationals
 from privproof.exact.quotients import ExponentialQuotient
 

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from tests.amounts import examples, spread
 
-from privproof.evidence.checker.documents import plain
-from privproof.evidence.checker.integrals import probabilities as integrals
-from privproof.evidence.checker.integrals.probabilities import Integrator
-from privproof.evidence.checker.integrals.rings import Unresolved
-from privproof.evidence.checker.outcomes import Accepted, Limits, Refusal, Rejected
-from privproof.evidence.checker.programs.checking import check_program
-from privproof.evidence.checker.programs.invariants import read_invariant
-from privproof.evidence.checker.programs.terms import BOOL, INT, REAL, Symbol
+from privproof_checker.documents import plain
+from privproof_checker.integrals import probabilities as integrals
+from privproof_checker.integrals.probabilities import Integrator
+from privproof_checker.integrals.rings import Unresolved
+from privproof_checker.outcomes import Accepted, Limits, Refusal, Rejected
+from privproof_checker.programs.checking import check_program
+from privproof_checker.programs.invariants import read_invariant
+from privproof_checker.programs.terms import BOOL, INT, REAL, Symbol
 from privproof.exact import rational
 
 needs_solver = pytest.mark.skipif(

@@ -15,7 +15,7 @@ from tests.laplace_programs import load
 from privproof import check
 from privproof.engines.laplace import engine
 from privproof.errors import CertificateRefused
-from privproof.evidence.checker import Accepted, recheck
+from privproof_checker import Accepted, recheck
 from privproof.library.laplace.examples import ENTRIES
 
 PROVED = [entry.mechanism for entry in ENTRIES if entry.known.startswith("proved")]

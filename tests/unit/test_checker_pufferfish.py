@@ -13,10 +13,10 @@ from tests.tables import counting, noisy_max, proved_certificate, rare_causes, r
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Violation, prove
-from privproof.evidence.checker import Accepted, Limits, Rejected, recheck
-from privproof.evidence.checker.bernstein import Boxes, Side, check_tree, grid, halves, ordered
-from privproof.evidence.checker.outcomes import Refusal
-from privproof.evidence.checker.polynomials import at, read_polynomial
+from privproof_checker import Accepted, Limits, Rejected, recheck
+from privproof_checker.bernstein import Boxes, Side, check_tree, grid, halves, ordered
+from privproof_checker.outcomes import Refusal
+from privproof_checker.polynomials import at, read_polynomial
 from privproof.exact import Budget, Rational, rational
 from privproof.exact.regions import Region
 from privproof.models.conditions import Table, conditions_of

@@ -12,14 +12,14 @@ import pytest
 from flint import arb
 from tests.amounts import selected
 
-from privproof.evidence.checker.outcomes import Accepted, Limits, Refusal
-from privproof.evidence.checker.releases import check_release
-from privproof.evidence.checker.releases.laws import ChainSums
-from privproof.evidence.checker.releases.losses import Laplace
-from privproof.evidence.checker.releases.outputs import _noisy, decay
-from privproof.evidence.checker.releases.priors import Chain
-from privproof.evidence.checker.releases.questions import Sum
-from privproof.evidence.checker.releases.rounded_laws import shown_by_rounding
+from privproof_checker.outcomes import Accepted, Limits, Refusal
+from privproof_checker.releases import check_release
+from privproof_checker.releases.laws import ChainSums
+from privproof_checker.releases.losses import Laplace
+from privproof_checker.releases.outputs import _noisy, decay
+from privproof_checker.releases.priors import Chain
+from privproof_checker.releases.questions import Sum
+from privproof_checker.releases.rounded_laws import shown_by_rounding
 from privproof.exact import rational
 from privproof.exact.balls import precision
 

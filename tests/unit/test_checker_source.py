@@ -30,11 +30,11 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.compiling import mechanism_question
-from privproof.evidence.checker import Accepted, Limits, Rejected, recheck
-from privproof.evidence.checker.outcomes import Refusal
-from privproof.evidence.checker.questions import read_question
-from privproof.evidence.checker.source.values import Beyond
-from privproof.evidence.checker.telling import _from_source
+from privproof_checker import Accepted, Limits, Rejected, recheck
+from privproof_checker.outcomes import Refusal
+from privproof_checker.questions import read_question
+from privproof_checker.source.values import Beyond
+from privproof_checker.telling import _from_source
 from privproof.evidence.questions import question_document
 from privproof.exact import Budget, epsilon
 from privproof.library import mechanisms

@@ -15,12 +15,12 @@ from scipy.integrate import quad
 from privproof.engines.integrals.functions import Noise
 from privproof.engines.integrals.probabilities import difference
 from privproof.engines.integrals.probabilities import probability as searched
-from privproof.evidence.checker.integrals import differences as bounds
-from privproof.evidence.checker.integrals.buckets import Integral
-from privproof.evidence.checker.integrals.differences import probability
-from privproof.evidence.checker.integrals.polyhedra import dense_integral
-from privproof.evidence.checker.integrals.probabilities import Integrator
-from privproof.evidence.checker.integrals.rings import Exact, Unresolved, Work
+from privproof_checker.integrals import differences as bounds
+from privproof_checker.integrals.buckets import Integral
+from privproof_checker.integrals.differences import probability
+from privproof_checker.integrals.polyhedra import dense_integral
+from privproof_checker.integrals.probabilities import Integrator
+from privproof_checker.integrals.rings import Exact, Unresolved, Work
 
 ZERO, ONE = fmpq(0), fmpq(1)
 

@@ -10,14 +10,14 @@ import time
 
 import pytest
 
-from privproof.evidence.checker.documents import plain
-from privproof.evidence.checker.outcomes import Accepted, Limits, Refusal, Rejected
-from privproof.evidence.checker.streams.automata import read_automaton
-from privproof.evidence.checker.streams.checking import check_stream
-from privproof.evidence.checker.streams.couplings import Kernels
-from privproof.evidence.checker.streams.executions import Situation
-from privproof.evidence.checker.streams.orders import Conflict, conflict
-from privproof.evidence.checker.streams.products import Products
+from privproof_checker.documents import plain
+from privproof_checker.outcomes import Accepted, Limits, Refusal, Rejected
+from privproof_checker.streams.automata import read_automaton
+from privproof_checker.streams.checking import check_stream
+from privproof_checker.streams.couplings import Kernels
+from privproof_checker.streams.executions import Situation
+from privproof_checker.streams.orders import Conflict, conflict
+from privproof_checker.streams.products import Products
 from privproof.exact import rational
 
 

@@ -28,9 +28,9 @@ from privproof import (
     tight_epsilon,
 )
 from privproof.errors import QuestionError
-from privproof.evidence.checker import Accepted, Rejected
-from privproof.evidence.checker.runs.divergence import excess
-from privproof.evidence.checker.runs.shown import Apart
+from privproof_checker import Accepted, Rejected
+from privproof_checker.runs.divergence import excess
+from privproof_checker.runs.shown import Apart
 from privproof.exact import Rational
 from privproof.exact.balls import precision
 from privproof.exact.normal import normal_excess

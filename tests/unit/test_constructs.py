@@ -13,7 +13,7 @@ from privproof.compiling.relational import relational
 from privproof.compiling.translation import agreement
 from privproof.engines.laplace import horn
 from privproof.errors import LanguageError
-from privproof.evidence.checker.outcomes import Accepted, Rejected
+from privproof_checker.outcomes import Accepted, Rejected
 
 
 def proved(function, claim):

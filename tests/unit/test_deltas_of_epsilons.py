@@ -21,9 +21,9 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.compiling.distributions import output_classes
-from privproof.evidence.checker import Accepted, Rejected
-from privproof.evidence.checker.claims import Claim
-from privproof.evidence.checker.from_epsilon import delta_follows
+from privproof_checker import Accepted, Rejected
+from privproof_checker.claims import Claim
+from privproof_checker.from_epsilon import delta_follows
 from privproof.exact import epsilon, fraction, log, rational
 
 

@@ -64,35 +64,35 @@ def tree(tmp_path: Path) -> Tree:
 
 
 WAYS = {
-    "import": ("import privproof.evidence.checker.front\n", NOW),
-    "another name": ("import privproof.evidence.checker.front as f\n", NOW),
-    "from": ("from privproof.evidence.checker.front import x\n", NOW),
-    "a module from its package": ("from privproof.evidence.checker import front\n", NOW),
+    "import": ("import privproof_checker.front\n", NOW),
+    "another name": ("import privproof_checker.front as f\n", NOW),
+    "from": ("from privproof_checker.front import x\n", NOW),
+    "a module from its package": ("from privproof_checker import front\n", NOW),
     "relative": ("from ...evidence.checker.front import x\n", NOW),
     "relative, a module": ("from ...evidence.checker import front\n", NOW),
-    "under a condition": ("import sys\nif sys.platform:\n    import privproof.evidence.checker.front\n", NOW),
-    "inside a class": ("class A:\n    import privproof.evidence.checker.front\n", NOW),
-    "inside a function": ("def f():\n    from privproof.evidence.checker.front import x\n", LATER),
-    "inside a method": ("class A:\n    async def f(self):\n        import privproof.evidence.checker.front\n", LATER),
-    "by a call": ("from importlib import import_module\nimport_module('privproof.evidence.checker.front')\n", LATER),
+    "under a condition": ("import sys\nif sys.platform:\n    import privproof_checker.front\n", NOW),
+    "inside a class": ("class A:\n    import privproof_checker.front\n", NOW),
+    "inside a function": ("def f():\n    from privproof_checker.front import x\n", LATER),
+    "inside a method": ("class A:\n    async def f(self):\n        import privproof_checker.front\n", LATER),
+    "by a call": ("from importlib import import_module\nimport_module('privproof_checker.front')\n", LATER),
     "by a name that is computed": (
-        "from importlib import import_module\nALL = ('front',)\nimport_module(f'privproof.evidence.checker.{ALL[0]}')\n",
+        "from importlib import import_module\nALL = ('front',)\nimport_module(f'privproof_checker.{ALL[0]}')\n",
         LATER,
     ),
     "by a name in a table": (
-        "from importlib import import_module\nALL = {1: 'privproof.evidence.checker.front'}\nimport_module(ALL[1])\n",
+        "from importlib import import_module\nALL = {1: 'privproof_checker.front'}\nimport_module(ALL[1])\n",
         LATER,
     ),
     "for types": (
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import privproof.evidence.checker.front\n",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import privproof_checker.front\n",
         TYPES,
     ),
     "not for types": (
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    x = 1\nelse:\n    import privproof.evidence.checker.front\n",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    x = 1\nelse:\n    import privproof_checker.front\n",
         NOW,
     ),
     "twice": (
-        "def f():\n    import privproof.evidence.checker.front\nimport privproof.evidence.checker.front\n",
+        "def f():\n    import privproof_checker.front\nimport privproof_checker.front\n",
         NOW,
     ),
 }
@@ -114,7 +114,7 @@ def test_a_stub_imports_later(tree: Tree) -> None:
 
 def test_parts_come_after_what_they_import(tree: Tree) -> None:
     text = drawing(
-        tree("evidence/gate.py", "import privproof.engines.words\nimport privproof.evidence.checker.front\n")
+        tree("evidence/gate.py", "import privproof.engines.words\nimport privproof_checker.front\n")
     )
     order = [line.split()[1] for line in text.split("```")[1].splitlines()[3:]]
     assert order.index("exact") < order.index("models") < order.index("engines.words") < order.index("evidence")

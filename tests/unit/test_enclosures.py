@@ -16,8 +16,8 @@ from privproof.engines.integrals.functions import Noise
 from privproof.engines.integrals.leaves import Halfspace
 from privproof.engines.integrals.probabilities import probability as exact_probability
 from privproof.errors import LanguageError
-from privproof.evidence.checker.integrals.normal import forest_probability
-from privproof.evidence.checker.outcomes import Refusal
+from privproof_checker.integrals.normal import forest_probability
+from privproof_checker.outcomes import Refusal
 from privproof.exact import rational
 from privproof.exact.balls import precision
 

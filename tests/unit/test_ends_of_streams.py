@@ -23,7 +23,7 @@ from privproof import (
     tight_epsilon,
     truncated_geometric,
 )
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 
 
 @mechanism

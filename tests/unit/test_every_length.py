@@ -31,7 +31,7 @@ from privproof.compiling.distributions import output_classes
 from privproof.compiling.largest import largest_kept
 from privproof.compiling.lengths import OpenModel, list_law
 from privproof.errors import ModelError
-from privproof.evidence.checker import Accepted, Limits, Rejected
+from privproof_checker import Accepted, Limits, Rejected
 from privproof.exact import log
 from privproof.language.values import text
 from privproof.models import Transducer

@@ -13,8 +13,8 @@ from tests.certificates import recheck
 from tests.unit.test_formulas import formulas
 
 from privproof import model_check
-from privproof.evidence.checker import Accepted, Limits
-from privproof.evidence.checker.logic.formulas import Reader, written
+from privproof_checker import Accepted, Limits
+from privproof_checker.logic.formulas import Reader, written
 from privproof.evidence.documents.formulas import structured
 from privproof.formulas import (
     And,

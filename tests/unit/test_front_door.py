@@ -48,7 +48,7 @@ def test_the_checker_loads_no_engine(tmp_path):
     path.write_text(json.dumps(verdict.certificate), encoding="utf-8")
     code = f"""
 import privproof.cli.rechecking
-from privproof.evidence.checker import Accepted, recheck_file
+from privproof_checker import Accepted, recheck_file
 assert isinstance(recheck_file({str(path)!r}), Accepted)"""
     found = loaded_by(code)
     assert not found & {"numpy", "scipy", "z3", "cvc5"}

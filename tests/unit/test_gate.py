@@ -22,9 +22,10 @@ from privproof.engines.logic.engine import model_check
 from privproof.engines.parametric import Proof
 from privproof.engines.words.findings import EnumerationProof, Finding, TensorProof
 from privproof.errors import CertificateRefused
-from privproof.evidence import Proved, Refuted, Unknown, answers, checker, gate
+import privproof_checker as checker
+from privproof.evidence import Proved, Refuted, Unknown, answers, gate
 from privproof.evidence.answers import Answer
-from privproof.evidence.checker import Accepted, Rejected, front
+from privproof_checker import Accepted, Rejected, front
 from privproof.exact import INFINITE, Budget
 from privproof.formats import read_question
 from privproof.library.laplace.noisy_max import noisy_max_little_noise

@@ -28,7 +28,7 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.errors import BudgetError, CertificateRefused
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact import epsilon
 from privproof.exact.affine import read_affine
 

@@ -36,8 +36,8 @@ from privproof import (
     uniform_real,
 )
 from privproof.engines.runs.likelihoods import Move, likelihoods
-from privproof.evidence.checker.outcomes import Accepted, Rejected
-from privproof.evidence.checker.runs.moved import pairing
+from privproof_checker.outcomes import Accepted, Rejected
+from privproof_checker.runs.moved import pairing
 from privproof.exact import rational
 from privproof.exact.balls import precision
 

@@ -32,7 +32,7 @@ from privproof import (
 from privproof.compiling.coins import tossed
 from privproof.compiling.posing import related
 from privproof.errors import PrivproofError
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.exact import epsilon, fraction, rational
 
 ONE, MORE = "one", "add-remove"

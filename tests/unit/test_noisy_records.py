@@ -14,7 +14,7 @@ from tests.corpus import programs
 from tests.laplace_programs import load
 
 from privproof import check, laplace, mechanism, output_probability, records, tight_epsilon
-from privproof.evidence.checker import Accepted, Rejected
+from privproof_checker import Accepted, Rejected
 
 PROVED, NOT_PROVED = (
     [each for each in programs("continuous", "noisy_records") if each.expected == word]

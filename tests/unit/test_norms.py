@@ -36,7 +36,7 @@ from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
 from privproof.engines.sampling.moving import drawn
 from privproof.engines.sampling.proposing import patterns
 from privproof.errors import LanguageError
-from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof_checker import Accepted, Rejected, recheck
 
 
 def _delta(mu, epsilon):

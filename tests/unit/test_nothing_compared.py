@@ -29,7 +29,7 @@ from privproof import (
     stream,
     tight_epsilon,
 )
-from privproof.evidence.checker import Rejected
+from privproof_checker import Rejected
 from privproof.formats import question_from_document
 
 

@@ -8,7 +8,7 @@ from tests.amounts import selected
 from privproof.engines.integrals.curves import Law
 from privproof.engines.registers import integrating
 from privproof.engines.registers.integrating import BITS, Monomial
-from privproof.evidence.checker.integrals import strips
+from privproof_checker.integrals import strips
 from privproof.exact import rational
 from privproof.exact.balls import precision
 

@@ -15,8 +15,8 @@ from tests.corpus import programs
 from tests.laplace_programs import load
 
 from privproof import LanguageError, check
-from privproof.evidence.checker import Accepted, Rejected
-from privproof.evidence.checker.programs.products import inequalities
+from privproof_checker import Accepted, Rejected
+from privproof_checker.programs.products import inequalities
 from privproof.exact import Rational
 
 PROVED, NOT_PROVED, REFUSED = (

@@ -20,7 +20,7 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.errors import ScenarioError
-from privproof.evidence.checker import Accepted, Rejected
+from privproof_checker import Accepted, Rejected
 from privproof.exact import epsilon, fraction, rational
 from privproof.exact.shipping import cheapest_shipment
 from privproof.formats import document, question_from_document

@@ -15,7 +15,7 @@ from tests.certificates import recheck
 
 from privproof import PrivproofError, bernoulli, check, choice, prior, release, tight_epsilon
 from privproof.errors import BudgetError, QuestionError, ScenarioError
-from privproof.evidence.checker import Accepted, Rejected
+from privproof_checker import Accepted, Rejected
 from privproof.exact import fraction, rational
 from privproof.language.randomness import Seeded
 from privproof.release import (

@@ -16,7 +16,7 @@ from tests.commands import MODELS, environment
 
 import privproof
 from privproof import check, parse_formula, read_question, tight_epsilon
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 from privproof.evidence.gate import with_bounds
 from privproof.exact import epsilon
 from privproof.exact.probabilities import loss_of

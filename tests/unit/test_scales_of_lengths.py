@@ -11,7 +11,7 @@ from tests.certificates import recheck
 
 from privproof import check, laplace, mechanism, privacy_loss, public, real, real_queries
 from privproof.errors import LanguageError
-from privproof.evidence.checker import Accepted, Rejected
+from privproof_checker import Accepted, Rejected
 
 
 @mechanism

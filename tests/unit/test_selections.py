@@ -27,7 +27,7 @@ from privproof import (
 from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import agreement
-from privproof.evidence.checker.outcomes import Accepted, Rejected
+from privproof_checker.outcomes import Accepted, Rejected
 from privproof.language.syntax import Return, Sample
 
 

@@ -30,7 +30,7 @@ from privproof import (
     tight_rho,
 )
 from privproof.errors import BudgetError
-from privproof.evidence.checker import Accepted, Rejected
+from privproof_checker import Accepted, Rejected
 from privproof.scenarios import program_question
 
 

@@ -18,7 +18,7 @@ from privproof.compiling.posing import bare
 from privproof.compiling.sharing import Work, grown
 from privproof.engines.runs.again import other_runs
 from privproof.engines.runs.certificates import whole_tree
-from privproof.evidence.checker import recheck
+from privproof_checker import recheck
 from privproof.exact.patience import Stopped
 from privproof.language.recognition import recognised
 

@@ -9,9 +9,9 @@ from privproof import check, integer, laplace, mechanism, public, queries, real
 from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import agreement
-from privproof.evidence.checker.outcomes import Limits
-from privproof.evidence.checker.programs.inputs import read_declared
-from privproof.evidence.checker.programs.instructions import read_program
+from privproof_checker.outcomes import Limits
+from privproof_checker.programs.inputs import read_declared
+from privproof_checker.programs.instructions import read_program
 
 
 @mechanism(epsilon="1")

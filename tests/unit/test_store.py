@@ -20,7 +20,7 @@ from privproof import check
 from privproof.engines.monitor import Monitor
 from privproof.errors import QuestionError
 from privproof.evidence import gate
-from privproof.evidence.checker import Rejected
+from privproof_checker import Rejected
 from privproof.formats import read_question
 from privproof.loading import load
 from privproof.store import digests, verdicts

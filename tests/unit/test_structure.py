@@ -272,7 +272,7 @@ def test_what_hides_its_name_is_found(tree, text):
 def test_a_foreign_import_of_the_checker_is_found(tree, file, text):
     root = tree("evidence/checker/" + file, text) / "evidence" / "checker"
     found = foreign(
-        root, own="privproof.evidence.checker", allowed={"math", "sys", "importlib", "subprocess", "typing"}, doors={}
+        root, own="privproof_checker", allowed={"math", "sys", "importlib", "subprocess", "typing"}, doors={}
     )
     assert {each.file for each in found} == {file}
 
@@ -293,7 +293,7 @@ def test_a_foreign_import_of_the_checker_is_found(tree, file, text):
 def test_an_engine_behind_the_checker_is_found(tree, text):
     root = tree("evidence/checker/logic/x.py", text) / "evidence" / "checker"
     allowed = {"importlib", "privproof.exact", "privproof.exact."}
-    assert foreign(root, own="privproof.evidence.checker", allowed=allowed, doors={})
+    assert foreign(root, own="privproof_checker", allowed=allowed, doors={})
 
 
 @pytest.mark.parametrize(
@@ -302,9 +302,9 @@ def test_an_engine_behind_the_checker_is_found(tree, text):
         ("from privproof.cli import main\n", "cli"),
         ("from privproof import asking\n", "asking"),
         ("import privproof.reporting.text\n", "reporting"),
-        ("def f():\n    from privproof.evidence.checker import recheck\n", "checker"),
+        ("def f():\n    from privproof_checker import recheck\n", "checker"),
         ("from importlib import import_module\nimport_module('privproof.cli')\n", "cli"),
-        ("from importlib import import_module\nimport_module(f'privproof.evidence.checker.{1}')\n", "checker"),
+        ("from importlib import import_module\nimport_module(f'privproof_checker.{1}')\n", "checker"),
     ],
 )
 def test_an_import_against_the_drawing_is_found(tree, text, there):

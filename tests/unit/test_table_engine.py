@@ -8,7 +8,7 @@ from tests.certificates import recheck
 
 from privproof import check, integer, mechanism, tight_epsilon, truncated_geometric
 from privproof.engines.words.table import one_step
-from privproof.evidence.checker import Accepted
+from privproof_checker import Accepted
 
 ONE_STEP = [case for case in CASES if one_step(case.question()) is not None]
 

@@ -26,7 +26,7 @@ from privproof import (
 )
 from privproof.engines.sampling.columns import Same
 from privproof.engines.sampling.draws import Draws
-from privproof.evidence.checker import Accepted, Rejected
+from privproof_checker import Accepted, Rejected
 
 KEYS = ("a", "b", "c")
 

@@ -21,7 +21,7 @@ from privproof import (
     real_queries,
     records,
 )
-from privproof.evidence.checker import Accepted, Rejected
+from privproof_checker import Accepted, Rejected
 
 KEYS = ("a", "b", "c")
 

@@ -13,7 +13,7 @@ from privproof.cli.answers import end, say, say_json
 from privproof.cli.options import AsJson, Settings
 from privproof.cli.working import WHY, command, doing, limited, unfinished
 from privproof.errors import QuestionError
-from privproof.evidence.checker import Accepted, Outcome, recheck_file
+from privproof_checker import Accepted, Outcome, recheck_file
 
 if TYPE_CHECKING:
     from privproof.language import Mechanism

@@ -2,7 +2,7 @@
 
 The cells of a histogram are independent of each other, and one record changes few of them.  So a claim is as good for a program of a
 thousand cells as for one of two, if every cell does the same but for its key: what is found here is checked again by the theorem in
-`evidence.checker.programs.cells`.  Without it there are as many paths as there are sets of cells that a threshold lets through.
+`privproof_checker.programs.cells`.  Without it there are as many paths as there are sets of cells that a threshold lets through.
 """
 
 from __future__ import annotations

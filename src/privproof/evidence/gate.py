@@ -17,11 +17,11 @@ from typing import Any
 from privproof.compiling.posing import is_ordinary
 from privproof.errors import CertificateRefused
 from privproof.evidence.answers import Answer
-from privproof.evidence.checker import Accepted, Rejected, recheck
-from privproof.evidence.checker.front import taken_by
-from privproof.evidence.checker.linear.documents import supplied
-from privproof.evidence.checker.numbers import Epsilon as CheckedEpsilon
-from privproof.evidence.checker.numbers.patience import watched
+from privproof_checker import Accepted, Rejected, recheck
+from privproof_checker.front import taken_by
+from privproof_checker.linear.documents import supplied
+from privproof_checker.numbers import Epsilon as CheckedEpsilon
+from privproof_checker.numbers.patience import watched
 from privproof.evidence.questions import OtherQuestion, question_document
 from privproof.evidence.sources import ESTABLISHED, take
 from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict

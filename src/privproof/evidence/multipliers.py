@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 import flint
 import z3
 
-from privproof.evidence.checker.linear.normal import Clauses, Form, clauses_of
-from privproof.evidence.checker.linear.rule import Refutation
-from privproof.evidence.checker.outcomes import Refusal
+from privproof_checker.linear.normal import Clauses, Form, clauses_of
+from privproof_checker.linear.rule import Refutation
+from privproof_checker.outcomes import Refusal
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.patience import pause
 

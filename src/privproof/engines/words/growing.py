@@ -3,7 +3,7 @@
 Where a pump shows that no epsilon is enough for lists of every length, the largest ratios of short lists say how they may grow:
 ``ratio(n) = c r^n`` from some n on.  That this bounds every length is the same problem with the matrices of the right side times r, for
 which an invariant is looked for; that it is attained for ever is a family of words ``u v^k w``, equal as often as the
-recurrence has terms (Cayley and Hamilton; `evidence.checker.growing` has the theorem).
+recurrence has terms (Cayley and Hamilton; `privproof_checker.growing` has the theorem).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from privproof.errors import PrivproofError
-from privproof.evidence.checker import Rejected, recheck
+from privproof_checker import Rejected, recheck
 from privproof.exact import delta, epsilon
 from privproof.release.ledger.datasets import DataSet, dataset_from, total_after
 from privproof.release.ledger.entries import COUNTED, Entry, digest_of

@@ -1,5 +1,0 @@
-"""The checker of certificates about several uses together: `curves` (of one use), `lattices` (losses), `checking` (the way in)."""
-
-from privproof.evidence.checker.composed.checking import check_composed
-
-__all__ = ["check_composed"]

@@ -1,0 +1,101 @@
+"""What a certificate says about the source of its question, and what of it the checker re-establishes.
+
+The member ``source`` of a question holds the program: the text of every function and what its names stand for.  Its member ``claims``
+says ``established``: then the checker goes from the text to the model by itself, and a certificate whose model is not that of the
+text, or whose text the checker cannot follow, is rejected.  Or it says ``taken``, with the reason: the model was taken from the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from privproof_checker.documents import a_text, an_object
+from privproof_checker.outcomes import Limits, refuse
+from privproof_checker.source.running import Work
+from privproof_checker.source.source_member import PLACE, Findings, Source, read_source
+from privproof_checker.source.values import Beyond
+
+
+@dataclass(frozen=True)
+class Established:
+    """What the checker has found out about the source.
+
+    Attributes:
+        name: the name of the mechanism.
+        from_source: what was re-established from the text.
+        taken: what was taken from the compiler, and why.
+        notes: what else must be said.
+    """
+
+    name: str
+    from_source: tuple[str, ...]
+    taken: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def beside(self, other: Established) -> Established:
+        """Both together, about the same mechanism."""
+        notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
+        return replace(
+            self, from_source=self.from_source + other.from_source, taken=self.taken + other.taken, notes=notes
+        )
+
+    @property
+    def statement(self) -> str:
+        """Both, in words."""
+        parts = []
+        if self.from_source:
+            parts.append(f"re-established from the source of {self.name}: {', '.join(self.from_source)}")
+        if self.taken:
+            parts.append(f"taken from the compiler: {', '.join(self.taken)}")
+        return "; ".join((*parts, *self.notes))
+
+    @property
+    def details(self) -> dict[str, object]:
+        """Both, by name."""
+        return {
+            "function": self.name,
+            "established": list(self.from_source),
+            "taken": list(self.taken),
+            "notes": list(self.notes),
+        }
+
+
+def established(
+    question: Mapping[str, object],
+    what: str,
+    check: Callable[[Source, Work], Findings],
+    limits: Limits,
+) -> Established | None:
+    """What is re-established of the source of a question; None if it has none.
+
+    Args:
+        question: the question's document.
+        what: what is to be re-established, in words.
+        check: refuses if the question is not that of the source; returns what it takes on trust, and what else must be said.
+        limits: how much may be done.
+    """
+    if question.get("source") is None:
+        return None
+    member = an_object(question["source"], PLACE)
+    claims = a_text(member.get("claims"), f"{PLACE}.claims")
+    if claims == "taken":
+        reason = a_text(member.get("reason"), f"{PLACE}.reason")
+        return Established(_name(member), (), (f"{what}: {reason[:300]}",))
+    if claims != "established":
+        refuse(f"{claims[:40]!r} is neither established nor taken", f"{PLACE}.claims")
+    try:
+        source = read_source(member, limits)
+        found = check(source, Work(limits.source_steps))
+    except RecursionError:
+        raise Beyond("values or texts are nested too deeply", PLACE) from None
+    return Established(source.mechanism.name, (what,), (*source.taken, *found.taken), (*source.notes, *found.notes))
+
+
+def _name(member: Mapping[str, object]) -> str:
+    """The name of the mechanism, for the statement alone."""
+    program = member.get("program")
+    functions = program.get("functions") if isinstance(program, dict) else None
+    first = functions[0] if isinstance(functions, list) and functions else None
+    name = first.get("name") if isinstance(first, dict) else None
+    return name if isinstance(name, str) and name.isidentifier() and len(name) < 100 else "the mechanism"

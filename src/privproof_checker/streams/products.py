@@ -1,0 +1,293 @@
+"""Products of cost vectors: for the paths to a node, what the couplings have cost at least, by the shifts of thresholds.
+
+For a path and its differences the *vector* gives the least cost for every combination of shifts of the thresholds.
+Vectors are kept as *products*: groups of thresholds, for each group a set of vectors (its front), and a constant.  A
+product stands for all sums of the constant and one vector from each group.
+
+A table remembers what it has found out, since most steps of a large automaton are alike.  What a step does depends on the groups
+without what all their costs have in common: that is put into the constant, and a constant is carried along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import inf, prod
+from operator import le
+from typing import TypeAlias
+
+from privproof_checker.outcomes import refuse
+from privproof_checker.streams.couplings import MOST_NAMES, SHIFTS, Kernels, Part, Shifts
+from privproof_checker.streams.steps import Form
+
+LARGEST_COST = 10**200
+"""Beyond it, costs could not be added to infinity, which is a float."""
+
+_MOST_VECTORS = 20_000
+"""Joining groups multiplies their vectors of costs; a join that comes to more is refused."""
+
+Cost: TypeAlias = float
+"""A whole number (an int, however large), or infinity."""
+
+Vector: TypeAlias = tuple[Cost, ...]
+"""Costs by the shifts of names, those of the last name changing fastest."""
+
+Group: TypeAlias = tuple[tuple[str, ...], tuple[Vector, ...]]
+"""Names in order, and the vectors of the front."""
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """A constant and groups, in the order of their names; equal products of one table are the same object."""
+
+    constant: Cost
+    groups: tuple[Group, ...]
+    core: Product | None = None
+    """The product of the same groups with the constant 0; None where this is it."""
+
+    @cached_property
+    def home(self) -> dict[str, int]:
+        """The group of each name."""
+        return {name: i for i, (names, _) in enumerate(self.groups) for name in names}
+
+    def bound(self) -> Cost:
+        """The greatest, over the vectors, of the least cost."""
+        return self.constant + sum(max(map(min, front)) for _, front in self.groups)
+
+
+_Triple: TypeAlias = tuple[int, int, int]
+"""An index before, one afterwards, and a cost."""
+
+_Plan: TypeAlias = tuple[tuple[str, ...], Sequence[_Triple]]
+"""The names afterwards, and how indices move."""
+
+
+class Products:
+    """A table of products, with what is known about them."""
+
+    def __init__(self, kernels: Kernels) -> None:
+        self._kernels = kernels
+        self._cores: dict[tuple[Group, ...], Product] = {}
+        self._lifted: dict[tuple[Cost, Product], Product] = {}
+        self._advanced: dict[tuple[Form, int, Product], Product] = {}
+        self._forgotten: dict[tuple[Product, frozenset[str]], Product] = {}
+        self._covered: dict[tuple[Product, Product], bool] = {}
+        self._triples: dict[object, list[_Triple]] = {}
+        self.zero = self.product([])
+
+    def product(self, groups: Iterable[Group]) -> Product:
+        """The product of groups, whose names are in order; those without names become the constant."""
+        constant: Cost = 0
+        named = []
+        for names, front in groups:
+            if names:
+                common = min(map(min, front))
+                if 0 < common < inf:
+                    constant += common
+                    front = tuple(tuple(cost - common for cost in vector) for vector in front)
+                named.append((names, tuple(sorted(set(front)))))
+            else:
+                constant += max(front)[0]
+        key = tuple(sorted(named))
+        if key not in self._cores:
+            self._cores[key] = Product(0, key)
+        return self._with_constant(constant, self._cores[key])
+
+    def _with_constant(self, constant: Cost, core: Product) -> Product:
+        if constant == 0:
+            return core
+        key = (constant, core)
+        if key not in self._lifted:
+            self._lifted[key] = Product(constant, core.groups, core)
+        return self._lifted[key]
+
+    def _raised(self, found: Product, more: Cost) -> Product:
+        """The product with so much more in its constant."""
+        return self._with_constant(found.constant + more, found.core or found)
+
+    def advanced(self, form: Form, change: int, before: Product) -> Product:
+        """The vectors after a step of this form."""
+        core = before.core or before
+        key = (form, change, core)
+        if key not in self._advanced:
+            parts = self._kernels.parts(form, change)
+            missing = [name for part in parts for name in part.looked if name not in core.home]
+            if missing:
+                refuse(f"a step looks at the threshold {missing[0][:60]!r}, which a product does not name", "evidence")
+            self._advanced[key] = self._moved(core, parts, frozenset(form.stores))
+        return self._raised(self._advanced[key], before.constant)
+
+    def forgotten(self, before: Product, gone: frozenset[str]) -> Product:
+        """The vectors, minimised over the shifts of some thresholds."""
+        if gone.isdisjoint(before.home):
+            return before
+        core = before.core or before
+        key = (core, gone)
+        if key not in self._forgotten:
+            self._forgotten[key] = self._moved(core, (), gone)
+        return self._raised(self._forgotten[key], before.constant)
+
+    def _moved(self, before: Product, parts: Sequence[Part], gone: frozenset[str]) -> Product:
+        """The vectors after the parts of a step from a product without a constant; the old shifts of some thresholds are minimised out."""
+        linked = [{before.home[name] for name in part.looked} for part in parts]
+        result: list[Group] = []
+        for groups, members in _clusters(len(before.groups), linked):
+            chosen = [before.groups[i] for i in groups]
+            if not members and all(gone.isdisjoint(names) for names, _ in chosen):
+                result += chosen
+                continue
+            names, front = _merged(chosen)
+            after, triples = self._plan(names, [parts[i] for i in members], gone)
+            size = len(SHIFTS) ** len(after)
+            result.append((after, tuple({_applied(vector, triples, size) for vector in front})))
+        return self.product(result)
+
+    def _plan(self, names: tuple[str, ...], parts: Sequence[Part], gone: frozenset[str]) -> _Plan:
+        kept = [name for name in names if name not in gone]
+        after = tuple(sorted((*kept, *(name for part in parts for name, _ in part.stores))))
+        if len(after) > MOST_NAMES:
+            refuse(f"a step connects more than {MOST_NAMES} thresholds", "evidence")
+        place = {name: i for i, name in enumerate(names)}
+        power = {name: len(SHIFTS) ** i for i, name in enumerate(reversed(after))}
+        form = (
+            len(names),
+            tuple((place[name], power[name]) for name in kept),
+            tuple(
+                (
+                    id(part.moves),
+                    tuple(place[name] for name in part.looked),
+                    tuple((position, power[name]) for name, position in part.stores),
+                )
+                for part in parts
+            ),
+        )
+        if form not in self._triples:
+            self._triples[form] = _triples(*form, [part.moves for part in parts])
+        return after, self._triples[form]
+
+    def covered(self, one: Product, two: Product) -> bool:
+        """Whether every vector of one product is at most some vector of the other, as far as groups show it."""
+        if one is two:
+            return True
+        key = (one, two)
+        if key not in self._covered:
+            self._covered[key] = self._below(one, two)
+        return self._covered[key]
+
+    def _below(self, one: Product, two: Product) -> bool:
+        if not two.home.keys() <= one.home.keys():
+            return False
+        one = self.forgotten(one, frozenset(one.home.keys() - two.home.keys()))
+        linked = [{one.home[name] for name in names} for names, _ in two.groups]
+        pairs = []
+        for left, right in _clusters(len(one.groups), linked):
+            sides = [one.groups[i] for i in left], [two.groups[i] for i in right]
+            if sum(len(names) for names, _ in sides[0]) > MOST_NAMES:
+                return False
+            pairs.append((_merged(sides[0]), _merged(sides[1])))
+        room = two.constant - one.constant if one.constant != two.constant else 0
+        if len(pairs) == 1:
+            ((_, left_front), (_, right_front)) = pairs[0]
+            return _each_below([tuple(cost - room for cost in vector) for vector in left_front], right_front)
+        if room >= 0 and all(_each_below(left, right) for (_, left), (_, right) in pairs):
+            return True
+        excesses = [_excess(left, right) for (_, left), (_, right) in pairs]
+        return inf not in excesses and sum(excesses) <= room
+
+
+def _excess(lower: Sequence[Vector], upper: Sequence[Vector]) -> Cost:
+    """The least number by which the others must be raised for each of some vectors to be nowhere above one of them."""
+    return max(
+        min(max((a - b for a, b in zip(low, high, strict=True) if b != inf), default=-inf) for high in upper)
+        for low in lower
+    )
+
+
+def _each_below(lower: Sequence[Vector], upper: Sequence[Vector]) -> bool:
+    """Whether each of some vectors is nowhere above one of the others."""
+    same = set(upper)
+    last: Vector | None = None
+    for low in lower:
+        if low in same or (last is not None and all(map(le, low, last))):
+            continue
+        last = next((high for high in upper if all(map(le, low, high))), None)
+        if last is None:
+            return False
+    return True
+
+
+def _clusters(groups: int, linked: Sequence[set[int]]) -> list[tuple[list[int], list[int]]]:
+    """The connected components of numbers below `groups` and the sets that join them: the numbers and the sets of each."""
+    cluster = {i: ([i], list[int]()) for i in range(groups)}
+    alone: list[tuple[list[int], list[int]]] = []
+    for member, joined in enumerate(linked):
+        if not joined:
+            alone.append(([], [member]))
+            continue
+        first, *others = sorted(joined)
+        target = cluster[first]
+        target[1].append(member)
+        for other in others:
+            source = cluster[other]
+            if source is not target:
+                target[0].extend(source[0])
+                target[1].extend(source[1])
+                for i in source[0]:
+                    cluster[i] = target
+    return [(sorted(c[0]), c[1]) for i, c in cluster.items() if min(c[0]) == i] + alone
+
+
+def _merged(groups: Sequence[Group]) -> tuple[tuple[str, ...], Sequence[Vector]]:
+    """One group with all names, and all sums of vectors."""
+    if len(groups) == 1:
+        return groups[0]
+    names = tuple(sorted(name for group in groups for name in group[0]))
+    if len(names) > MOST_NAMES or prod(len(front) for _, front in groups) > _MOST_VECTORS:
+        refuse(f"groups with more than {MOST_NAMES} thresholds or {_MOST_VECTORS} vectors are joined", "evidence")
+    place = {name: i for i, name in enumerate(names)}
+    total: list[list[Cost]] = [[0] * len(SHIFTS) ** len(names)]
+    for own, front in groups:
+        size = len(own)
+        chosen = [place[name] for name in own]
+        inner = {shifts: i for i, shifts in enumerate(product(SHIFTS, repeat=size))}
+        reach = [inner[tuple(shifts[i] for i in chosen)] for shifts in product(SHIFTS, repeat=len(names))]
+        total = [[cost + vector[i] for cost, i in zip(sums, reach, strict=True)] for sums in total for vector in front]
+    return names, [tuple(vector) for vector in total]
+
+
+def _triples(
+    count: int,
+    kept: Sequence[tuple[int, int]],
+    parts: Sequence[tuple[int, Sequence[int], Sequence[tuple[int, int]]]],
+    moves: Sequence[Mapping[Shifts, Sequence[tuple[Shifts, int]]]],
+) -> list[_Triple]:
+    """How the indices of vectors move.
+
+    Args:
+        count: the names before.
+        kept: the positions of those that are kept, with what a shift adds to the index afterwards.
+        parts: of each part, the positions of the names looked at, and which new shifts add how much to the index.
+        moves: the moves of each part.
+    """
+    result = []
+    for before, shifts in enumerate(product(SHIFTS, repeat=count)):
+        options = [(sum((shifts[i] + 1) * power for i, power in kept), 0)]
+        for (_, looked, stores), table in zip(parts, moves, strict=True):
+            added = [
+                (sum((new[i] + 1) * power for i, power in stores), more)
+                for new, more in table.get(tuple([shifts[i] for i in looked]), ())
+            ]
+            options = [(index + step, cost + more) for index, cost in options for step, more in added]
+        result += [(before, index, cost) for index, cost in options]
+    return result
+
+
+def _applied(vector: Vector, triples: Sequence[_Triple], size: int) -> Vector:
+    result: list[Cost] = [inf] * size
+    for before, after, more in triples:
+        cost = vector[before] + more
+        if cost < result[after]:
+            result[after] = cost
+    return tuple(result)
