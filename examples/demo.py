@@ -10,9 +10,9 @@ from mechanisms.surveys import answers
 from rich.console import Console
 
 from privproof import check, model_check, read_question, recheck, tight_epsilon
-from privproof_checker import Accepted
 from privproof.library import FORMULAS
 from privproof.reporting import Command, print_headline, print_verdict
+from privproof_checker import Accepted
 
 console = Console(highlight=False, markup=False)
 models = Path(__file__).parent / "models"

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from privproof import Mechanism, check
+from privproof.evidence.multipliers import refutations
+from privproof.library import laplace
 from privproof_checker import Rejected, recheck
 from privproof_checker.linear.documents import read_refutation, supplied
 from privproof_checker.linear.normal import Clauses, clauses_of
 from privproof_checker.linear.rule import Refutation
 from privproof_checker.outcomes import DEFAULT_LIMITS
-from privproof.evidence.multipliers import refutations
-from privproof.library import laplace
 
 
 def written(name: str, clauses: Clauses, refutation: Refutation) -> str:

@@ -11,12 +11,12 @@ from random import Random
 from typing import Any
 
 from privproof.compiling.relational import relational
-from privproof_checker.outcomes import Limits, Refusal
-from privproof_checker.telling import _from_source
 from privproof.evidence.questions import question_document
 from privproof.exact import Budget, epsilon
 from privproof.language import Mechanism
 from privproof.scenarios import ProgramQuestion
+from privproof_checker.outcomes import Limits, Refusal
+from privproof_checker.telling import _from_source
 
 LONGEST = 400
 

@@ -26,7 +26,7 @@ from .errors import (
     ScenarioError,
 )
 from .evidence import Proved, Refuted, Unknown, Verdict, Witness
-from privproof_checker import recheck, recheck_file
+from .evidence.rechecking import recheck, recheck_file
 from .exact import Budget, Epsilon, epsilon, from_float, log, rational
 from .formats import read_question, write_question
 from .formats.processes import read_process, write_process

@@ -22,9 +22,9 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.errors import LanguageError
-from privproof_checker import Rejected
 from privproof.exact import epsilon, fraction, rational
 from privproof.language.running import outputs
+from privproof_checker import Rejected
 
 
 @mechanism(neighbours="add-remove")

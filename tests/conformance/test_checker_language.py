@@ -18,6 +18,7 @@ from tests.programs import load
 
 from privproof import LanguageError
 from privproof.errors import PrivproofError
+from privproof.exact import ZERO, fraction
 from privproof_checker.outcomes import Limits
 from privproof_checker.source.exploring import Explorer, rest
 from privproof_checker.source.machine import Machine
@@ -25,7 +26,6 @@ from privproof_checker.source.operations import Fails
 from privproof_checker.source.running import Work
 from privproof_checker.source.source_member import read_source
 from privproof_checker.source.values import Beyond, Cells, Stream, printed
-from privproof.exact import ZERO, fraction
 
 STEPS = 60_000
 MOST = 120

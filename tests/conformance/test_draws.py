@@ -21,9 +21,9 @@ from privproof.asking import ask
 from privproof.compiling.draws import draws_question, separate_draws
 from privproof.compiling.programs import mechanism_question
 from privproof.engines.engine import Request
-from privproof_checker import Accepted
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import epsilon, log
+from privproof_checker import Accepted
 
 
 def _sizes(mechanism: Mechanism) -> list[int | None]:

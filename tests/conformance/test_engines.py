@@ -13,11 +13,11 @@ from tests.certificates import recheck
 
 from privproof import check, epsilon, log, rational, tight_epsilon, tight_rho
 from privproof.engines import ENGINES, Request
-from privproof_checker import Accepted
 from privproof.exact import Budget, fraction
 from privproof.library import EXAMPLES
 from privproof.models import Transducer
 from privproof.scenarios import ProgramQuestion
+from privproof_checker import Accepted
 
 EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 BELOW, ABOVE = Fraction(10**12 - 1, 10**12), Fraction(10**12 + 1, 10**12)

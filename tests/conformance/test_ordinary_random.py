@@ -11,8 +11,8 @@ from tests.certificates import recheck
 from tests.conformance.random_ordinary import compiled, largest_ratio, source
 
 from privproof import PrivproofError, records, tight_epsilon
-from privproof_checker import Accepted
 from privproof.exact import epsilon, log
+from privproof_checker import Accepted
 
 SWEEP = range(*(int(end) for end in os.environ.get("PRIVPROOF_ORDINARY", "0:400").split(":")))
 BITS = records(0, 1)

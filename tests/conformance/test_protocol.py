@@ -19,7 +19,6 @@ from privproof.engines import ENGINES, Monitor, Request
 from privproof.engines.laplace.engine import AlignmentEngine
 from privproof.errors import QuestionError
 from privproof.evidence.answers import Answer
-from privproof_checker import Accepted
 from privproof.evidence.gate import first_admitted
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import Budget, epsilon
@@ -27,6 +26,7 @@ from privproof.library import EXAMPLES
 from privproof.library.logic import survey
 from privproof.release import Channel, Map, PlanarGeometric, Resampled, clamped
 from privproof.scenarios import Family, FormulaQuestion, LocationQuestion
+from privproof_checker import Accepted
 
 
 def example(name):

@@ -25,8 +25,8 @@ from privproof import (
     tight_epsilon,
 )
 from privproof.errors import LanguageError
-from privproof_checker import Rejected
 from privproof.exact import epsilon
+from privproof_checker import Rejected
 
 ADD_REMOVE = "add-remove"
 CITIES = ("A", "B", "C")

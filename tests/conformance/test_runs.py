@@ -17,9 +17,9 @@ from tests.certificates import recheck
 from tests.conformance.ordinary.idioms import CASES
 
 from privproof import LanguageError, check, integer, one_of, records, tight_epsilon
-from privproof_checker import Accepted
 from privproof.exact import epsilon
 from privproof.language.trees import leaves, shares
+from privproof_checker import Accepted
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: getattr(case[0], "__name__", "?"))

@@ -35,7 +35,6 @@ from privproof.compiling.streams import stream_question
 from privproof.engines import Monitor
 from privproof.engines.laplace.events import measure_ball, tree
 from privproof.errors import FormatError, LanguageError, ModelError, PrivproofError, QuestionError
-from privproof_checker import Accepted
 from privproof.exact import epsilon, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.formats import question_from_document
@@ -55,6 +54,7 @@ from privproof.language import (
 from privproof.library.laplace import sparse_vector as lists
 from privproof.library.streams import several, thresholds
 from privproof.scenarios import program_question
+from privproof_checker import Accepted
 
 BITS = 160
 LIBRARY = [found for module in (thresholds, several) for found in vars(module).values() if isinstance(found, Mechanism)]

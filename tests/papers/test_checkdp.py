@@ -12,12 +12,12 @@ from tests.laplace_programs import frequency
 from privproof import Mechanism, check, sample, tight_epsilon
 from privproof.engines.laplace.events import event_probability
 from privproof.engines.laplace.refuting import Loss
-from privproof_checker.outcomes import Accepted
 from privproof.exact import epsilon
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.patterns import Between
 from privproof.library import EXAMPLES
 from privproof.library.laplace import noisy_max, sparse_vector, sums
+from privproof_checker.outcomes import Accepted
 
 CORPUS = {
     name: found

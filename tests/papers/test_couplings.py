@@ -13,12 +13,12 @@ from privproof.compiling.streams import stream_question
 from privproof.engines.streams.executions import hardest
 from privproof.engines.streams.losses import loss
 from privproof.engines.streams.solving import decide, solve
-from privproof_checker.outcomes import Accepted
 from privproof.exact import ONE, epsilon, rational
 from privproof.exact.balls import rational_bounds
 from privproof.formats import question_from_document
 from privproof.library.streams import several, thresholds
 from privproof.scenarios import program_question
+from privproof_checker.outcomes import Accepted
 
 MECHANISMS = {
     name: found

@@ -8,7 +8,6 @@ import pytest
 from tests.certificates import recheck
 
 from privproof import Horizon, check, epsilon, log, model_check, rational
-from privproof_checker import Accepted
 from privproof.library import FORMULAS
 from privproof.library.above_threshold import above_threshold as above_threshold_stream
 from privproof.library.logic import (
@@ -20,6 +19,7 @@ from privproof.library.logic import (
     subsampling_majority,
     survey,
 )
+from privproof_checker import Accepted
 
 
 def between(found):

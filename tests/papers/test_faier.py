@@ -18,7 +18,6 @@ from tests.brute import word_probability
 from tests.certificates import recheck
 
 from privproof import check, epsilon, log, tight_epsilon, word_probabilities
-from privproof_checker import Accepted
 from privproof.exact import fraction
 from privproof.library import (
     above_threshold,
@@ -34,6 +33,7 @@ from privproof.library import (
 )
 from privproof.models import Horizon, Letter
 from privproof.scenarios import ordered_pairs
+from privproof_checker import Accepted
 
 LN2 = epsilon("ln(2)")
 

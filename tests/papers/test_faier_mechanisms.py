@@ -8,8 +8,8 @@ import pytest
 from tests.certificates import recheck
 
 from privproof import Horizon, check, output_distribution, tight_epsilon
-from privproof_checker import Accepted
 from privproof.library.mechanisms import discrete_above_threshold, improved_noisy_max, naive_noisy_max
+from privproof_checker import Accepted
 
 AGREES = "running the function itself on all its random choices gives the same two probabilities"
 

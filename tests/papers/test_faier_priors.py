@@ -9,9 +9,9 @@ from tests.certificates import recheck
 
 from privproof import check, tight_epsilon
 from privproof.compiling.pufferfish import compared
-from privproof_checker import Accepted
 from privproof.exact.polynomials import Polynomial
 from privproof.library import secrets
+from privproof_checker import Accepted
 
 
 @pytest.mark.parametrize(

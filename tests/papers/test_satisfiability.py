@@ -8,8 +8,8 @@ import pytest
 from tests.certificates import recheck
 
 from privproof import check, log
-from privproof_checker import Accepted
 from privproof.library.satisfiability import assignment, ratio_if_unsatisfiable, satisfiability
+from privproof_checker import Accepted
 
 z3 = pytest.importorskip("z3")
 

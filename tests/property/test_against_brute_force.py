@@ -14,8 +14,8 @@ from tests.strategies import hmm_questions, transducer_questions
 
 from privproof import check, tight_epsilon
 from privproof.engines import ENGINES, Request
-from privproof_checker import Accepted
 from privproof.exact import Budget, fraction, log, rational
+from privproof_checker import Accepted
 
 MANY = settings(
     max_examples=examples(700),

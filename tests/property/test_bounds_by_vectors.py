@@ -28,10 +28,10 @@ from privproof.engines.logic.recurrences import often_bounds
 from privproof.engines.logic.schedulers import least_and_most
 from privproof.engines.logic.vectors import UNITS, Columns
 from privproof.engines.monitor import Monitor, Stopped
-from privproof_checker import Accepted, Rejected
 from privproof.exact import fraction
 from privproof.formats.prism import explore
 from privproof.models import DecisionProcess
+from privproof_checker import Accepted, Rejected
 
 ENDLESS = ("U", ("leaf", 0), ("leaf", 1), 0, None)
 

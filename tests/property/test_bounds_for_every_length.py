@@ -12,9 +12,9 @@ from tests.certificates import recheck
 from tests.every_length import largest_ratio, law_of, list_reader
 
 from privproof import Question, tight_epsilon
-from privproof_checker import Accepted
 from privproof.exact import fraction
 from privproof.scenarios import Neighbours, Scenario
+from privproof_checker import Accepted
 
 RELATIONS = {
     "one": Neighbours.one(within=None),

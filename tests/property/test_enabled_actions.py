@@ -13,10 +13,10 @@ from tests.certificates import recheck
 from tests.property.test_logic_processes import BOUNDED, DEPTH, labelled, partial_process, satisfies
 
 from privproof import model_check
-from privproof_checker import Accepted, Rejected
 from privproof.exact import fraction
 from privproof.formats.prism import explore
 from privproof.models import DecisionProcess
+from privproof_checker import Accepted, Rejected
 
 UNSETTLED = 40
 """Steps after which a sequence on four states can go on for ever: there are fewer supports."""

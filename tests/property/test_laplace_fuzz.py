@@ -30,12 +30,12 @@ from privproof.engines.laplace.refuting import Refuter, publics
 from privproof.engines.laplace.tight import approached
 from privproof.engines.monitor import Allowance, Stopped
 from privproof.errors import LanguageError
-from privproof_checker.outcomes import Accepted, Rejected
 from privproof.evidence.gate import Answer
 from privproof.exact import epsilon, fraction
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.patterns import word
 from privproof.scenarios import program_question
+from privproof_checker.outcomes import Accepted, Rejected
 
 SEEDS = range(40)
 MORE = range(1000, 1400)

@@ -14,8 +14,8 @@ from tests.programs import load
 from privproof import PrivproofError, check, mechanism_question, tight_epsilon
 from privproof.compiling.distributions import output_classes
 from privproof.compiling.lengths import OpenModel, list_law
-from privproof_checker import Accepted
 from privproof.language.values import Cells, text
+from privproof_checker import Accepted
 
 LONGEST = 6
 """Proofs are compared with all lists of so many elements."""

@@ -17,10 +17,10 @@ from privproof import model_check, rational
 from privproof.engines.logic.checking import Checker
 from privproof.engines.logic.paths import progress
 from privproof.engines.monitor import Monitor
-from privproof_checker import Accepted, Rejected
 from privproof.exact import fraction
 from privproof.formulas import Private, parse_formula
 from privproof.models import DecisionProcess
+from privproof_checker import Accepted, Rejected
 
 LABELS = ("a", "b")
 

@@ -16,13 +16,13 @@ from tests.property.test_lists_of_every_length import law_of, worst
 from privproof import PrivproofError, tight_epsilon
 from privproof.compiling.lotteries import lottery
 from privproof.compiling.posing import related
+from privproof.evidence.sources import program_source
+from privproof.exact import fraction
+from privproof.models.lotteries import win_probability
 from privproof_checker.outcomes import DEFAULT_LIMITS, Refusal
 from privproof_checker.source.lotteries import laws_of_levels
 from privproof_checker.source.running import Work
 from privproof_checker.source.source_member import read_source
-from privproof.evidence.sources import program_source
-from privproof.exact import fraction
-from privproof.models.lotteries import win_probability
 
 LONGEST = 4
 """Lists of so many bits are compared."""

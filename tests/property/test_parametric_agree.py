@@ -14,12 +14,12 @@ from tests.tables import proved_certificate, refuted_certificate
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Undecided, Violation, prove, supremum
-from privproof_checker import Accepted
 from privproof.evidence.documents.tables import table_document
 from privproof.exact import Budget, Rational, log
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.models.conditions import Condition, Conditions, Row, Table, conditions_of
+from privproof_checker import Accepted
 
 ZERO = Rational(0)
 CALM = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])

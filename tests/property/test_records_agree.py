@@ -16,9 +16,9 @@ from privproof import check
 from privproof.engines import Monitor
 from privproof.engines.laplace.proving import AlignmentProof, prove
 from privproof.engines.laplace.solver import own_context
-from privproof_checker import Rejected
 from privproof.exact import epsilon, rational
 from privproof.exact.affine import Affine
+from privproof_checker import Rejected
 
 ADD_REMOVE = "add-remove"
 DOMAINS = {

@@ -13,9 +13,9 @@ from tests.property import release_brute as brute
 
 from privproof import release
 from privproof.errors import PrivproofError
+from privproof.exact import fraction, rational
 from privproof_checker import recheck
 from privproof_checker.outcomes import Accepted
-from privproof.exact import fraction, rational
 
 WALK = release.Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 

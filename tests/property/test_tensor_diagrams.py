@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privproof import tight_epsilon
-from privproof_checker import Accepted, Rejected, diagrams, recheck, tensors
 from privproof.library.noisy_max import noisy_max_question
+from privproof_checker import Accepted, Rejected, diagrams, recheck, tensors
 
 
 def minima(kind, values, axes, windows):

@@ -14,10 +14,10 @@ from tests.certificates import recheck
 from tests.strategies import hmm_questions, pumped_questions, transducers, transient_questions
 
 from privproof import check, tight_epsilon
-from privproof_checker import Accepted
 from privproof.exact import Budget, log, rational
 from privproof.models import Horizon
 from privproof.scenarios import Neighbours, Question, Scenario
+from privproof_checker import Accepted
 
 MANY = settings(
     max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -20,8 +20,8 @@ PACKAGE = ROOT / "src" / "privproof"
 PAGE = ROOT / "CONTRIBUTING.md"
 BEGIN, END = "<!-- the map of the package: begin -->\n", "<!-- the map of the package: end -->"
 
-SPLIT = ("engines", "evidence/checker")
-"""Folders whose modules and folders are parts of their own, and a folder that is a part although it stands inside another."""
+SPLIT = "engines"
+"""The folder whose modules and folders are parts of their own."""
 
 NOW, LATER, TYPES = "x", "o", "t"
 """When something is imported: as the module is loaded; when it is needed; never, for types alone."""
@@ -41,16 +41,14 @@ def modules(folder: Path) -> Mapping[str, Path]:
 def part_of(module: str) -> str:
     """The part that a module belongs to: a folder or a module of the first level, and what `SPLIT` says.
 
-    >>> [part_of("privproof." + each) for each in ("asking", "language.noise", "evidence.gate", "evidence.checker.front")]
-    ['asking', 'language', 'evidence', 'evidence.checker']
+    >>> [part_of("privproof." + each) for each in ("asking", "language.noise", "evidence.gate")]
+    ['asking', 'language', 'evidence']
     >>> part_of("privproof.engines"), part_of("privproof.engines.words.frontier"), part_of("privproof")
     ('engines', 'engines.words', 'privproof')
     """
     names = module.split(".")[1:]
-    for split in SPLIT:
-        outer, _, inner = split.partition("/")
-        if names[:1] == [outer] and len(names) > 1 and inner in ("", names[1]):
-            return f"{outer}.{names[1]}"
+    if names[:1] == [SPLIT] and len(names) > 1:
+        return ".".join(names[:2])
     return names[0] if names else module
 
 

@@ -10,9 +10,9 @@ from tests.certificates import recheck
 
 from privproof import bernoulli, check, mechanism, privacy_profile, records, tight_epsilon
 from privproof.compiling import mechanism_question
-from privproof_checker import Accepted
 from privproof.exact import epsilon, fraction
 from privproof.language.running import outputs
+from privproof_checker import Accepted
 
 SIZE = 2
 

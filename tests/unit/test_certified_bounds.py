@@ -10,7 +10,6 @@ from tests.certificates import recheck
 
 from privproof import check, read_question, tight_epsilon
 from privproof.evidence import gate
-from privproof_checker import Accepted, Rejected
 from privproof.exact import INFINITE, epsilon
 from privproof.library.laplace.noisy_max import noisy_max, noisy_max_value
 from privproof.library.laplace.sums import laplace_mechanism, noisy_histogram_all_change, partial_sum
@@ -19,6 +18,7 @@ from privproof.release import verify
 from privproof.scenarios.chains import Chain
 from privproof.scenarios.queries import count, histogram
 from privproof.scenarios.releases import Geometric, Laplace
+from privproof_checker import Accepted, Rejected
 
 SURVEY = Path(__file__).parent.parent.parent / "examples" / "models" / "survey.yaml"
 

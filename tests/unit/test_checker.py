@@ -892,9 +892,7 @@ def test_it_imports_nothing_else_of_the_package() -> None:
         "logic/monitors.py": arrays,
     }
     assert foreign(folder, own="privproof_checker", allowed=allowed, doors=doors) == []
-    assert {each.file for each in foreign(folder, own="privproof_checker", allowed=allowed, doors={})} == set(
-        doors
-    )
+    assert {each.file for each in foreign(folder, own="privproof_checker", allowed=allowed, doors={})} == set(doors)
 
 
 def test_it_starts_no_other_program() -> None:

@@ -9,13 +9,13 @@ import pytest
 
 from privproof import check, laplace, mechanism, public, real, real_stream, stream, tight_epsilon
 from privproof.compiling.streams import stream_question
+from privproof.evidence.questions import question_document
+from privproof.exact import Budget, epsilon
+from privproof.scenarios.programs import program_question
 from privproof_checker import Accepted, Limits, Rejected, recheck
 from privproof_checker.outcomes import Refusal
 from privproof_checker.source.values import Beyond
 from privproof_checker.telling import _from_source
-from privproof.evidence.questions import question_document
-from privproof.exact import Budget, epsilon
-from privproof.scenarios.programs import program_question
 
 LATEST = 10
 

@@ -9,8 +9,6 @@ import random
 import pytest
 
 from privproof.errors import ScenarioError
-from privproof_checker.locations.checking import check_location
-from privproof_checker.outcomes import Accepted, Limits, Refusal
 from privproof.release.locations import (
     location_certificate,
     resampling_planar_geometric,
@@ -21,6 +19,8 @@ from privproof.release.locations import (
 from privproof.scenarios.channels import Channel
 from privproof.scenarios.maps import Map, Resampled, clamped, remapped
 from privproof.scenarios.planar import PlanarGeometric, PlanarLaplace
+from privproof_checker.locations.checking import check_location
+from privproof_checker.outcomes import Accepted, Limits, Refusal
 
 LIMITS = Limits()
 SQUARE, TOWN = Map.rectangle((0, 0), (1, 1)), Map.rectangle((0, 0), (4, 4))

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
-from privproof_checker import numbers as checked
-from privproof_checker.numbers.exponentials import ExponentialSum, exceeds, loss
 from privproof.exact import budgets, exponentials, rationals
 from privproof.exact.quotients import ExponentialQuotient
+from privproof_checker import numbers as checked
+from privproof_checker.numbers.exponentials import ExponentialSum, exceeds, loss
 
 FRACTIONS = st.fractions(-3, 3, max_denominator=12)
 ABOVE = st.fractions(Fraction(1, 9), 9, max_denominator=9)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tests.amounts import examples, spread
 
+from privproof.exact import rational
 from privproof_checker.documents import plain
 from privproof_checker.integrals import probabilities as integrals
 from privproof_checker.integrals.probabilities import Integrator
@@ -20,7 +21,6 @@ from privproof_checker.outcomes import Accepted, Limits, Refusal, Rejected
 from privproof_checker.programs.checking import check_program
 from privproof_checker.programs.invariants import read_invariant
 from privproof_checker.programs.terms import BOOL, INT, REAL, Symbol
-from privproof.exact import rational
 
 needs_solver = pytest.mark.skipif(
     all(importlib.util.find_spec(name) is None for name in ("cvc5", "z3")), reason="no SMT solver is installed"

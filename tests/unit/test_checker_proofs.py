@@ -15,8 +15,8 @@ from tests.laplace_programs import load
 from privproof import check
 from privproof.engines.laplace import engine
 from privproof.errors import CertificateRefused
-from privproof_checker import Accepted, recheck
 from privproof.library.laplace.examples import ENTRIES
+from privproof_checker import Accepted, recheck
 
 PROVED = [entry.mechanism for entry in ENTRIES if entry.known.startswith("proved")]
 KEEPING_LISTS = {"binary_mechanism"}

@@ -13,13 +13,13 @@ from tests.tables import counting, noisy_max, proved_certificate, rare_causes, r
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Violation, prove
+from privproof.exact import Budget, Rational, rational
+from privproof.exact.regions import Region
+from privproof.models.conditions import Table, conditions_of
 from privproof_checker import Accepted, Limits, Rejected, recheck
 from privproof_checker.bernstein import Boxes, Side, check_tree, grid, halves, ordered
 from privproof_checker.outcomes import Refusal
 from privproof_checker.polynomials import at, read_polynomial
-from privproof.exact import Budget, Rational, rational
-from privproof.exact.regions import Region
-from privproof.models.conditions import Table, conditions_of
 
 LIMITS = Limits()
 NAMES = {"p": 0, "q": 1}

@@ -12,6 +12,8 @@ import pytest
 from flint import arb
 from tests.amounts import selected
 
+from privproof.exact import rational
+from privproof.exact.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Refusal
 from privproof_checker.releases import check_release
 from privproof_checker.releases.laws import ChainSums
@@ -20,8 +22,6 @@ from privproof_checker.releases.outputs import _noisy, decay
 from privproof_checker.releases.priors import Chain
 from privproof_checker.releases.questions import Sum
 from privproof_checker.releases.rounded_laws import shown_by_rounding
-from privproof.exact import rational
-from privproof.exact.balls import precision
 
 STATES = ["0", "1"]
 ONE = {"method": "laws"}

@@ -30,15 +30,15 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.compiling import mechanism_question
+from privproof.evidence.questions import question_document
+from privproof.exact import Budget, epsilon
+from privproof.library import mechanisms
+from privproof.models import Horizon
 from privproof_checker import Accepted, Limits, Rejected, recheck
 from privproof_checker.outcomes import Refusal
 from privproof_checker.questions import read_question
 from privproof_checker.source.values import Beyond
 from privproof_checker.telling import _from_source
-from privproof.evidence.questions import question_document
-from privproof.exact import Budget, epsilon
-from privproof.library import mechanisms
-from privproof.models import Horizon
 
 TENFOLD = 10
 

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from privproof.exact import rational
 from privproof_checker.documents import plain
 from privproof_checker.outcomes import Accepted, Limits, Refusal, Rejected
 from privproof_checker.streams.automata import read_automaton
@@ -18,7 +19,6 @@ from privproof_checker.streams.couplings import Kernels
 from privproof_checker.streams.executions import Situation
 from privproof_checker.streams.orders import Conflict, conflict
 from privproof_checker.streams.products import Products
-from privproof.exact import rational
 
 
 def outcome(certificate):

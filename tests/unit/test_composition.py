@@ -28,14 +28,14 @@ from privproof import (
     tight_epsilon,
 )
 from privproof.errors import QuestionError
-from privproof_checker import Accepted, Rejected
-from privproof_checker.runs.divergence import excess
-from privproof_checker.runs.shown import Apart
 from privproof.exact import Rational
 from privproof.exact.balls import precision
 from privproof.exact.normal import normal_excess
 from privproof.library.noisy_max import noisy_max_question
 from privproof.profiles import composed_loss_distribution
+from privproof_checker import Accepted, Rejected
+from privproof_checker.runs.divergence import excess
+from privproof_checker.runs.shown import Apart
 
 
 @mechanism

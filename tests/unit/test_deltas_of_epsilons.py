@@ -21,10 +21,10 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.compiling.distributions import output_classes
+from privproof.exact import epsilon, fraction, log, rational
 from privproof_checker import Accepted, Rejected
 from privproof_checker.claims import Claim
 from privproof_checker.from_epsilon import delta_follows
-from privproof.exact import epsilon, fraction, log, rational
 
 
 @mechanism

@@ -51,7 +51,7 @@ def tree(tmp_path: Path) -> Tree:
             "engines/__init__.py": '"""Engines."""\n',
             "engines/words/__init__.py": '"""Words."""\nimport privproof.models\n',
             "evidence/__init__.py": '"""Evidence."""\n',
-            "evidence/checker/front.py": '"""The checker."""\n',
+            "evidence/front.py": '"""The front."""\n',
             file: text,
         }
         for name, content in files.items():
@@ -64,35 +64,35 @@ def tree(tmp_path: Path) -> Tree:
 
 
 WAYS = {
-    "import": ("import privproof_checker.front\n", NOW),
-    "another name": ("import privproof_checker.front as f\n", NOW),
-    "from": ("from privproof_checker.front import x\n", NOW),
-    "a module from its package": ("from privproof_checker import front\n", NOW),
-    "relative": ("from ...evidence.checker.front import x\n", NOW),
-    "relative, a module": ("from ...evidence.checker import front\n", NOW),
-    "under a condition": ("import sys\nif sys.platform:\n    import privproof_checker.front\n", NOW),
-    "inside a class": ("class A:\n    import privproof_checker.front\n", NOW),
-    "inside a function": ("def f():\n    from privproof_checker.front import x\n", LATER),
-    "inside a method": ("class A:\n    async def f(self):\n        import privproof_checker.front\n", LATER),
-    "by a call": ("from importlib import import_module\nimport_module('privproof_checker.front')\n", LATER),
+    "import": ("import privproof.evidence.front\n", NOW),
+    "another name": ("import privproof.evidence.front as f\n", NOW),
+    "from": ("from privproof.evidence.front import x\n", NOW),
+    "a module from its package": ("from privproof.evidence import front\n", NOW),
+    "relative": ("from ...evidence.front import x\n", NOW),
+    "relative, a module": ("from ...evidence import front\n", NOW),
+    "under a condition": ("import sys\nif sys.platform:\n    import privproof.evidence.front\n", NOW),
+    "inside a class": ("class A:\n    import privproof.evidence.front\n", NOW),
+    "inside a function": ("def f():\n    from privproof.evidence.front import x\n", LATER),
+    "inside a method": ("class A:\n    async def f(self):\n        import privproof.evidence.front\n", LATER),
+    "by a call": ("from importlib import import_module\nimport_module('privproof.evidence.front')\n", LATER),
     "by a name that is computed": (
-        "from importlib import import_module\nALL = ('front',)\nimport_module(f'privproof_checker.{ALL[0]}')\n",
+        "from importlib import import_module\nALL = ('front',)\nimport_module(f'privproof.evidence.{ALL[0]}')\n",
         LATER,
     ),
     "by a name in a table": (
-        "from importlib import import_module\nALL = {1: 'privproof_checker.front'}\nimport_module(ALL[1])\n",
+        "from importlib import import_module\nALL = {1: 'privproof.evidence.front'}\nimport_module(ALL[1])\n",
         LATER,
     ),
     "for types": (
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import privproof_checker.front\n",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import privproof.evidence.front\n",
         TYPES,
     ),
     "not for types": (
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    x = 1\nelse:\n    import privproof_checker.front\n",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    x = 1\nelse:\n    import privproof.evidence.front\n",
         NOW,
     ),
     "twice": (
-        "def f():\n    import privproof_checker.front\nimport privproof_checker.front\n",
+        "def f():\n    import privproof.evidence.front\nimport privproof.evidence.front\n",
         NOW,
     ),
 }
@@ -102,23 +102,20 @@ WAYS = {
 @pytest.mark.parametrize("file", ["engines/words/x.py", "engines/words/__init__.py"])
 def test_an_import_is_found(tree: Tree, file: str, text: str, when: str) -> None:
     folder = tree(file, text)
-    assert edges(folder)["engines.words", "evidence.checker"] == when
+    assert edges(folder)["engines.words", "evidence"] == when
     assert drawing(folder) != drawing(tree(file, '"""Words."""\nimport privproof.models\n'))
 
 
 def test_a_stub_imports_later(tree: Tree) -> None:
-    folder = tree("__init__.pyi", "from .evidence.checker.front import x\nfrom . import exact\n")
+    folder = tree("__init__.pyi", "from .evidence.front import x\nfrom . import exact\n")
     found = edges(folder)
-    assert found["privproof", "evidence.checker"] == found["privproof", "exact"] == LATER
+    assert found["privproof", "evidence"] == found["privproof", "exact"] == LATER
 
 
 def test_parts_come_after_what_they_import(tree: Tree) -> None:
-    text = drawing(
-        tree("evidence/gate.py", "import privproof.engines.words\nimport privproof_checker.front\n")
-    )
+    text = drawing(tree("evidence/gate.py", "import privproof.engines.words\n"))
     order = [line.split()[1] for line in text.split("```")[1].splitlines()[3:]]
     assert order.index("exact") < order.index("models") < order.index("engines.words") < order.index("evidence")
-    assert order.index("evidence.checker") < order.index("evidence")
     assert "| `models` | Models |" in text
 
 

@@ -26,11 +26,11 @@ from privproof import (
 )
 from privproof.engines.composition.losses import Losses
 from privproof.errors import LanguageError
-from privproof_checker import Accepted
 from privproof.exact import epsilon, rational
 from privproof.exact.balls import precision
 from privproof.profiles import Curve, composed_loss_distribution, privacy_loss_distribution
 from privproof.profiles import privacy_profile as finite_profile
+from privproof_checker import Accepted
 
 
 @mechanism

@@ -16,10 +16,10 @@ from privproof.engines.integrals.functions import Noise
 from privproof.engines.integrals.leaves import Halfspace
 from privproof.engines.integrals.probabilities import probability as exact_probability
 from privproof.errors import LanguageError
-from privproof_checker.integrals.normal import forest_probability
-from privproof_checker.outcomes import Refusal
 from privproof.exact import rational
 from privproof.exact.balls import precision
+from privproof_checker.integrals.normal import forest_probability
+from privproof_checker.outcomes import Refusal
 
 WIDEST = 1e-12
 

@@ -31,10 +31,10 @@ from privproof.compiling.distributions import output_classes
 from privproof.compiling.largest import largest_kept
 from privproof.compiling.lengths import OpenModel, list_law
 from privproof.errors import ModelError
-from privproof_checker import Accepted, Limits, Rejected
 from privproof.exact import log
 from privproof.language.values import text
 from privproof.models import Transducer
+from privproof_checker import Accepted, Limits, Rejected
 
 
 def naive_noisy_max(high, alpha="1/2"):

@@ -30,12 +30,12 @@ from privproof import (
 from privproof.engines.integrals.leaves import Halfspace
 from privproof.engines.integrals.races import order_probability
 from privproof.errors import LanguageError
-from privproof_checker.integrals import orders
-from privproof_checker.numbers import exponentials as checked
-from privproof_checker.outcomes import Accepted, Rejected
 from privproof.exact import epsilon, rational
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.quotients import ExponentialQuotient
+from privproof_checker.integrals import orders
+from privproof_checker.numbers import exponentials as checked
+from privproof_checker.outcomes import Accepted, Rejected
 
 CELLS = ("a", "b", "c")
 CELL = records(*CELLS)

@@ -13,8 +13,6 @@ from tests.certificates import recheck
 from tests.unit.test_formulas import formulas
 
 from privproof import model_check
-from privproof_checker import Accepted, Limits
-from privproof_checker.logic.formulas import Reader, written
 from privproof.evidence.documents.formulas import structured
 from privproof.formulas import (
     And,
@@ -35,6 +33,8 @@ from privproof.formulas.readings import _TextbookReader
 from privproof.formulas.syntax import Count
 from privproof.library import FORMULAS
 from privproof.library.logic import double_survey, survey
+from privproof_checker import Accepted, Limits
+from privproof_checker.logic.formulas import Reader, written
 
 A, B, C, D = map(Atom, "abcd")
 

@@ -16,16 +16,15 @@ from tests.cases import CASES
 from tests.certificates import recheck
 
 import privproof
+import privproof_checker as checker
 from privproof import check, epsilon, laplace, mechanism, randomized_response, records, tight_epsilon
 from privproof.compiling.covering import Covered
 from privproof.engines.logic.engine import model_check
 from privproof.engines.parametric import Proof
 from privproof.engines.words.findings import EnumerationProof, Finding, TensorProof
 from privproof.errors import CertificateRefused
-import privproof_checker as checker
 from privproof.evidence import Proved, Refuted, Unknown, answers, gate
 from privproof.evidence.answers import Answer
-from privproof_checker import Accepted, Rejected, front
 from privproof.exact import INFINITE, Budget
 from privproof.formats import read_question
 from privproof.library.laplace.noisy_max import noisy_max_little_noise
@@ -35,6 +34,7 @@ from privproof.library.noisy_max import noisy_max_question
 from privproof.library.releases import lecture_release
 from privproof.release import Chain, Laplace, Map, PlanarGeometric, Resampled, clamped, verify, verify_locations
 from privproof.scenarios.queries import count, histogram
+from privproof_checker import Accepted, Rejected, front
 
 ROOT = Path(privproof.__file__).parent
 EXAMPLE_FILES = ROOT.parent.parent / "examples"

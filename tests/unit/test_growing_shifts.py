@@ -29,14 +29,14 @@ from privproof import (
 )
 from privproof.compiling.relational import relational
 from privproof.errors import BudgetError
+from privproof.evidence.questions import question_document
+from privproof.language.mechanism import Claim
+from privproof.scenarios import program_question
 from privproof_checker import Accepted, Rejected
 from privproof_checker.outcomes import DEFAULT_LIMITS
 from privproof_checker.programs.foretelling import ends_surely
 from privproof_checker.programs.inputs import read_declared
 from privproof_checker.programs.instructions import read_program
-from privproof.evidence.questions import question_document
-from privproof.language.mechanism import Claim
-from privproof.scenarios import program_question
 
 
 @mechanism

@@ -28,9 +28,9 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.errors import BudgetError, CertificateRefused
-from privproof_checker import Accepted
 from privproof.exact import epsilon
 from privproof.exact.affine import read_affine
+from privproof_checker import Accepted
 
 
 @mechanism

@@ -17,11 +17,11 @@ from privproof.engines.integrals.leaves import Halfspace
 from privproof.engines.integrals.probabilities import probability, probability_ball
 from privproof.engines.integrals.sums import geometric_probability
 from privproof.errors import LanguageError, NumberError
-from privproof_checker.integrals.integers import sum_probability
-from privproof_checker.integrals.rings import Unresolved, Work
 from privproof.exact import rational
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum, loss
+from privproof_checker.integrals.integers import sum_probability
+from privproof_checker.integrals.rings import Unresolved, Work
 
 ONE = ExponentialSum.constant(1)
 

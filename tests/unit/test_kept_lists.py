@@ -15,10 +15,10 @@ from privproof.compiling.kept_lists import kept_names
 from privproof.engines.laplace.kept import filled
 from privproof.engines.laplace.solver import z3
 from privproof.errors import LanguageError
-from privproof_checker import Accepted
 from privproof.language.running import run
 from privproof.language.scripts import recorded
 from privproof.library.laplace.sums import binary_mechanism, binary_mechanism_forgotten_level
+from privproof_checker import Accepted
 
 
 @mechanism(epsilon="epsilon", neighbours="one")

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
+from privproof.evidence.multipliers import NoMultipliers, multipliers, refutations
+from privproof.exact import Rational
 from privproof_checker.linear.documents import read_refutation
 from privproof_checker.linear.normal import Clauses, Form, clauses_of
 from privproof_checker.linear.rule import Propagation, Refutation, refuted
 from privproof_checker.outcomes import DEFAULT_LIMITS, Refusal
-from privproof.evidence.multipliers import NoMultipliers, multipliers, refutations
-from privproof.exact import Rational
 
 DECLARED = "\n".join(
     f"(declare-const {name} {sort})"

@@ -23,10 +23,10 @@ from privproof import (
 from privproof.compiling.lotteries import lottery
 from privproof.compiling.posing import pose_question
 from privproof.engines.lotteries.stretching import largest_level_ratio, stretched
-from privproof_checker import Accepted, Rejected
 from privproof.exact import fraction, log, rational
 from privproof.language.running import outputs
 from privproof.models.lotteries import Lottery, win_probability
+from privproof_checker import Accepted, Rejected
 
 
 def improved_noisy_max(high, alpha="1/2"):

@@ -36,10 +36,10 @@ from privproof import (
     uniform_real,
 )
 from privproof.engines.runs.likelihoods import Move, likelihoods
-from privproof_checker.outcomes import Accepted, Rejected
-from privproof_checker.runs.moved import pairing
 from privproof.exact import rational
 from privproof.exact.balls import precision
+from privproof_checker.outcomes import Accepted, Rejected
+from privproof_checker.runs.moved import pairing
 
 
 @mechanism(rho="1/8")

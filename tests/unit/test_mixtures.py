@@ -32,8 +32,8 @@ from privproof import (
 from privproof.compiling.coins import tossed
 from privproof.compiling.posing import related
 from privproof.errors import PrivproofError
-from privproof_checker import Accepted
 from privproof.exact import epsilon, fraction, rational
+from privproof_checker import Accepted
 
 ONE, MORE = "one", "add-remove"
 

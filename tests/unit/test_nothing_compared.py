@@ -29,8 +29,8 @@ from privproof import (
     stream,
     tight_epsilon,
 )
-from privproof_checker import Rejected
 from privproof.formats import question_from_document
+from privproof_checker import Rejected
 
 
 @mechanism

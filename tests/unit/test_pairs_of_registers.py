@@ -8,9 +8,9 @@ from tests.amounts import selected
 from privproof.engines.integrals.curves import Law
 from privproof.engines.registers import integrating
 from privproof.engines.registers.integrating import BITS, Monomial
-from privproof_checker.integrals import strips
 from privproof.exact import rational
 from privproof.exact.balls import precision
+from privproof_checker.integrals import strips
 
 CELLS = (0b001, 0b110, 0b010, 0b101, 0b011, 0b100)
 

@@ -11,9 +11,9 @@ from privproof import Horizon, check
 from privproof.compiling import word_problem
 from privproof.engines.words.potentials import potential_of
 from privproof.engines.words.vectors import Reached
-from privproof_checker import Accepted
 from privproof.exact import rational
 from privproof.library.above_threshold import above_threshold
+from privproof_checker import Accepted
 
 
 @pytest.fixture(scope="module")

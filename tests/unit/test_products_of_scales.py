@@ -15,9 +15,9 @@ from tests.corpus import programs
 from tests.laplace_programs import load
 
 from privproof import LanguageError, check
+from privproof.exact import Rational
 from privproof_checker import Accepted, Rejected
 from privproof_checker.programs.products import inequalities
-from privproof.exact import Rational
 
 PROVED, NOT_PROVED, REFUSED = (
     [each for each in programs("continuous", "products") if each.expected == word]

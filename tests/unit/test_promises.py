@@ -11,11 +11,11 @@ from tests.amounts import patience
 from tests.certificates import recheck
 
 from privproof import check, gaussian, geometric, laplace, mechanism, records, tight_rho
-from privproof_checker import Accepted, Rejected
 from privproof.library.gaussian import permute_and_flip
 from privproof.library.gaussian import stable_mode as mode
 from privproof.library.gaussian import thresholded_counts as on_integers
 from privproof.library.gaussian import thresholded_histogram as histogram
+from privproof_checker import Accepted, Rejected
 
 KEYS = ("a", "b", "c")
 

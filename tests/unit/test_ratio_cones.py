@@ -20,12 +20,12 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.errors import ScenarioError
-from privproof_checker import Accepted, Rejected
 from privproof.exact import epsilon, fraction, rational
 from privproof.exact.shipping import cheapest_shipment
 from privproof.formats import document, question_from_document
 from privproof.models import Transducer
 from privproof.scenarios import Neighbours, Scenario
+from privproof_checker import Accepted, Rejected
 
 
 @mechanism

@@ -15,7 +15,6 @@ from tests.certificates import recheck
 
 from privproof import PrivproofError, bernoulli, check, choice, prior, release, tight_epsilon
 from privproof.errors import BudgetError, QuestionError, ScenarioError
-from privproof_checker import Accepted, Rejected
 from privproof.exact import fraction, rational
 from privproof.language.randomness import Seeded
 from privproof.release import (
@@ -37,6 +36,7 @@ from privproof.release import (
 )
 from privproof.reporting.releases import release_witness_data
 from privproof.scenarios.chains import confidence_interval
+from privproof_checker import Accepted, Rejected
 
 WALK = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 MILD = Chain.of({"rest": {"rest": "0.55", "walk": "0.45"}, "walk": {"rest": "0.45", "walk": "0.55"}})

@@ -16,7 +16,6 @@ from tests.commands import MODELS, environment
 
 import privproof
 from privproof import check, parse_formula, read_question, tight_epsilon
-from privproof_checker import Accepted
 from privproof.evidence.gate import with_bounds
 from privproof.exact import epsilon
 from privproof.exact.probabilities import loss_of
@@ -25,6 +24,7 @@ from privproof.library.logic import survey
 from privproof.library.noisy_max import noisy_max_question
 from privproof.release import Chain, Laplace, PlanarGeometric, count, verify
 from privproof.scenarios import FormulaQuestion, LocationQuestion
+from privproof_checker import Accepted
 
 CHAIN = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 

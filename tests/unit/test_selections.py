@@ -27,8 +27,8 @@ from privproof import (
 from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import agreement
-from privproof_checker.outcomes import Accepted, Rejected
 from privproof.language.syntax import Return, Sample
+from privproof_checker.outcomes import Accepted, Rejected
 
 
 @mechanism

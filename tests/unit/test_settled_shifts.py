@@ -30,8 +30,8 @@ from privproof import (
     tight_rho,
 )
 from privproof.errors import BudgetError
-from privproof_checker import Accepted, Rejected
 from privproof.scenarios import program_question
+from privproof_checker import Accepted, Rejected
 
 
 @mechanism

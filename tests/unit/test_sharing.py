@@ -18,9 +18,9 @@ from privproof.compiling.posing import bare
 from privproof.compiling.sharing import Work, grown
 from privproof.engines.runs.again import other_runs
 from privproof.engines.runs.certificates import whole_tree
-from privproof_checker import recheck
 from privproof.exact.patience import Stopped
 from privproof.language.recognition import recognised
+from privproof_checker import recheck
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 from privproof.asking import check, tight_epsilon
 from privproof.engines import Monitor
 from privproof.errors import LanguageError
-from privproof_checker import Accepted, recheck
 from privproof.library.mechanisms import improved_noisy_max
 from privproof.profiles.sizes import over_sizes
+from privproof_checker import Accepted, recheck
 
 
 def test_processes_share_the_sizes():

@@ -20,7 +20,6 @@ from privproof import check
 from privproof.engines.monitor import Monitor
 from privproof.errors import QuestionError
 from privproof.evidence import gate
-from privproof_checker import Rejected
 from privproof.formats import read_question
 from privproof.loading import load
 from privproof.store import digests, verdicts
@@ -28,6 +27,7 @@ from privproof.store.asking import ask_once
 from privproof.store.digests import NotKept, asked_digest
 from privproof.store.records import Unreadable, answer_of, record_of
 from privproof.store.verdicts import Entry, VerdictStore, default_path
+from privproof_checker import Rejected
 
 MODELS = Path(__file__).parents[2] / "examples" / "models"
 COINS = """\

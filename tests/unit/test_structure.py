@@ -11,8 +11,10 @@ import pytest
 from tests.structure import files_in, foreign, knowing, loading_the_unknown, loadings, printing, silent
 
 import privproof
+import privproof_checker
 
 ROOT = Path(privproof.__file__).parent
+CHECKER = Path(privproof_checker.__file__).parent
 
 LAYERS = (
     {"errors", "drawing"},
@@ -37,7 +39,7 @@ LAYERS = (
     {"pytest_plugin", "cli"},
     {"__main__"},
 )
-"""The parts of the package, from the ground up: each imports only what lies below it, whether at once, later or for types."""
+"""The parts of the package, and the checker, from the ground up: each imports only what lies below it, whenever and for whatever."""
 
 FURTHER = {
     "exact": {"errors"},
@@ -46,7 +48,6 @@ FURTHER = {
     "models": {"errors", "exact", "drawing"},
     "formulas": {"errors", "exact"},
     "language": {"errors", "exact", "drawing"},
-    "checker": set(),
     "web": {"drawing"},
     "engines": {"checker", "release"},
 }
@@ -54,9 +55,7 @@ FURTHER = {
 
 
 def part_of(names):
-    """The part of the package that a dotted name belongs to; the checker is a part of its own."""
-    if names[:2] == ("evidence", "checker"):
-        return "checker"
+    """The part of the package that a dotted name belongs to."""
     return names[0] if names else "façade"
 
 
@@ -72,8 +71,9 @@ def imports(root=ROOT):
         names = [name for name in names if name != "privproof.__version__"]
         for name in names if each.how != "text" else []:
             head, *rest = name.rstrip("*.").split(".")
-            if head == "privproof" and part_of(tuple(rest)) != here:
-                found.append((here, part_of(tuple(rest)), each.file))
+            there = "checker" if head == "privproof_checker" else part_of(tuple(rest))
+            if head in ("privproof", "privproof_checker") and there != here:
+                found.append((here, there, each.file))
     return found
 
 
@@ -95,7 +95,7 @@ def test_a_part_imports_only_what_lies_below_it(part):
 def test_the_layers_are_all_there_is():
     """A rule about a part that does not exist would hold for ever, and a part without a layer has no rule."""
     there = {part_of(Path(f).with_suffix("").parts) for f in files_in(ROOT)} - {"__init__"}
-    assert there | {"façade"} == set(PARTS)
+    assert there | {"façade", "checker"} == set(PARTS)
 
 
 def test_the_top_level_is_small():
@@ -132,7 +132,6 @@ def test_nobody_asks_what_kind_a_witness_is():
     found = {
         f"{file}: {line.strip()}"
         for file in files_in(ROOT)
-        if not file.startswith("evidence/checker/")
         for line in (ROOT / file).read_text(encoding="utf-8").splitlines()
         if WITNESSES.search(line)
     }
@@ -144,10 +143,9 @@ DOORS = {
         "engines/words/solver.py",
         "engines/laplace/solver.py",
         "engines/parametric/solvers.py",  # asks whether it is installed
-        "evidence/checker/programs/solving.py",
         "evidence/multipliers.py",
     },
-    "cvc5": {"engines/parametric/solvers.py", "evidence/checker/programs/solving.py"},
+    "cvc5": {"engines/parametric/solvers.py"},
     "stormpy": {"engines/logic/storm.py"},
 }
 """The files that load a solver, in whatever way."""
@@ -166,6 +164,10 @@ def test_what_is_loaded_can_be_read(part):
     assert loading_the_unknown(ROOT / part) == set()
 
 
+def test_what_the_checker_loads_can_be_read():
+    assert loading_the_unknown(CHECKER) == set()
+
+
 def test_engines_never_print():
     for part in (
         "exact",
@@ -180,6 +182,7 @@ def test_engines_never_print():
         "release",
     ):
         assert printing(ROOT / part) == set()
+    assert printing(CHECKER) == {"__main__.py"}
 
 
 def test_numbers_cross_between_the_two_kinds_in_one_module():
@@ -188,15 +191,13 @@ def test_numbers_cross_between_the_two_kinds_in_one_module():
         r"fmpq\(\w[\w.]*\.numerator|Fraction\(int\(\w[\w.]*\.p\)|float\(fraction\(|fraction\(rational\("
     )
     found = {
-        str(path.relative_to(ROOT))
-        for path in ROOT.rglob("*.py")
-        if "checker" not in path.parts and by_hand.search(path.read_text(encoding="utf-8"))
+        str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py") if by_hand.search(path.read_text(encoding="utf-8"))
     }
     assert found == {"exact/rationals.py"}
 
 
 def test_every_module_says_its_idea():
-    assert silent(ROOT) == set()
+    assert silent(ROOT) == silent(CHECKER) == set()
 
 
 # ---------------------------------------------------------------------------------------- the tests above can fail
@@ -270,7 +271,7 @@ def test_what_hides_its_name_is_found(tree, text):
 @pytest.mark.parametrize("text", [*WAYS.values(), *HIDDEN.values()], ids=[*WAYS, *HIDDEN])
 @pytest.mark.parametrize("file", ["x.py", "logic/x.py", "programs/deep/x.py"])
 def test_a_foreign_import_of_the_checker_is_found(tree, file, text):
-    root = tree("evidence/checker/" + file, text) / "evidence" / "checker"
+    root = tree("checker/" + file, text) / "checker"
     found = foreign(
         root, own="privproof_checker", allowed={"math", "sys", "importlib", "subprocess", "typing"}, doors={}
     )
@@ -291,9 +292,8 @@ def test_a_foreign_import_of_the_checker_is_found(tree, file, text):
     ],
 )
 def test_an_engine_behind_the_checker_is_found(tree, text):
-    root = tree("evidence/checker/logic/x.py", text) / "evidence" / "checker"
-    allowed = {"importlib", "privproof.exact", "privproof.exact."}
-    assert foreign(root, own="privproof_checker", allowed=allowed, doors={})
+    root = tree("checker/logic/x.py", text) / "checker"
+    assert foreign(root, own="privproof_checker", allowed={"importlib"}, doors={})
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ from privproof import (
 from privproof.compiling import mechanism_question
 from privproof.engines import Monitor
 from privproof.evidence import gate
+from privproof.exact.patience import Stopped, extended, pause, seconds_left, watched
 from privproof_checker.numbers.patience import watched as watched_checks
 from privproof_checker.outcomes import Accepted
-from privproof.exact.patience import Stopped, extended, pause, seconds_left, watched
 
 _LIMIT = 0.3
 """Seconds of the limits here."""

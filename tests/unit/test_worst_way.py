@@ -14,10 +14,10 @@ from privproof import Mechanism, Transducer, check, mechanism, queries, tight_ep
 from privproof.compiling import mechanism_question, word_problem
 from privproof.engines.monitor import Monitor
 from privproof.engines.words.worst_way import largest_product
-from privproof_checker import Accepted
 from privproof.exact import log
 from privproof.library import noisy_max_question
 from privproof.scenarios import Neighbours, Question, Scenario
+from privproof_checker import Accepted
 
 
 def _noisy_max(relation: str) -> Mechanism:

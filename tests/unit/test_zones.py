@@ -7,8 +7,8 @@ from tests.amounts import spread
 
 from privproof.engines.integrals.enclosures import Condition
 from privproof.engines.integrals.zones import all_joined, zone_of
-from privproof_checker.integrals.gaps import is_void, largest_gaps, needed_inequalities, unions
 from privproof.exact import rational
+from privproof_checker.integrals.gaps import is_void, largest_gaps, needed_inequalities, unions
 
 
 def condition(count, high, low, constant):

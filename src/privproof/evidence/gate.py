@@ -17,11 +17,6 @@ from typing import Any
 from privproof.compiling.posing import is_ordinary
 from privproof.errors import CertificateRefused
 from privproof.evidence.answers import Answer
-from privproof_checker import Accepted, Rejected, recheck
-from privproof_checker.front import taken_by
-from privproof_checker.linear.documents import supplied
-from privproof_checker.numbers import Epsilon as CheckedEpsilon
-from privproof_checker.numbers.patience import watched
 from privproof.evidence.questions import OtherQuestion, question_document
 from privproof.evidence.sources import ESTABLISHED, take
 from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict
@@ -30,6 +25,11 @@ from privproof.exact import Epsilon
 from privproof.exact.patience import Stopped, extended, pause, seconds_left
 from privproof.language.mechanism import Mechanism
 from privproof.scenarios import AnyQuestion
+from privproof_checker import Accepted, Rejected, recheck
+from privproof_checker.front import taken_by
+from privproof_checker.linear.documents import supplied
+from privproof_checker.numbers import Epsilon as CheckedEpsilon
+from privproof_checker.numbers.patience import watched
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from typing import Any, NoReturn
 import flint
 import z3
 
+from privproof.exact import ONE, ZERO, Rational
+from privproof.exact.patience import pause
 from privproof_checker.linear.normal import Clauses, Form, clauses_of
 from privproof_checker.linear.rule import Refutation
 from privproof_checker.outcomes import Refusal
-from privproof.exact import ONE, ZERO, Rational
-from privproof.exact.patience import pause
 
 MOST_CONFLICTS = 800
 """The search is given up after so many conflicts, a second or two; then a solver shows the condition, and that is said."""

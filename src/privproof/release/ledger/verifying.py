@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from privproof.errors import PrivproofError
-from privproof_checker import Rejected, recheck
 from privproof.exact import delta, epsilon
 from privproof.release.ledger.datasets import DataSet, dataset_from, total_after
 from privproof.release.ledger.entries import COUNTED, Entry, digest_of
 from privproof.release.ledger.rules import Cost
 from privproof.release.ledger.stores import Transaction
+from privproof_checker import Rejected, recheck
 
 
 @dataclass(frozen=True)

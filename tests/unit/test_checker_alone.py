@@ -1,0 +1,85 @@
+"""The checker without privproof: a package of its own, in an interpreter that cannot import anything else of the distribution."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import privproof_checker
+from privproof import check, tight_epsilon
+from privproof.library import EXAMPLES
+
+ALONE = """
+import sys
+sys.modules["privproof"] = None
+sys.path.insert(0, sys.argv[1])
+from privproof_checker.__main__ import main
+status = main(sys.argv[2:])
+assert not [name for name in sys.modules if name.startswith("privproof.") or name in ("z3", "cvc5", "scipy")]
+sys.exit(status)
+"""
+SOME = (
+    "survey",
+    "naive-noisy-max",
+    "rappor",
+    "laplace-noisy-max",
+    "laplace-sparse-vector-no-cutoff",
+    "stream-ranges",
+    "laplace-mechanism",
+)
+"""Examples of several kinds that are answered at once."""
+
+
+def alone(*files):
+    folder = Path(privproof_checker.__file__).parents[1]
+    return subprocess.run(
+        [sys.executable, "-c", ALONE, str(folder), *map(str, files)], capture_output=True, encoding="utf-8", check=False
+    )
+
+
+def written(names, folder):
+    for example in EXAMPLES:
+        if example.name in names:
+            question = example.question()
+            verdict = check(question) if question.claims else tight_epsilon(question)
+            if verdict.certificate:
+                path = folder / f"{example.name}.json"
+                path.write_text(json.dumps(dict(verdict.certificate)))
+                yield path
+
+
+def test_certificates_of_several_kinds_are_accepted_by_the_checker_alone(tmp_path):
+    files = list(written(SOME, tmp_path))
+    done = alone(*files)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.partition(" ")[0] for line in done.stdout.splitlines()] == ["accepted"] * len(SOME)
+
+
+@pytest.mark.slow
+def test_all_examples_are_accepted_by_the_checker_alone(tmp_path):
+    names = {example.name for example in EXAMPLES}
+    done = alone(*written(names, tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_is_changed_is_rejected_by_the_checker_alone(tmp_path):
+    [file] = written(("survey",), tmp_path)
+    document = json.loads(file.read_text())
+    document["question"]["epsilon"] = "1/100"
+    file.write_text(json.dumps(document))
+    done = alone(file, tmp_path / "missing.json")
+    assert done.returncode == 2
+    assert [line.partition(" ")[0] for line in done.stdout.splitlines()] == ["rejected"] * 2
+    assert alone().returncode == 2
+
+
+def test_a_check_has_limits(tmp_path):
+    [file] = written(("naive-noisy-max",), tmp_path)
+    done = alone(file, "--seconds", "0.000001")
+    assert (done.returncode, "not checked within 1e-06 s" in done.stdout) == (2, True)
+    done = alone(file, "--memory", "4096", "--seconds", "60")
+    assert done.returncode == 0
