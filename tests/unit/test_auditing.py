@@ -373,7 +373,7 @@ def noisy_count(n: integer(0, 1)):
     [({"mu": "9/10"}, 0.94), ({"rho": "1/4"}, 0.29), ({"renyi": {2: "1/2"}}, 0.57), ({"renyi": {1: "1/4"}}, 0.27)],
 )
 def test_a_claim_about_another_measure_is_tested_directly(claim, least):
-    found = audit(noisy_count, samples=20_000, exact=False, **claim)
+    found = audit(noisy_count, samples=20_000, exact=False, seed=1, **claim)  # one in forty seeds finds a weak event
     assert found.violated
     assert found.budget is None
     (bound,) = found.measures

@@ -185,7 +185,8 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
         late = LanguageError(
             "time", "out of time while the model was made", hint="a smaller size, or a longer time limit"
         )
-        return runs_question(subject, size=size, reason=late)  # who asks knows that no time is left
+        endless = any(declared.values is None for declared in subject.inputs.values())
+        return runs_question(subject, size=size, reason=late, sampled=endless)  # who asks knows that no time is left
 
 
 _SMALL = 3

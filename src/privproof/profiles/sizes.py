@@ -95,7 +95,7 @@ def over_sizes(
             found[number] = verdict
             known = next((n for n in range(len(sizes)) if n not in found), len(sizes))
             table = Table(tuple((sizes[n], found[n]) for n in range(known)), tuple(sizes[known:]))
-            if table.unasked:
+            if table.rows and table.unasked:
                 so_far(table)
     if not table.rows and sizes:  # interrupted before the first: it says so itself
         table = Table(((sizes[0], ask(sizes[0])),), tuple(sizes[1:]))
