@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "tests" / "long_cases.txt"
 GENERATED = "# --- written by python -m tests.regression.long_cases, from the times of a full run; what is above is written by hand"
-MOST_SECONDS = 0.15
+MOST_SECONDS = 0.1
 """How long the cases of one test take together: half of a full run is in a fifth of its cases, which repeat others."""
 KEPT = re.compile(
     "not_proved|never|no_proof|not_believed|not_accepted|contradict|is_no_|only_looks|rejected|refused|attack|hostile|leak"
