@@ -274,7 +274,7 @@ def test_no_time_at_all(command, options):
 def test_a_time_limit_keeps_what_is_established(command):
     command.supervised = True
     command.write("long.py", LONG)
-    status, said = command.json("epsilon", "long.py", "--time-limit", 2)
+    status, said = command.json("epsilon", "long.py", "--time-limit", 1)
     assert status == 3
     assert float(said["tight"]["lower"]) > 1
     assert said["witness"] is not None
