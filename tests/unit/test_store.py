@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from tests.amounts import ALL
 
+import privproof
+import privproof_checker
 from privproof import check
 from privproof.engines.monitor import Monitor
 from privproof.errors import QuestionError
@@ -417,3 +419,14 @@ def test_where_it_is(monkeypatch, tmp_path):
     monkeypatch.delenv("PRIVPROOF_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert default_path().name == "verdicts.sqlite"
+
+
+def test_the_text_of_the_checker_counts(monkeypatch):
+    """A verdict that a mended checker would not accept is not kept."""
+    seen = []
+    digests.environment.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(digests, "text_digest", lambda folder: seen.append(folder) or folder.name)
+        digests.environment()
+    digests.environment.cache_clear()
+    assert seen == [Path(package.__file__).parent for package in (privproof, privproof_checker)]

@@ -30,7 +30,7 @@ from privproof import (
     randomized_response,
     tight_epsilon,
 )
-from privproof.language import NOISES, Mechanism, bernoulli, mechanism, one_of, prior
+from privproof.language import NOISES, Mechanism, bernoulli, mechanism, one_of, prior, recognition, state
 from privproof.language.comparing import difference
 from privproof.language.constants import NotPlain, frozen, typed_document
 from privproof.language.resolving import builtin_name, signature
@@ -1091,3 +1091,10 @@ def test_a_module_in_the_place_of_another_is_looked_at(tmp_path, monkeypatch):
     verdicts = [check(flipped, 0, x=integer(0, 1)).status for _ in range(2)]
     loads(0.25)
     assert [*verdicts, check(flipped, 0, x=integer(0, 1)).status] == ["proved", "proved", "refuted"]
+
+
+def test_the_checker_is_not_looked_at_as_the_users_own():
+    importlib.import_module("privproof_checker.front")
+    watched = [names.get("__name__", "") for names, own in recognition._modules({}) if own]
+    assert [name for name in watched if name.startswith("privproof")] == []
+    assert state._of_module(sys.modules["privproof_checker.front"]) == []

@@ -1,4 +1,4 @@
-"""Verdicts, witnesses and certificates; imports `compiling` and `formats` but no engine, and `checker` nothing of the package."""
+"""Verdicts, witnesses and certificates; imports `compiling`, `formats` and the checker, but no engine."""
 
 import lazy_loader
 

@@ -32,6 +32,7 @@ from privproof.language.frames import refusing_frames
 from privproof.language.generators import PYTHON, Bits, Generator, floats, numpy_generators, rvs, unknown
 from privproof.language.linear import Linear, Opaque, floats_count, refuse
 from privproof.language.noise import is_drawing
+from privproof.language.packages import OURS
 from privproof.language.trees import playing
 
 _BASE: Any = random.Random.__mro__[1]
@@ -99,8 +100,8 @@ def _modules(globals_: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], bool
             yield names, "site-packages" not in file
 
 
-_PASSED_OVER = sys.stdlib_module_names | {"privproof", "numpy"}
-"""Packages whose modules are Python's, this package's, or replaced by name."""
+_PASSED_OVER = sys.stdlib_module_names | OURS | {"numpy"}
+"""Packages whose modules are Python's, this distribution's, or replaced by name."""
 
 
 @contextmanager

@@ -25,6 +25,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from privproof.language.packages import OURS
+
 _MOST = 50_000
 """Objects that are looked at; what lies beyond is not, and running twice is what finds it."""
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), Fraction, range, slice, type(Ellipsis)))
@@ -223,6 +225,8 @@ _METHODS = (types.FunctionType, classmethod, staticmethod, property)
 _HOLDERS = (collections.deque, bytearray, array.array, io.StringIO, io.BytesIO)
 """Kinds of Python's own that hold something and say what when they are written down."""
 _CACHED = type(functools.lru_cache(lambda: None))
+_NOT_THE_USERS = sys.stdlib_module_names | OURS
+"""Packages that are Python's and this distribution's."""
 _WIDE = 10_000
 """Python writes larger whole numbers, in binary digits, in hexadecimal without being told to."""
 
@@ -230,7 +234,7 @@ _WIDE = 10_000
 def _of_module(module: types.ModuleType) -> list[tuple[str, Any]]:
     """The plain values of a module of the user's own; of others nothing."""
     file = vars(module).get("__file__") or ""
-    if not file or "site-packages" in file or module.__name__.split(".")[0] in {*sys.stdlib_module_names, "privproof"}:
+    if not file or "site-packages" in file or module.__name__.split(".")[0] in _NOT_THE_USERS:
         return []
     return [(f".{name}", value) for name, value in vars(module).items() if not name.startswith("__")]
 
@@ -304,7 +308,7 @@ def _own(kind: type) -> bool:
     """Whether a class is neither Python's nor installed."""
     module = sys.modules.get(kind.__module__)
     file = getattr(module, "__file__", None)
-    if kind.__module__.split(".")[0] in sys.stdlib_module_names or kind.__module__.split(".")[0] == "privproof":
+    if kind.__module__.split(".")[0] in _NOT_THE_USERS:
         return False
     return file is None or "site-packages" not in file
 
@@ -353,10 +357,7 @@ def _is_data(value: Any) -> bool:
 def _belongs(value: Any) -> bool:
     """Whether a function is the user's own."""
     file = value.__code__.co_filename
-    return "site-packages" not in file and (value.__module__ or "").split(".")[0] not in {
-        *sys.stdlib_module_names,
-        "privproof",
-    }
+    return "site-packages" not in file and (value.__module__ or "").split(".")[0] not in _NOT_THE_USERS
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

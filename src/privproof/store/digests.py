@@ -30,6 +30,7 @@ from flint import arb, fmpq, fmpz
 
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.polynomials import Polynomial
+from privproof.language.packages import OURS
 from privproof.language.state import State, state_of
 
 _PURE = frozenset(
@@ -266,14 +267,15 @@ def _file_digest(file: str) -> str:
 
 @cache
 def environment() -> tuple[str, ...]:
-    """Python, the libraries, and the text of privproof itself: a verdict that a mended engine would not give is not kept."""
+    """Python, the libraries, and the text of privproof and of its checker: a verdict that a mended engine would not give is not kept."""
     found = [sys.version, sys.platform]
     for name in _LIBRARIES:
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             found.append(f"{name} none")
-    return (*found, text_digest(Path(__file__).resolve().parents[1]))
+    beside = Path(__file__).resolve().parents[2]
+    return (*found, *(text_digest(beside / package) for package in sorted(OURS)))
 
 
 def environment_digest() -> str:
