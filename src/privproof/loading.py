@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from privproof.compiling import mechanism_process
 from privproof.compiling.posing import bare, mechanism_with, pose_question
 from privproof.engines.sampling.runnable import Runnable
-from privproof.errors import PrivproofError, QuestionError, nearest
+from privproof.errors import FormulaError, PrivproofError, QuestionError, nearest
 from privproof.exact import fraction
 from privproof.formats import read_document, read_question
 from privproof.formats.documents import OURS, PRISM, Scalar
@@ -189,14 +189,14 @@ class AskedFormula:
 
     Attributes:
         process: the process.
-        written: the formula with its text; of a property that cannot be asked, the complaint about it.
+        written: the formula with its text, or what is computed from several; of a property that cannot be asked, the complaint about it.
         states: the states that it is about, where it says so itself.
         aggregate: what a filter makes of the values there.
         name: what a file of properties calls it: its name, or its line.
     """
 
     process: DecisionProcess
-    written: WrittenFormula | PrivproofError
+    written: WrittenFormula | Property | PrivproofError
     states: tuple[str, ...] | None = None
     aggregate: Aggregate | None = None
     name: str = ""
@@ -229,9 +229,11 @@ def load_formulas(
         self_loops: let a state without a transition stay where it is.
         rounded: of a DRN file, divide rows that miss the sum 1 by rounding by their sum.
     """
+    from privproof.formats.prism.models import words_of
     from privproof.formats.prism.properties import read_property
     from privproof.formats.prism.property_files import SUFFIXES as PROPERTIES
     from privproof.formats.prism.property_files import read_properties
+    from privproof.formats.prism.tokens import Source
     from privproof.formats.processes import read_prism_model
     from privproof.formulas import read_formula
 
@@ -242,7 +244,12 @@ def load_formulas(
     if path.suffix.lower() not in PRISM or name is not None:
         if file is not None:
             raise QuestionError("property", f"{target} is no PRISM model", place=asked, hint="give a formula")
-        written = read_formula(asked)  # a wrong formula is told before a large model is read
+        try:
+            written: WrittenFormula | None = read_formula(asked)
+        except FormulaError:
+            if "=?" not in asked:  # a wrong formula is told before a large model is read
+                raise
+            written = None
         process = load_process(
             target,
             neighbours=neighbours,
@@ -252,7 +259,9 @@ def load_formulas(
             self_loops=self_loops,
             rounded=rounded,
         )
-        return [AskedFormula(process, written)]
+        if written is not None:
+            return [AskedFormula(process, written)]
+        return [_asked_of(read_property(words_of(process, Source("formula", asked)), asked))]
     own = {} if file is None else {name: value for name, value in (settings or {}).items() if name in file.constants}
     rest = {name: value for name, value in (settings or {}).items() if name not in own}
     if size is not None or horizon is not None:
@@ -282,7 +291,11 @@ def load_formulas(
 
 
 def _asked_of(found: Property) -> AskedFormula:
+    from privproof.formats.prism.computed import Computed
+
     process = found.model.process
+    if isinstance(found.written, Computed):
+        return AskedFormula(process, found)
     states = None if found.states is None else tuple(process.names[s] for s in found.states)
     return AskedFormula(process, found.written, states, found.aggregate)
 

@@ -23,18 +23,24 @@ from privproof.cli.options import (
     TimeLimit,
 )
 from privproof.cli.working import command, doing, monitored
+from privproof.engines.logic.computing import Computation, compute
 from privproof.engines.logic.engine import draw_runs, model_check
 from privproof.engines.logic.filters import filtered
 from privproof.engines.logic.satisfaction import Satisfaction
 from privproof.errors import FormatError, FormulaError, PrivproofError, QuestionError
 from privproof.formats.prism.experiments import constants_of, experiments
+from privproof.formats.prism.properties import Property
 from privproof.loading import AskedFormula, load_formulas, settings_of
 from privproof.models import Horizon
 from privproof.models.process import Missing
 from privproof.reporting import (
     Fact,
+    computation_data,
+    computation_line,
+    computation_status,
     experiment_line,
     filtered_status,
+    print_computation,
     print_satisfaction,
     runs_data,
     runs_lines,
@@ -148,6 +154,19 @@ def logic(
             if not as_json:
                 say(f"- not asked  {' '.join(map(str, filter(None, (label, asked.name))))}: {problem}")
             continue
+        if isinstance(found, Computation):
+            if report is not None:
+                raise QuestionError(
+                    "property", f"{found.text} is computed from several properties, and a page is about one"
+                )
+            statuses.append(computation_status(found))
+            if as_json:
+                shown.append({**head, **computation_data(found)})
+            elif label:
+                say(f"{label}  {asked.name + '  ' if asked.name else ''}{computation_line(found)}")
+            else:
+                print_computation(console(), found, name=asked.name, certified=certificate is not None)
+            continue
         made = None if asked.aggregate is None else filtered(found, asked.aggregate)
         written = None
         if certificate is not None and found.certificate is not None:
@@ -184,6 +203,10 @@ def _simulate(
     for asked in listed:
         if isinstance(asked.written, PrivproofError):
             raise asked.written
+        if isinstance(asked.written, Property):
+            raise QuestionError(
+                "runs", f"{asked.written.written} is computed from several properties", hint="name one of them"
+            )
         with monitored() as monitor:
             runs = draw_runs(
                 asked.process, asked.written, count=count, states=states or asked.states, seed=seed, monitor=monitor
@@ -204,10 +227,12 @@ def _label(values: dict[str, str], tried: list[dict[str, str]]) -> str:
 
 def _checked(
     asked: AskedFormula, states: list[str] | None, *, exact: bool, tight: bool, missing: Missing, certify: bool
-) -> Satisfaction:
+) -> Satisfaction | Computation:
     if isinstance(asked.written, PrivproofError):
         raise asked.written
     with monitored() as monitor:
+        if isinstance(asked.written, Property):
+            return compute(asked.written, states=states, exact=exact, monitor=monitor)
         return model_check(
             asked.process,
             asked.written,

@@ -52,7 +52,7 @@ from privproof.formulas.tokens import Tokens, place_of
 
 _FAMILY = "all k in 0..9: D[1, 0](X out{k})"
 _LISTED = re.compile(r"\s*(?:\"((?:[^\"\\\n]|\\.)*)\"|([^,{}\"\s](?:[^,{}\"\n]*[^,{}\"\s])?))\s*([,}])")
-_REWARD = re.compile(r"R(?P<first>min|max)?(?P<brace>\{(?P<number>[0-9]*)(?P<closed>\}(?P<second>min|max)?)?)?")
+REWARD = re.compile(r"R(?P<first>min|max)?(?P<brace>\{(?P<number>[0-9]*)(?P<closed>\}(?P<second>min|max)?)?)?")
 """How a formula about rewards begins: R, Rmin, Rmax, R{1}, R{1}max, or, before a name in quotation marks, R{."""
 _COMPUTED = ("+", "-", "*", "/", "=", "!=", "<", "<=", ">", ">=")
 """What would make a number, or a truth, of the numbers that properties ask for."""
@@ -96,6 +96,11 @@ class WrittenFormula:
 
     text: str
     formula: Formula
+
+    @property
+    def asks_for_number(self) -> bool:
+        """Whether it asks for a number (``P=?``, ``R=?``, ``S=?``) instead of a truth."""
+        return isinstance(self.formula, Probable | Expected | Steady) and self.formula.within is None
 
     def complaint(self, problem: PrivproofError) -> FormulaError:
         """A complaint about a name, with a caret under the name where it stands in the text."""
@@ -187,13 +192,17 @@ class Reader(Tokens):
             self.no_arithmetic()
             self.expected("an operator or the end", hint=self.near())
         self.state(formula, 0)
+        self.no_number_inside(formula)
+        return formula
+
+    def no_number_inside(self, formula: Formula) -> None:
+        """Complain about a part that asks for a number where a truth is needed."""
         for part in subformulas(formula):
             if isinstance(part, Probable | Expected | Steady) and part.within is None and part is not formula:
                 at, sign = self.text.rfind("=?"), {Probable: "P", Expected: "R", Steady: "S"}[type(part)]
                 self.complain(
                     f"{sign}=? asks for a number and can only be the whole formula", at, hint=f"{sign}>=1/2 [ ... ]"
                 )
-        return formula
 
     def near(self) -> str:
         if self.token.kind in ("name", "quoted"):
@@ -293,7 +302,7 @@ class Reader(Tokens):
             return self.of_paths()
         if token.text == "S" and self.about_steady():
             return self.steady()
-        called = _REWARD.fullmatch(token.text) if token.kind == "name" else None
+        called = REWARD.fullmatch(token.text) if token.kind == "name" else None
         if called is not None:
             self.take()
             return self.reward(called)

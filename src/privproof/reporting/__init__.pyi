@@ -2,6 +2,7 @@ from .audit_data import audit_data
 from .audit_pages import audit_page, delta_chart, histogram_chart, p_value_chart
 from .audits import print_audit
 from .commands import Command
+from .computed import computation_data, computation_line, computation_status, print_computation
 from .facts import Fact
 from .html import Page, page
 from .logic import (
@@ -37,6 +38,9 @@ __all__ = [
     "Page",
     "audit_data",
     "audit_page",
+    "computation_data",
+    "computation_line",
+    "computation_status",
     "curve_csv",
     "curve_data",
     "curve_page",
@@ -53,6 +57,7 @@ __all__ = [
     "page",
     "plain_console",
     "print_audit",
+    "print_computation",
     "print_curve",
     "print_delta",
     "print_explanation",

@@ -90,7 +90,7 @@ def model_check(
             "missing", f"{missing!r} is nothing that a missing action does", hint=", ".join(get_args(Missing))
         )
     process = process.refusing() if missing == "refuse" else replace(process, missing=missing)
-    asked, chosen = _asked(process, parsed, states)
+    asked, chosen = asked_states(process, parsed, states)
     checker = Checker(process, monitor or Monitor(), always_exact=exact, tight=tight, asked=asked)
     try:
         found = _satisfied(checker, FormulaQuestion(process, parsed, asked), chosen)
@@ -134,7 +134,7 @@ def draw_runs(
         raise QuestionError("runs", f"{count} runs of {steps} steps are none", place="--simulate", hint="--simulate 10")
     written = read_formula(formula) if isinstance(formula, str) else formula
     parsed = written.formula if isinstance(written, WrittenFormula) else written
-    asked, _ = _asked(process, parsed, states)
+    asked, _ = asked_states(process, parsed, states)
     monitor = monitor or Monitor()
     checker = Checker(process, monitor)
     paths = [part.path for part in subformulas(parsed) if isinstance(part, Probable | Private | OfPaths | Expected)]
@@ -184,7 +184,9 @@ def _answer(found: Satisfaction) -> Answer:
     return Answer(status=computed, question=question, engine=found.engine, evidence=logic_evidence(found))
 
 
-def _asked(process: DecisionProcess, formula: Formula, states: Collection[str] | None) -> tuple[tuple[int, ...], str]:
+def asked_states(
+    process: DecisionProcess, formula: Formula, states: Collection[str] | None
+) -> tuple[tuple[int, ...], str]:
     """The states that the verdict is about, and how they were chosen."""
     if states:
         return tuple(dict.fromkeys(process.state(name, place="states") for name in states)), "those asked about"

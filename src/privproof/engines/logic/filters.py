@@ -54,6 +54,24 @@ def filtered(found: Satisfaction, aggregate: str) -> Filtered:
     return Filtered(aggregate, len(asked), _of_truths([int(found.truth[s]) for s in asked], aggregate))
 
 
+def value_in(found: Satisfaction, state: int) -> Between:
+    """The one number that a formula asks for has in a state.
+
+    Raises:
+        QuestionError: on a decision process it has two, and neither was asked for.
+    """
+    likely = next(m for m in found.measured.values() if m.formula == found.formula)
+    assert isinstance(likely, Likelihood)
+    if likely.side:
+        return likely.most(state) if likely.side == "max" else likely.least(state)
+    least, most = likely.least(state), likely.most(state)
+    if least != most:
+        raise QuestionError(
+            "filter", "on a decision process a number is computed from least or largest values", hint="Pmin=?, Pmax=?"
+        )
+    return least
+
+
 def _of_truths(truths: list[int], aggregate: str) -> bool | int | None:
     if aggregate == "first":
         return None if truths[0] < 0 else truths[0] == 1

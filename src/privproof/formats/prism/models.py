@@ -180,10 +180,14 @@ def neighbours_from(
     >>> neighbours_from(survey, '"plus" ~ "minus"')
     ((0, 1),)
     """
-    if isinstance(model, DecisionProcess):
-        variables = {variable: (number, "int") for number, variable in enumerate(model.variables)}
-        model = PrismModel(model, Scope(Source(name, text), variables=variables))
-    return _pairs(model, Source(name, text), [(0, len(text))])
+    source = Source(name, text)
+    return _pairs(words_of(model, source) if isinstance(model, DecisionProcess) else model, source, [(0, len(text))])
+
+
+def words_of(process: DecisionProcess, source: Source) -> PrismModel:
+    """A process alone as a model, for a text that speaks of its variables (as integers) and its labels."""
+    variables = {variable: (number, "int") for number, variable in enumerate(process.variables)}
+    return PrismModel(process, Scope(source, variables=variables))
 
 
 def _starting(model: PrismModel, source: Source, stretch: tuple[int, int]) -> PrismModel:

@@ -19,6 +19,7 @@ import numpy as np
 
 from privproof.errors import FormatError, FormulaError
 from privproof.exact import Rational, rational
+from privproof.formats.prism.computed import Computed, computed
 from privproof.formats.prism.expressions import FUNCTIONS, ExpressionReader, Node
 from privproof.formats.prism.meanings import Meaning
 from privproof.formats.prism.models import PrismModel
@@ -40,7 +41,7 @@ from privproof.formulas import (
     WrittenFormula,
     parse_formula,
 )
-from privproof.formulas.reading import Reader
+from privproof.formulas.reading import REWARD, Reader
 from privproof.formulas.syntax import RESERVED, Count
 from privproof.formulas.tokens import LARGEST_COUNT
 from privproof.models.process import Bools
@@ -60,6 +61,9 @@ _COMPARING = ("=", "<", ">", "!=")
 _OLD_FILTER = re.compile(r"\{([^{}]*)\}\s*(?:\{\s*(min|max)\s*\}\s*)?\]\s*$")
 
 
+_PERHAPS_COMPUTED = re.compile(r"arithmetic|expected|asks for a number")
+"""What a complaint says about a text that is no formula, and may be a number that is computed from several."""
+
 _NO_OTHERS: Mapping[str, str] = {}
 
 
@@ -68,13 +72,13 @@ class Property:
     """A property of a model.
 
     Attributes:
-        written: the formula and its text.
+        written: the formula and its text, or what is computed from several.
         model: the model, with the labels that the formula speaks of.
         states: the states that a filter is about; None without one.
         aggregate: what the filter makes of the values there.
     """
 
-    written: WrittenFormula
+    written: WrittenFormula | Computed
     model: PrismModel
     states: tuple[int, ...] | None = None
     aggregate: Aggregate | None = None
@@ -134,8 +138,27 @@ class _PropertyReader(Reader):
 
     def whole_property(self) -> Property:
         """The property that the text is."""
-        if not (self.token.text == "filter" and self.sees("(", ahead=1)):
-            return Property(_as_written(self.text, self.whole()), self._labelled())
+        try:
+            found = self._filter() if self._at_filter() else self._plain(self.whole())
+            if not self.at_end:
+                self.expected("the end")
+        except FormulaError as problem:
+            result = self._computed(0, 0, problem)
+            if not self.at_end:
+                raise
+            found = self._claimed(result) or self._plain(result)
+        return replace(found, model=self._labelled()) if found.model is self._model else found
+
+    def _plain(self, found: Formula | Computed, begin: int = 0) -> Property:
+        if isinstance(found, Computed):
+            return Property(found, self._model)
+        self.no_number_inside(found)
+        return Property(_as_written(self.text[begin : self._tokens[self._at - 1].end], found), self._model)
+
+    def _at_filter(self) -> bool:
+        return self.token.text == "filter" and self.sees("(", ahead=1)
+
+    def _filter(self) -> Property:
         self.take()
         self.expect("(")
         aggregate = _SIGNS.get(self.token.text, self.token.text)
@@ -143,30 +166,114 @@ class _PropertyReader(Reader):
             self.expected("what the filter makes of the values", hint=", ".join(get_args(Aggregate)))
         self.take()
         self.expect(",")
+        first, depth = self._at, self.depth
+        try:
+            written: Formula | Computed = self._value()
+        except FormulaError as problem:
+            written = self._computed(first, depth, problem)
+        made = self._plain(written, self._tokens[first].start)
+        states = tuple(range(len(self._model.process)))
+        if self.accept(","):
+            at = self.token.start
+            states = self._states(self.formula(), at)
+        self.expect(")")
+        return replace(made, states=states, aggregate=cast(Aggregate, aggregate))
+
+    def _value(self) -> Formula:
+        """The formula that a filter is about."""
         begin = self.token.start
         formula = self.formula()
         self.state(formula, begin)
-        states = self._states(self.formula()) if self.accept(",") else tuple(range(len(self._model.process)))
-        self.expect(")")
-        if not self.at_end:
-            self.no_arithmetic()
-            self.expected("the end", hint="a filter is the whole property")
-        return Property(_as_written(self.text, formula), self._labelled(), states, cast(Aggregate, aggregate))
+        if self.token.text not in (",", ")"):
+            self.expected("',' or ')'")
+        return formula
+
+    def _computed(self, first: int, depth: int, problem: FormulaError) -> Computed:
+        """What is computed from several properties, from a token on; where it is nothing of the kind, the complaint that there was."""
+        if not _PERHAPS_COMPUTED.search(problem.message):
+            raise problem
+        self._at, self.token, self.depth = first, self._tokens[first], depth
+        begin, level = self.token.start, 0
+        pieces: dict[tuple[int, int], Property] = {}
+        try:
+            while not self.at_end and not (level == 0 and self.token.text in (",", ")")):
+                start = self.token.start
+                if self._at_property():
+                    part = self._part()
+                    pieces[start, self._tokens[self._at - 1].end] = part
+                else:
+                    level += {"(": 1, ")": -1}.get(self.take().text, 0)
+            end = self._tokens[self._at - 1].end if self._at > first else begin
+            model = self._labelled()
+            pieces = {at: replace(one, model=model) if one.model is self._model else one for at, one in pieces.items()}
+            return computed(self.text, (begin, end), pieces, self._names)
+        except FormulaError as other:
+            if not other.message.startswith("expected"):
+                raise
+            raise max(problem, other, key=lambda each: int(each.place.rpartition(":")[2])) from None  # it got farther
+
+    def _claimed(self, found: Computed) -> Property | None:
+        """The claim that a comparison of one number with a constant is, which can have a certificate: ``1/2 <= P=? [ F a ]``."""
+        meaning, turned = found.meaning, {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+        if meaning.op not in turned:
+            return None
+        sign, (part, bound) = meaning.op, meaning.args
+        if part.op == "const":
+            sign, part, bound = turned[sign], bound, part
+        asked = found.parts.get(part.value) if part.op == "var" else None
+        if asked is None or bound.op != "const" or asked.aggregate or not isinstance(asked.written, WrittenFormula):
+            return None
+        query = asked.written.formula
+        if not asked.written.asks_for_number or rational(bound.value) < 0:
+            return None
+        if rational(bound.value) > 1 and not isinstance(query, Expected):
+            return None
+        if not self._model.process.is_chain and not getattr(query, "side", ""):
+            return None
+        text = str(query).replace("=?", f"{sign}{rational(bound.value)}", 1)
+        return Property(WrittenFormula(text, parse_formula(text)), asked.model)
+
+    def _at_property(self) -> bool:
+        """Whether what comes is a property, which stands for a number or a truth, and no name of the model."""
+        token = self.token
+        if token.kind == "quoted" or self._at_filter() or (token.text == "S" and self.about_steady()):
+            return True
+        if token.text in ("E", "A", "D"):
+            return self.sees("[", ahead=1)
+        if token.kind != "name" or not (token.text in ("P", "Pmin", "Pmax") or REWARD.fullmatch(token.text)):
+            return False
+        return token.text not in (*self._names.variables, *self._names.constants, *self._names.formulas)
+
+    def _part(self) -> Property:
+        token = self.token
+        if self._at_filter():
+            return self._filter()
+        if token.kind == "quoted" and token.text[1:-1] not in self._labels and token.text[1:-1] in self._others:
+            self.take()
+            name = token.text[1:-1]
+            rest = {other: text for other, text in self._others.items() if other != name}
+            try:
+                return read_property(self._model, self._others[name], rest)
+            except FormulaError as problem:
+                self.complain(f"the property {token.text}: {problem.message}", token.start, hint=problem.hint)
+        if token.kind == "quoted" and token.text[1:-1] in self._labels:
+            return self._plain(Atom(self.take().text[1:-1]), token.start)
+        return self._plain(self.primary(), token.start)
 
     def whole_condition(self) -> tuple[int, ...]:
         """The states that the text, a condition, is about."""
-        found = self._states(self.formula())
+        found = self._states(self.formula(), 0)
         if not self.at_end:
             self.expected("an operator or the end")
         return found
 
-    def _states(self, condition: Formula) -> tuple[int, ...]:
-        found = tuple(np.flatnonzero(self._holding(condition)).tolist())
+    def _states(self, condition: Formula, at: int) -> tuple[int, ...]:
+        found = tuple(np.flatnonzero(self._holding(condition, at)).tolist())
         if not found:
-            self.complain("no reachable state satisfies the condition of the filter", 0)
+            self.complain("no reachable state satisfies the condition of the filter", at)
         return found
 
-    def _holding(self, condition: Formula) -> Bools:
+    def _holding(self, condition: Formula, at: int) -> Bools:
         """The states in which a condition holds."""
         match condition:
             case Truth(value):
@@ -176,17 +283,17 @@ class _PropertyReader(Reader):
             case Comparison():
                 return self._model.satisfying(str(condition))
             case Not(inner):
-                return ~self._holding(inner)
+                return ~self._holding(inner, at)
             case And(parts):
-                return np.asarray(np.logical_and.reduce([self._holding(part) for part in parts]))
+                return np.asarray(np.logical_and.reduce([self._holding(part, at) for part in parts]))
             case Or(parts):
-                return np.asarray(np.logical_or.reduce([self._holding(part) for part in parts]))
+                return np.asarray(np.logical_or.reduce([self._holding(part, at) for part in parts]))
             case Implies(left, right):
-                return ~self._holding(left) | self._holding(right)
+                return ~self._holding(left, at) | self._holding(right, at)
             case Iff(left, right):
-                return np.asarray(self._holding(left) == self._holding(right))
+                return np.asarray(self._holding(left, at) == self._holding(right, at))
             case _:
-                self.complain("the states of a filter are told by a condition", 0, hint='for instance x>0 | "init"')
+                self.complain("the states of a filter are told by a condition", at, hint='for instance x>0 | "init"')
 
     def _labelled(self) -> PrismModel:
         """The model with the labels that were made."""
