@@ -3,13 +3,18 @@
 A verdict carries the very document that the checker accepted for the gate, so a test that wants to see it accepted would repeat what is
 often the longest part of its question.  The memory goes by the whole text: a document that differs anywhere is checked, and so is
 every one that did not come through the gate.
+
+With the variable `KEPT` set to a folder, every document that was accepted is also written there, once: what a run of the suite proved and
+refuted, for `tests.checker_campaign`.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from hashlib import sha256
+from pathlib import Path
 
 import privproof_checker as checker
 from privproof_checker import Accepted, Outcome
@@ -18,6 +23,8 @@ from privproof_checker.outcomes import DEFAULT_LIMITS, Limits
 _MOST = 64
 """So many documents are remembered, the newest: a test looks at its own."""
 _ACCEPTED: dict[bytes, Accepted] = {}
+KEPT = "PRIVPROOF_KEPT_CERTIFICATES"
+"""The environment variable that names a folder for the documents of a run."""
 
 
 def recheck(document: object, *, limits: Limits = DEFAULT_LIMITS) -> Outcome:
@@ -35,9 +42,17 @@ def remembering(check: Callable[[object], Outcome]) -> Callable[[object], Outcom
             _ACCEPTED[_digest(document)] = outcome
             if len(_ACCEPTED) > _MOST:
                 del _ACCEPTED[next(iter(_ACCEPTED))]
+            _keep(document)
         return outcome
 
     return asked
+
+
+def _keep(document: object) -> None:
+    if folder := os.environ.get(KEPT):
+        path = Path(folder) / f"{_digest(document).hex()[:16]}.json"
+        if not path.exists():
+            path.write_text(json.dumps(document), encoding="utf-8")
 
 
 def _digest(document: object) -> bytes:

@@ -1,0 +1,292 @@
+"""A campaign against the checker, with the certificates that a run of the suite left.
+
+``PRIVPROOF_KEPT_CERTIFICATES=FOLDER make test-full`` leaves them; ``python -m tests.checker_campaign FOLDER`` then
+
+* has all of them checked in interpreters that cannot import privproof: all must be accepted;
+* brings together what they say of one question: no lower bound may be above an upper bound;
+* asks falsely.  Where a question has a lower bound on its epsilon, a smaller one is claimed to be proved; where it has an upper bound, this
+  one is claimed to be refuted.  The evidence is the true one, that of another document, or changed at random: numbers, texts and truth
+  values exchanged, members and entries left out, doubled, moved or taken from elsewhere.  Nothing of that may be accepted;
+* leaves members out of evidence for what is true, one by one, and tells which ones are not missed.
+
+What breaks off in an unforeseen way is rejected, too, and counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import random
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import privproof_checker
+from privproof_checker import Accepted, recheck
+from privproof_checker.numbers import epsilon, rational
+
+ALONE = """
+import sys
+sys.modules["privproof"] = None
+sys.path.insert(0, sys.argv[1])
+from privproof_checker.__main__ import main
+status = main(sys.argv[2:])
+assert not [name for name in sys.modules if name.startswith("privproof.") or name in ("z3", "cvc5", "scipy")]
+sys.exit(status)
+"""
+"""A program that checks certificates without privproof; the first argument is the folder of the checker's package."""
+TOGETHER = 40
+"""Documents that one interpreter checks: it starts in a fifth of a second."""
+LONGEST = 0.3
+"""Documents that take longer, in seconds, are checked as they are, and not changed again and again."""
+_LARGEST = 300_000
+"""The same for documents of more characters: to copy them takes as long."""
+_BESIDE = ("bounds", "above", "below", "growth", "witness")
+"""What a document may say beside its verdict; about another claim it would be something else."""
+
+
+def check_alone(files: Sequence[Path]) -> subprocess.CompletedProcess[str]:
+    """What the checker says of certificates in an interpreter that cannot import privproof."""
+    folder = Path(privproof_checker.__file__).parents[1]
+    command = [sys.executable, "-c", ALONE, str(folder), *map(str, files)]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A document, with what the checker finds that it establishes.
+
+    Attributes:
+        path: the file.
+        topic: the question without its epsilon and its title.
+        kind: the kind of question and the method.
+        lower, upper: bounds on the tight epsilon, if there are some.
+        seconds: how long the check takes.
+    """
+
+    path: Path
+    topic: str
+    kind: str
+    lower: str | None
+    upper: str | None
+    seconds: float
+
+
+@dataclass
+class Found:
+    """What came of changed documents."""
+
+    tried: int = 0
+    broken: Counter[str] = field(default_factory=Counter)
+    accepted: list[str] = field(default_factory=list)
+    not_missed: Counter[str] = field(default_factory=Counter)
+
+
+def survey(path: Path) -> Kept | str:
+    """A document's topic and bounds, or why it is not accepted."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    begun = process_time()
+    outcome = recheck(document)
+    if not isinstance(outcome, Accepted):
+        return f"{path}: {outcome.place}: {outcome.reason}"
+    asked = {name: part for name, part in document["question"].items() if name not in ("epsilon", "title")}
+    kind = f"{asked.get('kind')} {document['evidence'].get('method')} {document['verdict']}"
+    single = "epsilon" in document["question"] and "claim" not in asked
+    bounds = [None if bound is None or not single else str(bound) for bound in (outcome.lower, outcome.upper)]
+    return Kept(path, json.dumps(asked, sort_keys=True), kind, bounds[0], bounds[1], process_time() - begun)
+
+
+def contradictions(kept: Sequence[Kept]) -> Iterator[str]:
+    """Questions of which one document says at least, and another one at most, less."""
+    for each in by_topic(kept).values():
+        lower, upper = _bounds(each)
+        if lower and upper and epsilon(lower.lower or "").compare(epsilon(upper.upper or "")) > 0:
+            yield f"{lower.path}: at least {lower.lower}; {upper.path}: at most {upper.upper}"
+
+
+def by_topic(kept: Sequence[Kept]) -> dict[str, list[Kept]]:
+    """The documents about each question."""
+    found = defaultdict(list)
+    for each in kept:
+        found[each.topic].append(each)
+    return dict(found)
+
+
+def _bounds(kept: Sequence[Kept]) -> tuple[Kept | None, Kept | None]:
+    """The document with the largest lower bound and that with the smallest upper one, both above 0 and finite."""
+    lower, upper = None, None
+    for each in kept:
+        if each.lower and epsilon(each.lower).compare(epsilon("0")) > 0:
+            if lower is None or epsilon(each.lower).compare(epsilon(lower.lower or "")) > 0:
+                lower = each
+        if each.upper and not epsilon(each.upper).infinite:
+            if upper is None or epsilon(each.upper).compare(epsilon(upper.upper or "")) < 0:
+                upper = each
+    return lower, upper
+
+
+def attack(each: Kept, others: Sequence[Kept], mutants: int, seed: int) -> Found:
+    """Ask falsely about the question of a document, with evidence of all sorts."""
+    chance = random.Random(f"{seed} {each.path.name}")
+    document = json.loads(each.path.read_text(encoding="utf-8"))
+    lower, upper = _bounds(others)
+    false = []
+    if lower is not None and (less := below(lower.lower or "")) is not None:
+        false.append(("proved", less))
+    if upper is not None:
+        false.append(("refuted", upper.upper or ""))
+    pool = [json.loads(other.path.read_text(encoding="utf-8"))["evidence"] for other in others[:6]]
+    found = Found()
+    for verdict, claimed in false:
+        asked = {name: part for name, part in document.items() if name not in _BESIDE}
+        asked |= {"verdict": verdict, "question": {**document["question"], "epsilon": claimed}}
+        _try(found, asked, f"{each.path.name} {verdict} {claimed}: as it is")
+        _try(found, {**document, **asked}, f"{each.path.name} {verdict} {claimed}: with what is beside it")
+        for i, evidence in enumerate(pool):
+            _try(found, {**asked, "evidence": evidence}, f"{each.path.name} {verdict} {claimed}: evidence {i}")
+        for i in range(mutants):
+            changed = copy.deepcopy({**document, **asked} if chance.random() < 0.2 else asked)
+            told = mutate(changed, pool, chance)
+            _try(found, changed, f"{each.path.name} {verdict} {claimed}: mutant {i}: {told}")
+    for name in document["evidence"]:
+        if name != "method":
+            without = {**document, "evidence": {m: part for m, part in document["evidence"].items() if m != name}}
+            if isinstance(recheck(without), Accepted):
+                found.not_missed[f"{each.kind}: {name}"] += 1
+    return found
+
+
+def below(bound: str) -> str | None:
+    """An epsilon that is smaller than a bound, by a thousandth at least; None if that can't be written."""
+    value = epsilon(bound)
+    if value.infinite:
+        return "1000"
+    low = rational(0)
+    for power in range(12, -13, -1):  # the binary digits of the bound, so far as a thousandth is left
+        step = rational(2) ** power if power >= 0 else 1 / rational(2) ** -power
+        if epsilon(str((low + step) * rational(1001) / 1000)).compare(value) < 0:
+            low += step
+    return str(low) if low > 0 else None
+
+
+def _try(found: Found, document: dict[str, Any], told: str) -> None:
+    found.tried += 1
+    outcome = recheck(document)
+    if isinstance(outcome, Accepted):
+        found.accepted.append(f"{told}: {outcome.statement}")
+    elif outcome.place == "checker":
+        found.broken[outcome.reason[:120]] += 1
+
+
+def mutate(document: dict[str, Any], pool: Sequence[Any], chance: random.Random) -> str:
+    """Change the evidence of a document, or what stands beside it, in one to four places; what was done."""
+    told = []
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        beside = [name for name in _BESIDE if name in document]
+        name = chance.choice(beside) if beside and chance.random() < 0.3 else "evidence"
+        places = list(_places(document, name))
+        holder, key = chance.choice(places)
+        told.append(f"{name}.{key} {_change(holder, key, places, pool, chance)}")
+    return ", ".join(told)
+
+
+def _places(holder: Any, key: Any) -> Iterator[tuple[Any, Any]]:
+    """Everything in a value, as its holder and its key there."""
+    yield holder, key
+    value = holder[key]
+    for inner in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from _places(value, inner)
+
+
+def _change(holder: Any, key: Any, places: list[tuple[Any, Any]], pool: Sequence[Any], chance: random.Random) -> str:
+    value = holder[key]
+    if isinstance(value, str | int | bool) and chance.random() < 0.8:
+        holder[key] = _other(value, chance)
+        return f"is {holder[key]!r:.40}"
+    what = chance.choice(("left out", "doubled", "moved", "from elsewhere", "from another", "emptied"))
+    if what == "left out" and not isinstance(holder, dict | list):
+        what = "emptied"
+    if what == "left out" and key not in ("evidence", *_BESIDE):
+        del holder[key]
+    elif what == "doubled" and isinstance(holder, list):
+        holder.insert(key, copy.deepcopy(value))
+    elif what == "moved" and isinstance(value, list):
+        chance.shuffle(value)
+    elif what == "from elsewhere":
+        other, there = chance.choice(places)
+        if isinstance(other, dict) and there not in other or isinstance(other, list) and there >= len(other):
+            return "not changed"
+        holder[key] = copy.deepcopy(other[there])
+    elif what == "from another" and pool:
+        other, there = chance.choice(list(_places({"evidence": chance.choice(pool)}, "evidence")))
+        holder[key] = copy.deepcopy(other[there])
+    elif isinstance(value, dict | list):
+        holder[key] = type(value)()
+    return what
+
+
+def _other(value: str | int | bool, chance: random.Random) -> object:
+    """Another value of the same sort."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return chance.choice((value + 1, value - 1, -value, 0, 1, 2 * value, 10**9, 10**40))
+    try:
+        number = rational(value)
+    except (ValueError, TypeError, ZeroDivisionError, ArithmeticError):
+        return chance.choice((value + " ", value[:-1], value[::-1], "0", "", "inf", "ln(2)", None))
+    factor = rational(chance.choice(("0", "-1", "1/2", "2", "999/1000", "1001/1000", "1/1000", "1000")))
+    return chance.choice((str(number * factor), str(number + 1), str(1 - number), "inf", "1/0"))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the campaign; 0 if nothing was found."""
+    parser = argparse.ArgumentParser(prog="python -m tests.checker_campaign", description="Attack the checker.")
+    parser.add_argument("folder", type=Path, help="where the certificates are")
+    parser.add_argument("--mutants", type=int, default=10, help="changed documents for each false claim (default: 10)")
+    parser.add_argument("--most", type=int, default=None, help="documents, at most (default: all)")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args(arguments)
+    files = sorted(given.folder.glob("*.json"))[: given.most]
+    problems: list[str] = []
+    with ProcessPoolExecutor(given.jobs) as workers:
+        chunks = [files[i : i + TOGETHER] for i in range(0, len(files), TOGETHER)]
+        for done in workers.map(check_alone, chunks):
+            problems += [line for line in done.stdout.splitlines() if line.startswith("rejected")]
+            problems += done.stderr.splitlines()[-1:]
+        print(f"{len(files)} documents without privproof: {len(problems)} problems", flush=True)
+        seen = list(workers.map(survey, files, chunksize=8))
+        kept = [each for each in seen if isinstance(each, Kept)]
+        problems += [f"rejected  {each}" for each in seen if isinstance(each, str)]
+        topics = by_topic(kept)
+        problems += (against := list(contradictions(kept)))
+        print(f"{len(topics)} questions, of which {len(against)} contradict themselves", flush=True)
+        small = [e for e in kept if e.seconds <= LONGEST and e.path.stat().st_size <= _LARGEST]
+        run = partial(attack, mutants=given.mutants, seed=given.seed)
+        total = Found()
+        for found in workers.map(run, small, [topics[each.topic] for each in small], chunksize=4):
+            total.tried += found.tried
+            total.broken += found.broken
+            total.accepted += found.accepted
+            total.not_missed += found.not_missed
+    print(f"{total.tried} false documents of {len(small)}: {len(total.accepted)} accepted", flush=True)
+    for told, times in total.broken.most_common():
+        print(f"broke off {times} times: {told}")
+    for told, times in sorted(total.not_missed.items()):
+        print(f"not missed {times} times: {told}")
+    for told in problems + total.accepted:
+        print(f"PROBLEM {told}")
+    return 1 if problems or total.accepted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
