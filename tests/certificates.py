@@ -10,14 +10,18 @@ refuted, for `tests.checker_campaign`.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import privproof_checker as checker
+from privproof.evidence.multipliers import refutations
 from privproof_checker import Accepted, Outcome
+from privproof_checker.linear.documents import supplied
 from privproof_checker.outcomes import DEFAULT_LIMITS, Limits
 
 _MOST = 64
@@ -31,6 +35,14 @@ def recheck(document: object, *, limits: Limits = DEFAULT_LIMITS) -> Outcome:
     """What the checker says of a document; what it said for the gate, where it was asked there with the same limits."""
     known = _ACCEPTED.get(_digest(document)) if limits is DEFAULT_LIMITS else None
     return known or checker.recheck(document, limits=limits)
+
+
+def recheck_anew(document: dict[str, Any]) -> Outcome:
+    """What the checker says of a document whose multipliers are looked for again, so that it tells what does not follow."""
+    anew = copy.deepcopy(document)
+    anew["evidence"].pop("multipliers", None)
+    with supplied(refutations):
+        return checker.recheck(anew)
 
 
 def remembering(check: Callable[[object], Outcome]) -> Callable[[object], Outcome]:

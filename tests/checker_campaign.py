@@ -124,12 +124,13 @@ def _bounds(kept: Sequence[Kept]) -> tuple[Kept | None, Kept | None]:
     """The document with the largest lower bound and that with the smallest upper one, both above 0 and finite."""
     lower, upper = None, None
     for each in kept:
-        if each.lower and epsilon(each.lower).compare(epsilon("0")) > 0:
-            if lower is None or epsilon(each.lower).compare(epsilon(lower.lower or "")) > 0:
-                lower = each
-        if each.upper and not epsilon(each.upper).infinite:
-            if upper is None or epsilon(each.upper).compare(epsilon(upper.upper or "")) < 0:
-                upper = each
+        least = "0" if lower is None else lower.lower or "0"
+        least = "0" if lower is None else lower.lower or "0"
+        if each.lower and epsilon(each.lower).compare(epsilon(least)) > 0:
+            lower = each
+        most = "inf" if upper is None else upper.upper or "inf"
+        if each.upper and epsilon(each.upper).compare(epsilon(most)) < 0:
+            upper = each
     return lower, upper
 
 
@@ -222,7 +223,7 @@ def _change(holder: Any, key: Any, places: list[tuple[Any, Any]], pool: Sequence
         chance.shuffle(value)
     elif what == "from elsewhere":
         other, there = chance.choice(places)
-        if isinstance(other, dict) and there not in other or isinstance(other, list) and there >= len(other):
+        if (isinstance(other, dict) and there not in other) or (isinstance(other, list) and there >= len(other)):
             return "not changed"
         holder[key] = copy.deepcopy(other[there])
     elif what == "from another" and pool:

@@ -1,5 +1,5 @@
 """The independent checker of certificates: its modules import the standard library and python-flint,
-nothing else of this package; only `programs.solving` loads a solver, cvc5 or Z3, for evidence about continuous noise without multipliers.
+numpy in four of them, nothing else of this distribution, and no solver.
 
 It reads the question in a certificate, gives it a meaning by its own code, and re-establishes the verdict from the
 evidence. The engines that find evidence share no code with it. Read it in this order: `systems` (what a question

@@ -92,7 +92,7 @@ class Accepted:
         question: the question that was read and answered, as it stands in the certificate.
         lower: the certificate shows that the tight epsilon is at least this; None where the question has no epsilon.
         upper: the certificate shows that the tight epsilon is at most this; None where the question has no epsilon.
-        how: how the verdict was re-established: ``by`` (witnessed, recomputed, solver), ``method``, ``words``, ``solver``.
+        how: how the verdict was re-established: ``by`` (witnessed, recomputed), ``method``, ``words``.
         shifts: what the shifts of a proof by alignment come to, where they are bounded by numbers.
         range: in an interval of what length all losses lie, where a proof by alignment shows one.
     """

@@ -1,7 +1,7 @@
 """How a verdict was re-established, and what of it from the source: what an accepted certificate rests on.
 
 A verdict is *witnessed* where the certificate holds what shows it, and the checker follows that; *recomputed* where the checker
-finds it out by itself; and rests on a *solver* where one says that conditions hold, whose name and version are told.
+finds it out by itself.
 """
 
 from __future__ import annotations
@@ -99,13 +99,10 @@ _FINITE = "the model, its inputs and outputs, and which data are neighbours"
 
 
 def how(accepted: Accepted, asked: Mapping[str, object]) -> dict[str, str]:
-    """How a verdict was re-established: ``by`` what, with which ``method``, in words, and by which ``solver``."""
+    """How a verdict was re-established: ``by`` what, with which ``method``, and in words."""
     kind, method = str(asked.get("kind")), str(accepted.details.get("method"))
     by, words = _HOW["words" if kind in _WORDS else kind, method]
     found = {"by": by, "method": method, "words": words}
-    if accepted.details.get("solver") is not None:  # what has no multipliers was shown by a solver
-        shown = words.replace("were followed by their multipliers", "a solver showed")
-        found |= {"by": "solver", "words": shown, "solver": str(accepted.details["solver"])}
     if "above" in accepted.details:
         larger, words = _HOW["words" if kind in _WORDS else kind, str(accepted.details["above"])]
         found["words"] += f"; a larger epsilon, {larger}: {words}"

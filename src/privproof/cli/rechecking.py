@@ -160,9 +160,8 @@ _TAKEN = "; its model was taken from the compiler, not re-established"
 def how_words(outcome: Accepted) -> str:
     """How a verdict was re-established, in words."""
     how = outcome.how
-    by = {"witnessed": "witnessed by the certificate", "recomputed": "recomputed", "solver": "by a solver"}[how["by"]]
+    by = {"witnessed": "witnessed by the certificate", "recomputed": "recomputed"}[how["by"]]
     about = "" if "source" in outcome.details else ", about a model"
     if _below_measure(outcome.question).get("kind") == "runs":
         about = ", about runs as they were recorded"
-    solver = f", {how['solver']}" if "solver" in how else ""
-    return f"{by}{solver}{about}: {how['words']}"
+    return f"{by}{about}: {how['words']}"

@@ -22,8 +22,8 @@ from privproof_checker.linear.normal import Clauses, Form, clauses_of
 from privproof_checker.linear.rule import Refutation
 from privproof_checker.outcomes import Refusal
 
-MOST_CONFLICTS = 800
-"""The search is given up after so many conflicts, a second or two; then a solver shows the condition, and that is said."""
+MOST_CONFLICTS = 8_000
+"""The search is given up after so many conflicts, about twenty seconds; then the certificate has no proof of the condition."""
 
 
 class NoMultipliers(Exception):
@@ -39,7 +39,7 @@ def refutations(conditions: Sequence[str]) -> list[dict[str, object] | None]:
 def _document(condition: str, context: z3.Context) -> dict[str, object] | None:
     try:
         found = multipliers(clauses_of(condition), context)
-    except (NoMultipliers, Refusal):  # it does not follow, or is not linear: that is for a solver to say
+    except (NoMultipliers, Refusal):  # it does not follow, or is not linear
         return None
     return {
         "atoms": [[str(form.constant), *([n, str(x)] for n, x in form.parts)] for form in found.atoms],

@@ -43,6 +43,13 @@ def complete(evidence: dict[str, object], conditions: Sequence[str]) -> None:
         evidence["multipliers"] = list(supplier(conditions))
 
 
+def without_refutation(conditions: Sequence[str]) -> int | None:
+    """The first condition for which nobody supplies a refutation, where somebody supplies them at all."""
+    supplier = _SUPPLIER.get()
+    found = () if supplier is None else supplier(conditions)
+    return next((i for i, each in enumerate(found) if each is None), None)
+
+
 def read_refutation(given: dict[str, object], place: str, limits: Limits) -> Refutation:
     """The refutation in a document."""
     only_members(given, _MEMBERS, place)

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import gcd, lcm
 from typing import TypeAlias
 
@@ -350,6 +351,9 @@ class _Reading:
             case ((">" | "<"), [one, other]):
                 above, below = (one, other) if head == ">" else (other, one)
                 return clauses.at_least(above.plus(below, -ONE), strict=True)
+            case (("=" | ">=" | "<=" | ">" | "<"), [_, _, _, *_]):
+                chain = [self._of_numbers(head, pair) for pair in pairwise(given)]
+                return clauses.every([each for each in chain if isinstance(each, int)])
             case _:
                 refuse(f"{head[:60]} of {len(given)} numbers is not linear", "evidence")
 

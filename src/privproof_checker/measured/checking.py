@@ -238,7 +238,6 @@ def _from_shifts(
             "method": "settled",
             "others": str(others),
             "squares": str(squares)[:200],
-            "solver": accepted.details.get("solver"),
         },
         lower=epsilon(0),
         upper=budgets[0].value,
@@ -271,7 +270,7 @@ def _from_range(
     return Accepted(
         "proved",
         f"{accepted.statement}; all losses lie within {text(accepted.range)} of each other: within {_told(measure, budgets)}",
-        {"method": "range", "range": text(accepted.range), "solver": accepted.details.get("solver")},
+        {"method": "range", "range": text(accepted.range)},
         lower=epsilon(0),
         upper=budgets[0].value,
     )

@@ -1,5 +1,5 @@
 """The checker of certificates about mechanisms with continuous noise; like the whole checker it imports the standard
-library and python-flint, and an SMT solver where evidence has no multipliers.
+library and python-flint.
 
 A proof is an *alignment*: noise of the second run as shifted noise of the first, with invariants that say why the runs
 stay together and what the shifts cost (Wang, Ding, Kifer and Zhang, "CheckDP: An Automated and Integrated Approach for
@@ -10,6 +10,6 @@ run once with data and noise left open, and what it shows is integrated over few
 sums of data and Gaussian noise, by a *matrix* of shifts.
 
 Read it in this order: `inputs`, `expressions`, `instructions`, `flow` (the question); `terms`, `states`, `evaluating`,
-`paths`, `executing`, `invariants`, `solving`, `alignment`, `cells`, `mixtures` (proofs); `trees`, `losses`
+`paths`, `executing`, `invariants`, `conditions`, `alignment`, `cells`, `mixtures` (proofs); `trees`, `losses`
 (refutations); `registers`, `excesses`, `matrices` (a delta at one size); `checking` (the way in).
 """

@@ -32,6 +32,7 @@ from privproof_checker.documents import a_list, a_number, a_text, an_integer, an
 from privproof_checker.numbers import ONE, ZERO, Epsilon, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Shifts, refuse, within
+from privproof_checker.programs.conditions import Condition, establish
 from privproof_checker.programs.executing import Execution
 from privproof_checker.programs.flow import flow_of
 from privproof_checker.programs.foretelling import Foretold, read_foretold
@@ -43,7 +44,6 @@ from privproof_checker.programs.paths import Alignment, Path, paths_of, read_ali
 from privproof_checker.programs.products import product_of
 from privproof_checker.programs.promises import Promise, prices, read_promises
 from privproof_checker.programs.ranges import read_range
-from privproof_checker.programs.solving import Condition, establish
 from privproof_checker.programs.states import State, cost_of
 from privproof_checker.programs.terms import INT, REAL, both, implies, number, plus, times
 
@@ -91,7 +91,7 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
         _kept(state, path, alignments[path], promises, foretold, bounds, losses, () if path.start else once)
         for path in paths
     ]
-    solver = establish(conditions, definitions, evidence, limits)
+    shown = establish(conditions, definitions, evidence, limits)
     declared = program.declared
     delta = declared.given
     more = f", plus delta = {str(delta)[:200]}," if delta.constant != 0 or any(delta.terms.values()) else ""
@@ -102,8 +102,7 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
         {
             "method": "alignment",
             "paths": len(paths),
-            "conditions": len(conditions),
-            "solver": solver,
+            **shown,
             "foretold": len(flow.outputs),
         },
         shifts=shifts,

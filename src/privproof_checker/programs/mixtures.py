@@ -75,7 +75,7 @@ def proved_by_mixture(
     if records is None and any(len(coin.laws) > 1 for coin in coins.values()):
         refuse("the coins fall by the record, and the classes do not tell it", "evidence.classes")
     laws = _laws(records, coins, classes)
-    factors, solver = _factors(asked, inner, source.name, classes, evidence.get("pairings"), limits)
+    factors = _factors(asked, inner, source.name, classes, evidence.get("pairings"), limits)
     ratio = _planned(evidence.get("plans"), laws, factors, limits, added=declared.relation == ADD_REMOVE)
     if not declared.epsilon.infinite and Epsilon(ratio=ratio).compare(declared.epsilon) > 0:
         refuse(f"the plans need {str(ratio)[:80]}, more than e^epsilon", "evidence.plans")
@@ -84,7 +84,7 @@ def proved_by_mixture(
         "proved",
         "every set of outputs of runs that end is at most e^epsilon times as likely under any neighbouring inputs, with "
         f"{declared.claimed}; neighbours differ as in {declared.relation!r}, lists of {size}; coins are tossed for every record",
-        {"method": "mixture", "classes": len(classes), "pairs": len(factors), "solver": solver},
+        {"method": "mixture", "classes": len(classes), "pairs": len(factors)},
         upper=Epsilon(ratio=ratio),
     )
 
@@ -265,9 +265,8 @@ def _factors(
     classes: list[list[Row]],
     value: object,
     limits: Limits,
-) -> tuple[dict[tuple[int | None, int | None], Rational], str | None]:
-    """What the alignments show: a number that is at least e^epsilon for pairs of classes, either way; the solver that was asked, if any."""
-    solvers: dict[str, None] = {}
+) -> dict[tuple[int | None, int | None], Rational]:
+    """What the alignments show: a number that is at least e^epsilon for pairs of classes, either way."""
     added = inner.relation == ADD_REMOVE
     found: dict[tuple[int | None, int | None], Rational] = {}
     listed = a_list(value, "evidence.pairings")
@@ -289,13 +288,11 @@ def _factors(
         alignment = an_object(given.get("alignment"), f"{place}.alignment")
         if alignment.get("method") != "alignment":
             refuse("a pairing is shown by an alignment", f"{place}.alignment")
-        shown = proved_by_alignment(read_program(asked, declared, limits), alignment, limits)
-        if shown.details["solver"] is not None:
-            solvers[str(shown.details["solver"])] = None
+        proved_by_alignment(read_program(asked, declared, limits), alignment, limits)
         most = epsilon.enclosure()[1]
         for one, other in pairs:
             found[one, other] = found[other, one] = most
-    return found, ", ".join(solvers) or None
+    return found
 
 
 def _pair(value: object, count: int, place: str, *, added: bool) -> tuple[int, int | None]:

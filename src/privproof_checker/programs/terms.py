@@ -1,7 +1,7 @@
 """Terms of SMT-LIB: written from exact numbers and from parts whose sorts are known.
 
 A symbol of the state has two names: the one that a certificate uses, such as ``t: distance``, and one of our own, such as
-``s3``.  Only our own ever reach a solver, so nothing in a certificate can be taken for a command.
+``s3``.  Only our own stand in conditions, so nothing in a certificate can be taken for a command.
 """
 
 from __future__ import annotations
