@@ -25,8 +25,9 @@ from privproof.engines.releases.quilts import quilts, spent
 from privproof.errors import PrivproofError, QuestionError, ScenarioError
 from privproof.exact import rational
 from privproof.language.randomness import Seeded
-from privproof.release.calibrating import METHODS, Method, calibrate
+from privproof.release.calibrating import calibrate
 from privproof.release.drawing import draw, lattice
+from privproof.release.planning import METHODS, Method
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.queries import Query, count, histogram, weighted_sum
 from privproof.scenarios.releases import Geometric, Laplace, Noise

@@ -245,7 +245,7 @@ def test_accuracy_by_summing_the_law(alpha: str, beta: str) -> None:
 
 
 def test_accuracy_where_equality_holds() -> None:
-    from privproof.release.calibrating import accuracy
+    from privproof.release.noises import accuracy
 
     for steps in range(6):
         for alpha in (Fraction(1, 2), Fraction(2, 3)):

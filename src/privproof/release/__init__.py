@@ -1,7 +1,7 @@
 """The other direction: noise that makes a query of correlated data Pufferfish private, and what it costs; imports `asking` and engines.
 
-Quilts, laws and losses are those of `engines.releases`.  Read the rest in this order: `calibrating` (the methods), `drawing` and
-`releasing` (noise and records), `accounting` (several releases), `frameworks` (any finite framework), `locations`
+Quilts, laws and losses are those of `engines.releases`.  Read the rest in this order: `planning` (the methods), `calibrating`,
+`drawing` and `releasing` (noise and records), `accounting` (several releases), `frameworks` (any finite framework), `locations`
 (places on a map; the noise in the plane and the maps are in `scenarios`).
 
 >>> from privproof import release
@@ -15,7 +15,7 @@ from privproof.engines.locations.findings import LocationFinding
 from privproof.engines.releases.quilts import Quilts, quilts, spent
 from privproof.release.account_files import read_account, spend, write_account
 from privproof.release.accounting import Accountant, Spending
-from privproof.release.calibrating import METHODS, Calibrated, calibrate
+from privproof.release.calibrating import Calibrated, calibrate
 from privproof.release.comparing import errors_by_method
 from privproof.release.frameworks import Framework, Protected, protect, protected_value, wasserstein_distance
 from privproof.release.ledger import Entry, Examination, Ledger, Reservation
@@ -26,6 +26,7 @@ from privproof.release.locations import (
     shrunk_north_south,
     verify_locations,
 )
+from privproof.release.planning import METHODS
 from privproof.release.releasing import Released, exact_answers, noisy, release
 from privproof.release.tables import Paid, Record, Request, release_table
 from privproof.release.verifying import verify

@@ -8,7 +8,8 @@ from fractions import Fraction
 from privproof.engines.releases.costs import QueryLaws, laws_work
 from privproof.errors import PrivproofError
 from privproof.exact import EpsilonLike
-from privproof.release.calibrating import METHODS, Method, calibrated, laws_about
+from privproof.release.calibrating import calibrated, laws_about
+from privproof.release.planning import METHODS, Method
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query

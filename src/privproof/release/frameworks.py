@@ -31,8 +31,9 @@ from privproof.exact.polynomials import Polynomial
 from privproof.language import Mechanism, Prior
 from privproof.language.noise import drawing, sample
 from privproof.language.randomness import Seed, drawing_from, release_source
-from privproof.release.calibrating import noise_of, positive
 from privproof.release.clamped import clamped
+from privproof.release.noises import noise_of
+from privproof.release.planning import positive
 from privproof.scenarios import PufferfishQuestion, pufferfish
 from privproof.scenarios.pufferfish import Secret
 from privproof.scenarios.queries import Query

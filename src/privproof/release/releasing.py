@@ -18,8 +18,9 @@ from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Number, Rational, fraction, rational
 from privproof.language.randomness import Seed, release_source
 from privproof.models.distributions import known_name
-from privproof.release.calibrating import BY_LAWS, Calibrated
+from privproof.release.calibrating import Calibrated
 from privproof.release.drawing import draw
+from privproof.release.premises import BY_LAWS
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 

@@ -7,12 +7,12 @@ nothing is assumed about how its noise was chosen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
-from typing import Any, TypeAlias
+from typing import Any
 
 from flint import arb
 
@@ -34,14 +34,13 @@ from privproof.engines.releases.laws import Laws
 from privproof.engines.releases.losses import Loss, largest_loss, likeliest_half_line, loss_of
 from privproof.engines.releases.networks import best_network_quilts
 from privproof.engines.releases.quilts import quilts, spent
+from privproof.engines.releases.witnesses import Event, Seen
 from privproof.errors import PrivproofError, QuestionError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
 from privproof.evidence.verdicts import Status
-from privproof.evidence.witnesses import ObservedRelease, ReleaseWitness, Witness
-from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
+from privproof.exact import INFINITE, Budget, Epsilon, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
-from privproof.exact.probabilities import Ball
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import count
@@ -56,18 +55,10 @@ _HALVINGS = 30
 """Bisections for the least epsilon that quilts of a network prove: nine digits; each upper end is proved by itself."""
 _LABORIOUS = 1_000_000_000
 """Multiplications for the laws, beyond which quilts are tried first."""
-_NARROW = Fraction(1, 10**6)
-"""Half the width of the interval around the worst output, beside the scale: a single number has no mass."""
 LAWS = "laws"
 """The name under which a request may bring the laws of its release, computed by whoever calibrated it."""
 _PLAIN = 1e-4
 """A half-line is taken as the witness if it breaks the budget by this much; otherwise the worst output is."""
-
-
-Ends: TypeAlias = tuple[Fraction | None, Fraction | None]
-"""Of an interval; None where it is open."""
-Event: TypeAlias = tuple[Ends, ...]
-"""An interval for the released value, or one for every count of a histogram."""
 
 
 class ReleaseEngine:
@@ -127,6 +118,11 @@ class _Release:
     known: QueryLaws
     bin: str | None = None
     """The bin of a histogram whose count this is about."""
+
+    @cached_property
+    def seen(self) -> Seen:
+        """What is seen of the release."""
+        return Seen(self.question, self.bin)
 
     @cached_property
     def laws(self) -> tuple[Laws, ...] | str:
@@ -209,14 +205,14 @@ class _Release:
             return
         lower, top = _bounds(loss)
         if isinstance(self.question.noise, Geometric) and self.size <= _EXACT:
-            exact = log(self.exact_ratio(loss))
+            exact = log(self.seen.exact_ratio(loss))
             yield self.answer(
                 "proved",
                 self.question.under(Budget(exact)),
                 laws_evidence(),
                 lower=exact,
                 upper=exact,
-                witness=self.witness(loss),
+                witness=self.seen.witness(loss),
                 tentative=True,
             )
         yield from self.proved(self.question.under(Budget(top)), lower, top, loss)
@@ -231,7 +227,7 @@ class _Release:
             self.attained(loss),
             lower=lower,
             upper=top,
-            witness=self.witness(loss),
+            witness=self.seen.witness(loss),
             more={"bounds": {"upper": str(top)}} if sharper else {},
             tentative=True,
         )
@@ -286,7 +282,7 @@ class _Release:
             return None
         top, lower, witness = claimed.budget.epsilon, epsilon(0), None
         if self.loss is not None and self.loss.high < inf:
-            lower, witness = _bounds(self.loss)[0], self.witness(self.loss)
+            lower, witness = _bounds(self.loss)[0], self.seen.witness(self.loss)
             lower = top if lower.compare(top) > 0 else lower
         evidence = distance_evidence()
         return self.answer("proved", claimed, evidence, lower=lower, upper=top, witness=witness, tentative=True)
@@ -376,7 +372,7 @@ class _Release:
         beyond = float(rational_bounds(claimed.budget.epsilon.ball(192))[1]) * (1 + _PLAIN) + _PLAIN
         laplace = isinstance(self.question.noise, Laplace)
         line = likeliest_half_line(loss.laws, self._alphas()[1], beyond, continuous=laplace)
-        events = [self.interval(loss)]
+        events = [self.seen.interval(loss)]
         sides = [(loss.left, loss.right)]
         if line is not None:
             end = line.output * fraction(self.question.query.step)
@@ -398,7 +394,7 @@ class _Release:
 
     def _from_below(self, loss: Loss) -> dict[str, object]:
         """The event at which the loss is attained, where nothing else shows it; under Laplace noise between the ends there is none."""
-        event = self.interval(loss)
+        event = self.seen.interval(loss)
         between = any(None not in ends for ends in event) and isinstance(self.question.noise, Laplace)
         if self._cheap(loss) or between:
             return {}
@@ -422,7 +418,7 @@ class _Release:
             claimed,
             self._event(loss.laws, left, right, event),
             lower=_bounds(loss)[0],
-            witness=self.witnessed(loss.laws, left, right, event),
+            witness=self.seen.witnessed(loss.laws, left, right, event),
             **known,
         )
 
@@ -437,130 +433,6 @@ class _Release:
             event=event,
             bin=self.bin,
         )
-
-    # ------------------------------------------------------------------------------------------------------- the witness
-
-    def interval(self, loss: Loss) -> Event:
-        """The event in the unit of the query: at the least or greatest sum everything beyond it, where the ratio stays the same.
-
-        Elsewhere the sum itself under geometric noise, a narrow interval around it under Laplace noise; so for every count.
-        """
-        step, laws = fraction(self.question.query.step), loss.laws
-        if laws.counts is not None:
-            return tuple(
-                self._around(number, 0, laws.counts.entries, step) for number in laws.counts.point(loss.output)
-            )
-        return (self._around(loss.output, laws.lowest, laws.lowest + laws.masses.shape[1] - 1, step),)
-
-    def _around(self, output: int, lowest: int, highest: int, step: Fraction) -> Ends:
-        middle = output * step
-        if output == lowest:
-            return None, middle
-        if output == highest:
-            return middle, None
-        if isinstance(self.question.noise, Geometric):
-            return middle, middle
-        assert isinstance(self.question.noise, Laplace)
-        half = min(fraction(self.question.noise.scale), step) * _NARROW
-        return middle - half, middle + half
-
-    def witness(self, loss: Loss) -> ReleaseWitness:
-        """The entry, its two values and the worst output."""
-        return self.witnessed(loss.laws, loss.left, loss.right, self.interval(loss))
-
-    def witnessed(self, laws: Laws, left_value: str, right_value: str, event: Event) -> ReleaseWitness:
-        """An event with both probabilities, computed from the laws."""
-        rows = self._rows(laws)
-        with precision(256):
-            left, right = (
-                self._probability(rows[laws.values.index(value)], laws, event) for value in (left_value, right_value)
-            )
-        where = f"X_{laws.node}" if isinstance(laws.node, int) else str(laws.node)
-        prior = self.question.priors[laws.prior]
-        name = str(prior) + (f", length {laws.length}" if laws.length else "")
-        return Witness(
-            f"{where} = {left_value}",
-            f"{where} = {right_value}",
-            ObservedRelease(self._said(laws, event), name),
-            Ball.of(left),
-            Ball.of(right),
-        )
-
-    def _said(self, laws: Laws, event: Event) -> str:
-        """The event in words; where there are several series, what others add is taken off."""
-        alone = not laws.length or self.question.entries == laws.length
-        others = "" if alone else ", less what other series add,"
-        if laws.counts is not None:
-            told = zip(self.question.query.bins, event, strict=True)
-            return f"released counts{others} " + ", ".join(name + _event_words(*ends) for name, ends in told)
-        what = "released value" if self.bin is None else f"released count of {self.bin}"
-        return what + others + _event_words(*event[0])
-
-    def _rows(self, laws: Laws) -> list[list[arb]]:
-        try:
-            return [[arb(p) for p in row] for row in laws.exactly()]
-        except QuestionError:
-            error = 2 * laws.error
-            return [[arb(float(p), float(p) * error + 1e-290) for p in row] for row in laws.masses]
-
-    def _probability(self, row: Sequence[arb], laws: Laws, event: Event) -> arb:
-        """The probability that the noisy sum lies in an interval, or every noisy count in its own."""
-        step = self.question.query.step
-        total = arb(0)
-        for offset, mass in enumerate(row):
-            if mass.is_zero():
-                continue
-            centres = [laws.lowest + offset] if laws.counts is None else laws.counts.counts(offset)
-            chance = mass
-            for centre, ends in zip(centres, event, strict=True):
-                chance *= self._within(*(None if end is None else rational(end) - centre * step for end in ends))
-            total += chance
-        return total
-
-    def _within(self, low: Rational | None, high: Rational | None) -> arb:
-        """The probability that the noise lies in an interval; by symmetry a sum or difference of small numbers far out."""
-        if high is None or low is None:
-            assert low is not None or high is not None
-            return self._at_most(-low) if low is not None else self._at_most(high)  # type: ignore[arg-type]
-        if low > 0:
-            low, high = -high, -low
-        noise = self.question.noise
-        return self._at_most(high) - self._at_most(low - noise.step if isinstance(noise, Geometric) else low)
-
-    def _at_most(self, away: Rational) -> arb:
-        """The probability that the noise is at most so much."""
-        noise = self.question.noise
-        if isinstance(noise, Laplace):
-            ratio = arb(away) / arb(noise.scale)
-            return ratio.exp() / 2 if away <= 0 else 1 - (-ratio).exp() / 2
-        assert isinstance(noise, Geometric)
-        steps = away / noise.step
-        whole = int(steps.p // steps.q)
-        alpha = arb(noise.alpha)
-        if whole < 0:
-            return alpha**-whole / (1 + alpha)
-        return 1 - alpha ** (whole + 1) / (1 + alpha)
-
-    def exact_ratio(self, loss: Loss) -> Fraction:
-        """The ratio at the worst output, as a fraction."""
-        noise, laws = self.question.noise, loss.laws
-        assert isinstance(noise, Geometric)
-        alpha = noise.alpha ** int((self.question.query.step / noise.step).p)
-        rows = laws.exactly()
-        sides = []
-        for value in (loss.left, loss.right):
-            row = rows[laws.values.index(value)]
-            away = (self._distance(laws, c, loss.output) if mass else 0 for c, mass in enumerate(row))
-            sides.append(sum((mass * alpha**far for far, mass in zip(away, row, strict=True)), Rational(0)))
-        return fraction(sides[0] / sides[1])
-
-    @staticmethod
-    def _distance(laws: Laws, place: int, output: int) -> int:
-        """How many steps an output is away from the sum at a place, all counts together."""
-        if laws.counts is None:
-            return abs(output - laws.lowest - place)
-        both = zip(laws.counts.counts(place), laws.counts.point(output), strict=True)
-        return sum(abs(here - there) for here, there in both)
 
     def notes(self) -> tuple[str, ...]:
         """What the reader must know."""
@@ -578,12 +450,6 @@ class _Release:
 
 
 _QUILTED = "proved by Markov quilts, which bound the loss from above"
-
-
-def _event_words(low: Fraction | None, high: Fraction | None) -> str:
-    if low is not None and high is not None:
-        return f" = {low}" if low == high else f" within {float(low):.9g}..{float(high):.9g}"
-    return f" at least {low}" if low is not None else f" at most {high}"
 
 
 _ROOM = Fraction(1, 10**10)

@@ -1,0 +1,112 @@
+"""What a release starts from: priors of one kind, lengths of series, and a query that fits them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from privproof.engines.releases.costs import sensitivity
+from privproof.errors import QuestionError, ScenarioError
+from privproof.models.distributions import known_name
+from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.networks import Network
+from privproof.scenarios.queries import Query
+from privproof.scenarios.releases import Prior
+
+BY_LAWS: tuple[str, ...] = ("exact", "wasserstein", "gk16", "coupling")
+"""Methods that ask for series without gaps."""
+
+
+def listed_priors(priors: Prior | Sequence[Prior]) -> tuple[Prior, ...]:
+    listed = (priors,) if isinstance(priors, Chain | Band | Network) else priors
+    listed = tuple(listed) if isinstance(listed, list | tuple) else ()
+    if not listed or not all(isinstance(prior, Chain | Band | Network) for prior in listed):
+        raise ScenarioError("prior", f"{priors!r} is no prior", place="priors", hint="a Chain, a Band or a Network")
+    kinds = {type(prior) for prior in listed}
+    if len(kinds) > 1 or (Band in kinds and len(listed) > 1):
+        raise ScenarioError("prior", "chains, networks and a band do not mix", place="priors", hint="chains alone")
+    if len({_places(prior) for prior in listed}) > 1:
+        raise ScenarioError("prior", "the priors are about different states", place="priors", hint="the same states")
+    return listed
+
+
+def _places(prior: Prior) -> tuple[object, ...]:
+    return tuple((n.name, n.values) for n in prior.nodes) if isinstance(prior, Network) else prior.states
+
+
+def listed_lengths(
+    priors: tuple[Prior, ...], length: int | None, lengths: Sequence[int]
+) -> tuple[tuple[int, ...], int]:
+    """The different lengths, and the number of all entries."""
+    if isinstance(priors[0], Network):
+        if length is not None or lengths:
+            raise ScenarioError("length", "a network has the nodes it has", place="length", hint="drop it")
+        return (), len(priors[0].nodes)
+    listed = [*([] if length is None else [length]), *lengths]
+    if not listed:
+        raise ScenarioError("length", "how long is the series?", place="length", hint="length=100")
+    for each in listed:
+        if not isinstance(each, int) or isinstance(each, bool) or each < 1:
+            raise ScenarioError("length", f"{each!r} is no length", place="length", hint="length=100")
+    return tuple(sorted(set(listed))), sum(listed)
+
+
+def check_query(priors: tuple[Prior, ...], query: Query, longest: int) -> None:
+    """Complain about a query that speaks of other states, or never changes."""
+    if not isinstance(query, Query):
+        raise ScenarioError(
+            "query", f"{query!r} is no query", place="query", hint='count("walk"), parse_query("count:walk", ...)'
+        )
+    for prior in priors:
+        states = (
+            tuple(dict.fromkeys(value for node in prior.nodes for value in node.values))
+            if isinstance(prior, Network)
+            else prior.states
+        )
+        for state in (*query.weights, *query.bins):
+            known_name(state, among=states, what="state", place="query", error=ScenarioError)
+        if isinstance(prior, Chain) and not _hides(prior, longest):
+            raise ScenarioError("secrets", f"no entry has two possible values under {prior}", place="priors")
+        if isinstance(prior, Chain):
+            states = _reachable(prior)
+        if sensitivity(query, prior) == 0 or (query.kind == "sum" and query.moved(states) == 0):
+            raise ScenarioError(
+                "query", f"{query.name} is the same for all data that are possible", place="query", hint="other weights"
+            )
+
+
+def check_gaps(priors: tuple[Prior, ...], method: str) -> None:
+    """Complain about what does not hold where entries are missing."""
+    if method in BY_LAWS:
+        raise QuestionError(
+            "method", f"{method} does not apply: entries are missing", place="method", hint='method="quilt"'
+        )
+    for prior in priors:
+        if isinstance(prior, Chain) and not isinstance(prior.start, str):
+            raise QuestionError(
+                "prior",
+                "which entries are missing changes the laws of the others where the start is given",
+                place="initial",
+                hint='initial="any", or "stationary"',
+            )
+
+
+def _reachable(chain: Chain) -> tuple[str, ...]:
+    """The states that an entry may be in."""
+    reached = np.array([chain.law is None or chain.law[i] != 0 for i in range(len(chain.states))])
+    for _ in chain.states:
+        reached |= chain.following(reached)
+    return tuple(state for state, there in zip(chain.states, reached, strict=True) if there)
+
+
+def _hides(chain: Chain, longest: int) -> bool:
+    """Whether some entry of a series has two possible values."""
+    if chain.law is None:
+        return True
+    support = np.array([p != 0 for p in chain.law])
+    for _ in range(min(longest, len(chain.states) + 1)):
+        if support.sum() > 1:
+            return True
+        support = chain.following(support)
+    return False
