@@ -35,6 +35,8 @@ from privproof.scenarios import (
     Band,
     Chain,
 )
+from privproof.scenarios.networks import Network
+from privproof.scenarios.releases import Prior
 
 if TYPE_CHECKING:
     from privproof.formats.prism.properties import Aggregate, Property
@@ -118,8 +120,8 @@ def _runs(value: object, module: ModuleType) -> bool:
     return isinstance(value, Runnable)
 
 
-def load_priors(target: str) -> tuple[Chain, ...] | tuple[Band, ...]:
-    """The class of priors that ``FILE[:NAME]`` stands for: a file of kind prior, or chains or a band in a Python file."""
+def load_priors(target: str) -> tuple[Prior, ...]:
+    """The class of priors that ``FILE[:NAME]`` stands for: a file of kind prior, or chains, a band or networks in a Python file."""
     path, name = _split(target)
     if path.suffix not in SUFFIXES:
         if name is not None:
@@ -130,9 +132,9 @@ def load_priors(target: str) -> tuple[Chain, ...] | tuple[Band, ...]:
     found, name = _found(path, name)
     with running(path, f"{path}:{name}"):
         made = found() if callable(found) else found
-    listed = (made,) if isinstance(made, Chain | Band) else made
+    listed = (made,) if isinstance(made, Chain | Band | Network) else made
     if isinstance(listed, list | tuple) and listed:
-        if all(isinstance(one, Chain) for one in listed):
+        if all(isinstance(one, Chain) for one in listed) or all(isinstance(one, Network) for one in listed):
             return tuple(listed)
         if len(listed) == 1 and isinstance(listed[0], Band):
             return (listed[0],)
@@ -498,4 +500,4 @@ def _own(value: object, module: ModuleType) -> bool:
     """Whether a file itself defines something that may be asked about."""
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
-    return isinstance(_calibrated(value), AnyQuestion | DecisionProcess | Chain | Band)
+    return isinstance(_calibrated(value), AnyQuestion | DecisionProcess | Chain | Band | Network)

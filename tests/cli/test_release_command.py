@@ -13,7 +13,7 @@ from random import Random
 
 import pytest
 
-from privproof.formats.prior_files import read_prior
+from privproof.formats.prior_files import prior_text, read_prior
 from privproof.release import Chain, Geometric, count, verify
 
 PRIOR = """\
@@ -555,7 +555,7 @@ def test_nothing_is_released_where_privacy_is_not_proved(run):
         ({"prior": "nowhere.yaml"}, "nowhere.yaml: there is no such file"),
         ({"prior": "data.csv"}, "data.csv"),
         ({"prior": "priors.py:nosuch"}, "has no 'nosuch'"),
-        ({"prior": "priors.py:flu"}, "'flu' is a Network, no prior"),
+        ({"prior": "priors.py:flu"}, "which column names the nodes of the network?"),
         ({"prior": "priors.py:number"}, "'number' is a int, no prior"),
         ({"prior": "priors.py:nothing"}, "no prior"),
         ({"prior": "priors.py:breaks"}, "ValueError: not today"),
@@ -818,3 +818,61 @@ def test_a_folder_and_a_database_are_tables(run, tmp_path):
     assert "readonly" in refused(run, data=str(database), sql="DELETE FROM walks RETURNING state", prior="prior.yaml")
     assert "no database" in refused(run, data="data.csv", sql=query, prior="prior.yaml")
     assert "2 databases" in refused(run, data=["a.db", "b.db"], sql=query, prior="prior.yaml")
+
+
+STREET = """\
+kind: prior
+name: street
+nodes:
+  rain: {table: {yes: 1/5, no: 4/5}}
+  Ann: {parents: [rain], table: {yes: {bus: 3/4, bike: 1/4}, no: {bus: 1/4, bike: 3/4}}}
+  Bob: {parents: [rain, Ann], table: {"yes, bus": {bus: 1}, "yes, bike": {bus: 1/2, bike: 1/2}, "no, bus": {bike: 1},
+    "no, bike": {bus: 1/4, bike: 3/4}}}
+"""
+TRAVELLED = {"rain": "yes", "Ann": "bus", "Bob": "bus"}
+
+
+def street(command, rows, *more):
+    command.write("street.yaml", STREET)
+    command.write("street.csv", "who,how\n" + "".join(f"{who},{how}\n" for who, how in rows))
+    return command("release", "street.csv", "--column", "how", "--prior", "street.yaml", "--epsilon", "1", *more)
+
+
+@pytest.mark.parametrize("noise", [(), ("--noise", "gaussian", "--delta", "1e-3")])
+def test_a_network(run, noise):
+    asked = ("--series", "who", "--query", "count:bus", "--seed", "3", "--json", "--certificate", "c.json", *noise)
+    found = street(run, TRAVELLED.items(), *asked)
+    assert found.returncode == 0
+    told = json.loads(found.stdout)
+    assert (told["verdict"], told["entries"]) == ("proved", 3)
+    assert told.get("delta") == ("1/1000" if noise else None)
+    assert run("recheck", "c.json").returncode == 0
+    (network,) = read_prior(run.folder / "street.yaml")
+    run.write("again.json", prior_text([network]))
+    assert read_prior(run.folder / "again.json") == (network,)
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "said"),
+    [
+        ({**TRAVELLED, "Cyd": "bus"}, (), "unknown node 'Cyd'"),
+        ({"rain": "yes", "Ann": "bus"}, (), "the node 'Bob' has no row"),
+        ({**TRAVELLED, "Ann": "car"}, (), "street.csv: Ann: unknown value 'car'"),
+        ({**TRAVELLED, "Ann": "yes"}, (), "unknown value 'yes'"),
+        ({**TRAVELLED, "Ann": ""}, (), "row 2: how: 'Ann' has no value"),
+        ({**TRAVELLED, "": "bus"}, (), "row 4: who: a row without a name"),
+        ({**TRAVELLED, "Bob": "bike"}, (), "these values are impossible under street of 3 nodes"),
+        (TRAVELLED, ("--bins", "0:1:2"), "a network has nodes, and no order of time or bins"),
+        (TRAVELLED, ("--noise", "gaussian"), "Gaussian noise keeps no epsilon without a delta"),
+        (TRAVELLED, ("--delta", "1e-6"), "geometric noise needs no delta"),
+    ],
+)
+def test_what_is_no_value_for_every_node(run, rows, more, said):
+    found = street(run, rows.items(), "--series", "who", "--query", "count:bus", *more)
+    assert found.returncode == 2
+    assert said in found.stderr
+
+
+def test_a_node_twice(run):
+    found = street(run, [*TRAVELLED.items(), ("Ann", "bus")], "--series", "who", "--query", "count:bus")
+    assert "row 4: who: 'Ann' has two rows" in found.stderr

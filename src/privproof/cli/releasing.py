@@ -69,7 +69,10 @@ def release(
             "--confidence", help="Fit a band: all chains that the table does not speak against, such as 0.95."
         ),
     ] = None,
-    series: Annotated[str | None, typer.Option("--series", help="The column that tells series apart.")] = None,
+    series: Annotated[
+        str | None,
+        typer.Option("--series", help="The column that tells series apart, or that names the nodes of a network."),
+    ] = None,
     time: Annotated[str | None, typer.Option("--time", help="The column with times, for --gap.")] = None,
     gap: Annotated[
         str | None,
@@ -102,8 +105,12 @@ def release(
     note: LedgerNote = "",
     method: Annotated[str, typer.Option("--method", help=_METHODS)] = "auto",
     noise: Annotated[
-        str, typer.Option("--noise", help="geometric, in whole steps, or laplace, on a fine lattice.")
+        str,
+        typer.Option("--noise", help="geometric, in whole steps; laplace, on a fine lattice; gaussian, with --delta."),
     ] = "geometric",
+    delta: Annotated[
+        str | None, typer.Option("--delta", help="With Gaussian noise: the chance to lose more, 1e-6.")
+    ] = None,
     seed: NoiseSeed = None,
     record: Annotated[Path | None, typer.Option("--record", help="Write the record (JSON) here.")] = None,
     save_prior: Annotated[Path | None, typer.Option("--save-prior", help="Write a fitted prior here.")] = None,
@@ -179,6 +186,7 @@ def release(
         missing=tuple(missing or ()),
         method=method,
         noise=noise,
+        delta=delta or 0,
         seed=seed,
         jobs=jobs,
         paid=None if account is None else Paid(Ledger(account), dataset, analyst, note),

@@ -1,10 +1,17 @@
-"""Priors in files: a chain, a band or several chains, as YAML or JSON.
+"""Priors in files: a chain, a band, several chains or a network, as YAML or JSON.
 
     kind: prior
     transitions:                     # a row for every state
       rest: {rest: 9/10, walk: 1/10}
       walk: {rest: 2/5, walk: 3/5}
     start: stationary                # or any, or a distribution: {rest: 1}
+
+A Bayesian network has nodes instead, each with a table, and with parents where it depends on others:
+
+    kind: prior
+    nodes:
+      rain: {table: {yes: 1/5, no: 4/5}}
+      Ann: {parents: [rain], table: {yes: {bus: 3/4, bike: 1/4}, no: {bus: 1/4, bike: 3/4}}}
 
 Where an entry is a list ``[1/3, 2/3]``, the prior is a band: all chains within these bounds, with any start.  Several chains stand under
 ``chains``, each with its own transitions and start.
@@ -23,13 +30,17 @@ from privproof.exact import Rational
 from privproof.formats import fields
 from privproof.formats.documents import Node, Scalar, Series, Table, located, read_document
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.networks import Network
+from privproof.scenarios.networks import Node as NetworkNode
+from privproof.scenarios.releases import Prior
 
 _KEYS = ("kind", "name", "transitions", "start")
+_NODES = "nodes: {rain: {table: {yes: 1/5, no: 4/5}}}"
 _HINT = "transitions: {rest: {rest: 9/10, walk: 1/10}, walk: {rest: 2/5, walk: 3/5}}"
 
 
-def read_prior(path: str | Path) -> tuple[Chain, ...] | tuple[Band, ...]:
-    """The prior in a file: chains, or one band.
+def read_prior(path: str | Path) -> tuple[Prior, ...]:
+    """The prior in a file: chains, one band, or a network.
 
     Raises:
         FormatError: the file is no prior.
@@ -37,16 +48,18 @@ def read_prior(path: str | Path) -> tuple[Chain, ...] | tuple[Band, ...]:
     """
     root = read_document(Path(path))
     with located(root, path):
-        several = Scalar("chains") in root
+        several, network = Scalar("chains") in root, Scalar("nodes") in root
         beside = dict.fromkeys(("transitions", "start", "name"), "it stands inside each of the chains")
-        fields.known_keys(root, ("kind", "chains") if several else _KEYS, "", elsewhere=beside)
+        known = ("kind", "chains") if several else ("kind", "name", "nodes") if network else _KEYS
+        fields.known_keys(root, known, "", elsewhere=beside)
         kind = fields.required(root, "kind", fields.name, hint="kind: prior")
         if kind != "prior":
             raise FormatError("kind", f"a file of kind {kind!r} is no prior", place="kind", hint="kind: prior")
+        if network:
+            return (_network(root),)
         listed = root.get(Scalar("chains"))
         if listed is None:
-            found = _prior(root, "")
-            return (found,)  # type: ignore[return-value]
+            return (_prior(root, ""),)
         chains = []
         for number, entry in enumerate(fields.series(listed, "chains")):
             given = fields.table(entry, f"chains[{number}]", hint=_HINT)
@@ -58,6 +71,37 @@ def read_prior(path: str | Path) -> tuple[Chain, ...] | tuple[Band, ...]:
         if not chains:
             raise FormatError("shape", "there is no chain", place="chains", hint=_HINT)
         return tuple(chains)
+
+
+def _network(root: Table) -> Network:
+    """The network in a file; its numbers stay texts, which are read exactly."""
+    listed: dict[str, dict[str, Any]] = {}
+    for name, node in fields.required(root, "nodes", fields.table, hint=_NODES).items():
+        place = f"nodes.{name}"
+        given = fields.table(node, place, hint=_NODES)
+        fields.known_keys(given, ("values", "parents", "table"), place)
+        read: dict[str, Any] = {}
+        for member in ("values", "parents"):
+            if Scalar(member) in given:
+                read[member] = list(fields.names(given[Scalar(member)], f"{place}.{member}"))
+        rows = fields.required(given, "table", fields.table, place, hint=_NODES)
+        if read.get("parents"):
+            read["table"] = {
+                str(values): _row(fields.table(row, f"{place}.table.{values}"), f"{place}.table.{values}")
+                for values, row in rows.items()
+            }
+        else:
+            read["table"] = _row(rows, f"{place}.table")
+        listed[str(name)] = read
+    try:
+        return Network.of(listed, name=fields.optional(root, "name", fields.text) or "")
+    except ScenarioError as problem:
+        problem.place = "nodes" + problem.place.removeprefix("network")
+        raise
+
+
+def _row(row: Table, place: str) -> dict[str, Rational]:
+    return {str(value): fields.number(entry, f"{place}.{value}") for value, entry in row.items()}
 
 
 def chain_from(given: Table, place: str) -> Chain:
@@ -125,11 +169,13 @@ def _entry(node: Node, place: str) -> Rational | tuple[Rational, Rational]:
     return fields.number(node, place)
 
 
-def prior_document(prior: Chain | Band) -> dict[str, Any]:
+def prior_document(prior: Prior) -> dict[str, Any]:
     """A prior as a document that `read_prior` reads."""
     result: dict[str, Any] = {"kind": "prior"}
     if prior.name:
         result["name"] = prior.name
+    if isinstance(prior, Network):
+        return {**result, "nodes": {node.name: _node_document(node) for node in prior.nodes}}
     if isinstance(prior, Band):
         result["transitions"] = {
             state: {target: [str(low), str(high)] for target, low, high in zip(prior.states, lows, highs, strict=True)}
@@ -146,7 +192,16 @@ def prior_document(prior: Chain | Band) -> dict[str, Any]:
     return {**result, "start": start}
 
 
-def prior_text(priors: Sequence[Chain | Band]) -> str:
+def _node_document(node: NetworkNode) -> dict[str, Any]:
+    rows = {
+        ", ".join(key): {value: str(p) for value, p in zip(node.values, row, strict=True)}
+        for key, row in node.table.items()
+    }
+    above = {"parents": list(node.parents), "table": rows} if node.parents else {"table": rows[""]}
+    return {"values": list(node.values), **above}
+
+
+def prior_text(priors: Sequence[Prior]) -> str:
     """A class of priors as the text of a JSON file."""
     documents = [prior_document(prior) for prior in priors]
     whole = documents[0] if len(documents) == 1 else {"kind": "prior", "chains": [_without_kind(d) for d in documents]}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -252,3 +252,36 @@ def _split(part: Part) -> Iterator[Part]:
 def _fault(part: Part, refusal: Refusal, row: int) -> FormatError:
     place = f"{part.name}: row {row + 1}: {refusal.column}"
     return FormatError(refusal.code, refusal.message, place=place, hint=refusal.hint)
+
+
+def named_values(reading: Reading, *, rows: int, backend: Backend = "auto") -> dict[str, str]:
+    """The entry of every row, by what the column of series calls the row; each name once, and no entry missing.
+
+    Raises:
+        FormatError: with the file, the row and the column at fault.
+    """
+    assert reading.series is not None
+    counting, found = Counting(reading), dict[str, str]()
+    for part in table_parts(reading, split=False):
+        row = 0
+        with closing(counting._pieces(part, rows=rows, backend=backend)) as read:
+            for piece in read:
+                texts = [_texts(piece[column], reading.missing) for column in (reading.series, reading.column)]
+                for name, value in zip(*texts, strict=True):
+                    said = "" if name is not None else "a row without a name"
+                    said = said or ("" if value is not None else f"{name!r} has no value")
+                    said = said or (f"{name!r} has two rows" if name in found else "")
+                    if said or name is None or value is None:
+                        refusal = Refusal(row, "rows", said, "one row with a value for every name")
+                        refusal.column = reading.series if name is None or value is not None else reading.column
+                        raise _fault(part, refusal, row)
+                    found[name] = value
+                    row += 1
+    return found
+
+
+def _texts(column: Column, missing: Sequence[str]) -> list[str | None]:
+    """The cells of a column; None where one is missing."""
+    codes, texts = column.factors()
+    known = [None if text is None or not text or text in missing else text for text in texts]
+    return [known[code] for code in codes]

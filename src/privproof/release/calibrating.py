@@ -129,20 +129,8 @@ def calibrate(
     """
     laws, total = laws_about(priors, query, length, lengths)
     entries = total if entries is None else entries
-    if noise == "gaussian":
-        if method != "auto" or gaps:
-            raise QuestionError(
-                "method",
-                "Gaussian noise is found by coupling laws, and by nothing else; not where entries are missing",
-                place="method",
-                hint="drop it",
-            )
-        return _gaussian(laws, Budget.of(epsilon, delta), entries, name)
-    if delta != 0:
-        raise QuestionError(
-            "delta", f"{noise} noise needs no delta", place="delta", hint='noise="gaussian", or without it'
-        )
-    return calibrated(laws, epsilon=epsilon, entries=entries, gaps=gaps, method=method, noise=noise, name=name)
+    budget = Budget.of(epsilon, delta)
+    return calibrated(laws, budget=budget, entries=entries, gaps=gaps, method=method, noise=noise, name=name)
 
 
 def laws_about(
@@ -157,11 +145,11 @@ def laws_about(
 def calibrated(
     laws: QueryLaws,
     *,
-    epsilon: EpsilonLike,
+    budget: Budget,
     entries: int,
     gaps: bool,
     method: Method,
-    noise: Literal["geometric", "laplace"],
+    noise: Literal["geometric", "laplace", "gaussian"],
     name: str = "",
     told: Callable[[str], None] = lambda _: None,
 ) -> Calibrated:
@@ -169,7 +157,19 @@ def calibrated(
     priors, sizes, query = laws.priors, laws.lengths, laws.query
     if isinstance(entries, bool) or not isinstance(entries, int) or entries < 1:
         raise ScenarioError("entries", f"entries = {entries!r}", place="entries", hint="how many there are in all")
-    budget = Budget.of(epsilon)
+    if noise == "gaussian":
+        if method != "auto" or gaps:
+            raise QuestionError(
+                "method",
+                "Gaussian noise is found by coupling laws, and by nothing else; not where entries are missing",
+                place="method",
+                hint="drop it",
+            )
+        return _gaussian(laws, budget, entries, name)
+    if budget.delta != 0:
+        raise QuestionError(
+            "delta", f"{noise} noise needs no delta", place="delta", hint='noise="gaussian", or without it'
+        )
     positive(budget.epsilon)
     check_query(priors, query, max(sizes, default=1))
     if method != "auto" and method not in METHODS:
@@ -223,7 +223,10 @@ def _gaussian(laws: QueryLaws, budget: Budget, entries: int, name: str) -> Calib
         raise unfit("coupling", f"{query.name} is no sum", "quilt")
     if not _LEAST_DELTA <= budget.delta < 1:
         raise BudgetError(
-            "budget", f"delta = {show(budget.delta)}", place="delta", hint=f"between {_LEAST_DELTA} and 1, such as 1e-6"
+            "budget",
+            f"Gaussian noise keeps no epsilon without a delta, and delta = {show(budget.delta)}",
+            place="delta",
+            hint="between 1e-30 and 1, such as 1e-6",
         )
     moves = all_moves(laws.by("coupling"))
     steps = least_variance(moves, budget_below(budget.epsilon), float(budget.delta) * (1 - _SLACK))

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from privproof.engines.releases.costs import QueryLaws, laws_work
 from privproof.errors import PrivproofError
-from privproof.exact import EpsilonLike
+from privproof.exact import Budget, EpsilonLike
 from privproof.release.calibrating import calibrated, laws_about
 from privproof.release.planning import METHODS, Method
 from privproof.scenarios.chains import Band, Chain
@@ -47,7 +47,9 @@ def errors_by_method(
                 if laws is None:
                     laws, total = laws_about(listed, query, None, lengths)
                 count = total if entries is None else entries
-                made = calibrated(laws, epsilon=epsilon, entries=count, gaps=gaps, method=method, noise="laplace")
+                made = calibrated(
+                    laws, budget=Budget.of(epsilon), entries=count, gaps=gaps, method=method, noise="laplace"
+                )
                 row.append(made.expected_error)
             except PrivproofError:
                 row.append(None)

@@ -8,31 +8,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal
-
-import numpy as np
+from typing import Any
 
 from privproof.drawing.showing import Shown
 from privproof.engines.releases.costs import upper
 from privproof.engines.releases.quilts import spent
-from privproof.errors import QuestionError, ScenarioError
+from privproof.errors import QuestionError
 from privproof.evidence import Verdict
-from privproof.exact import EpsilonLike, Number, fraction
+from privproof.exact import Budget, EpsilonLike, Number, fraction
 from privproof.exact import epsilon as exact_epsilon
-from privproof.execution.chunks import map_chunks
-from privproof.execution.workers import Workers
-from privproof.formats.table_streams import stream_name
-from privproof.formats.tables import Bins, Reading, Summary, summarise
+from privproof.formats.table_cells import Bins
 from privproof.release.calibrating import Calibrated, calibrated, laws_about
 from privproof.release.comparing import errors_by_method
 from privproof.release.ledger import Entry, Ledger
 from privproof.release.ledger import Quilts as QuiltRule
+from privproof.release.preparing import prepare
 from privproof.release.releasing import Released, exact_answers, noisy
 from privproof.release.verifying import verify_calibrated
 from privproof.scenarios import Band, Chain
+from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import parse_query
+from privproof.scenarios.releases import Gaussian, Prior
 
 _FITTED = (
     "WARNING: the prior was fitted to the private data itself. The guarantee holds for a prior that the adversary knows "
@@ -85,7 +82,7 @@ class Request:
         start: the first value of a fitted chain.
         smoothing: what is added to every count of a fitted chain.
         confidence: instead of one fitted chain, all chains that the public table does not speak against at this confidence.
-        series: the column that tells series apart.
+        series: the column that tells series apart; of a network, the column that names its nodes.
         time: the column with times.
         gap: the largest step of time within a series.
         gaps: what a gap, or a missing entry, means: ``joined`` for a longer distance within the series, ``independent`` for another series
@@ -96,6 +93,7 @@ class Request:
         delimiter: what stands between two cells of a CSV file.
         method: the method of calibration.
         noise: the kind of noise.
+        delta: with Gaussian noise, the second part of the budget.
         seed: a seed for the noise, for tests.
         jobs: how many processes count files, and parts of Parquet files.
         paid: where what the release costs is entered before its noise is drawn.
@@ -105,7 +103,7 @@ class Request:
     column: str
     query: str
     epsilon: EpsilonLike
-    priors: Chain | Band | Sequence[Chain] | Sequence[Band] | None = None
+    priors: Prior | Sequence[Prior] | None = None
     told: str = ""
     public: Any = ()
     start: str = "stationary"
@@ -121,6 +119,7 @@ class Request:
     delimiter: str | None = None
     method: str = "auto"
     noise: str = "geometric"
+    delta: Number = 0
     seed: int | None = None
     jobs: int = 1
     paid: Paid | None = None
@@ -132,7 +131,7 @@ class Request:
             listed = given if isinstance(given, list | tuple) else (given,)
             object.__setattr__(self, name, tuple(Path(one) if isinstance(one, str) else one for one in listed))
         if self.priors is not None:
-            listed = (self.priors,) if isinstance(self.priors, Chain | Band) else tuple(self.priors)
+            listed = (self.priors,) if isinstance(self.priors, Chain | Band | Network) else tuple(self.priors)
             object.__setattr__(self, "priors", listed)
             object.__setattr__(self, "told", self.told or "given")
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
@@ -195,9 +194,9 @@ class Record(Shown):
     entry: Entry | None = None
 
     @property
-    def priors(self) -> tuple[Chain | Band, ...]:
+    def priors(self) -> tuple[Prior, ...]:
         """The class of priors."""
-        return tuple(prior for prior in self.made.question.priors if isinstance(prior, Chain | Band))
+        return self.made.question.priors
 
 
 def release_table(request: Request, *, compare: bool = False, told: Callable[[str], None] = lambda _: None) -> Record:
@@ -218,37 +217,31 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
     """
     if request.gaps not in ("joined", "independent"):
         raise QuestionError("gaps", f"{request.gaps!r}", place="gaps", hint="joined, independent")
-    priors, where, summary = _prepared(request, told)
-    split = summary.chains > sum(summary.totals.values())
-    gaps = split and request.gaps == "joined"
-    if gaps:
-        priors = _anywhere(priors)
-    _possible(summary, priors)
-    known = list(priors[0].states)
+    found = prepare(request, told)
     middles = None if request.bins is None else dict(zip(request.bins.names, request.bins.middles, strict=True))
-    query = parse_query(request.query, known, middles)
-    lengths = list(summary.totals if gaps else summary.lengths)
+    query = parse_query(request.query, list(found.states), middles)
     made = calibrated(
-        laws_about(priors, query, None, lengths)[0],
-        epsilon=request.epsilon,
-        entries=summary.entries,
-        gaps=gaps,
+        laws_about(found.priors, query, None, found.lengths)[0],
+        budget=Budget.of(request.epsilon, request.delta),
+        entries=found.entries,
+        gaps=found.gaps,
         method=request.method,  # type: ignore[arg-type]
         noise=request.noise,  # type: ignore[arg-type]
         told=told,
     )
+    cost = None if isinstance(made.noise, Gaussian) else made.cost
     warnings = (
         (_FITTED, request.private),
         (_SEEDED, request.seed is not None),
-        (_INDEPENDENT, split and not gaps),
-        (_LITTLE, made.cost > upper(exact_epsilon(request.epsilon).ball())),
+        (_INDEPENDENT, found.split and not found.gaps),
+        (_LITTLE, cost is not None and cost > upper(exact_epsilon(request.epsilon).ball())),
     )
     source = Source(
-        prior=where,
-        data=_described(request.data, summary),
+        prior=found.where,
+        data=found.data,
         private=request.private,
         secure=request.seed is None,
-        assumptions=_assumptions(summary, priors, gaps=gaps),
+        assumptions=found.assumptions,
         warnings=tuple(text for text, holds in warnings if holds),
     )
     told(f"proving that the noise of the method {made.method} is enough")
@@ -256,14 +249,13 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
     if verdict.status != "proved":
         return Record(made, verdict, source)
     entry = None if request.paid is None else pay(request.paid, made, verdict, seeded=request.seed is not None)
-    counts = dict(zip(summary.states, summary.counts, strict=True))
-    answer = noisy(made, exact_answers(query, counts), seed=request.seed)
-    chains = [prior for prior in priors if isinstance(prior, Chain)]
-    account = max((spent(chain, max(lengths), made.cost)[0] for chain in chains), default=None)
+    answer = noisy(made, exact_answers(query, found.counts), seed=request.seed)
+    chains = [prior for prior in found.priors if isinstance(prior, Chain) and cost is not None]
+    account = max((spent(chain, max(found.lengths), made.cost)[0] for chain in chains), default=None)
     errors: dict[str, tuple[Fraction | None, ...]] = {}
-    if compare:
+    if compare and cost is not None:
         errors = errors_by_method(
-            priors, query=query, epsilons=_BUDGETS, lengths=lengths, entries=summary.entries, gaps=gaps
+            found.priors, query=query, epsilons=_BUDGETS, lengths=found.lengths, entries=found.entries, gaps=found.gaps
         )
     budgets = tuple(fraction(text) for text in _BUDGETS)
     return Record(made, verdict, source, answer, account, errors=errors, budgets=budgets, entry=entry)
@@ -307,133 +299,3 @@ def pay(paid: Paid, made: Calibrated, verdict: Verdict, *, seeded: bool) -> Entr
         certificate=verdict.certificate,
         seeded=seeded,
     )
-
-
-def _counted(
-    request: Request, sources: Sequence[Any], states: Sequence[str] | None, told: Callable[[str], None]
-) -> Summary:
-    told(f"counting {_names(sources)}")
-    with Workers(jobs=request.jobs) as workers:
-        mapped = None if workers.alone else partial(map_chunks, workers)
-        return summarise(_reading(request, sources, states), mapped=mapped, told=told)
-
-
-def _prepared(
-    request: Request, told: Callable[[str], None]
-) -> tuple[tuple[Chain, ...] | tuple[Band, ...], str, Summary]:
-    """The priors, where they come from, and what the private table holds."""
-    if request.priors is not None:
-        priors: Any = request.priors  # a tuple, since the request was made
-        summary = _counted(request, request.data, priors[0].states, told)
-        _agree(summary, priors[0])
-        return priors, request.told, summary
-    if request.public:
-        public = _counted(request, request.public, request.states, told)
-        prior = _fitted(request, public)
-        summary = _counted(request, request.data, prior.states, told)
-        _agree(summary, prior)
-        return (prior,), f"fitted to {_names(request.public)} ({public})", summary  # type: ignore[return-value]
-    summary = _counted(request, request.data, request.states, told)
-    return (_fitted(request, summary),), "fitted to the private data itself", summary  # type: ignore[return-value]
-
-
-def _reading(request: Request, sources: Sequence[Any], states: Sequence[str] | None) -> Reading:
-    return Reading.of(
-        list(sources),
-        column=request.column,
-        series=request.series,
-        time=request.time,
-        gap=request.gap,
-        bins=request.bins,
-        states=None if request.bins is not None else states,
-        missing=request.missing,
-        delimiter=request.delimiter,
-    )
-
-
-def _fitted(request: Request, summary: Summary) -> Chain | Band:
-    """The chain that a table suggests, or the band; states that were found in it stand in the order of the alphabet."""
-    if request.start not in ("stationary", "any"):
-        raise QuestionError("start", f"{request.start!r} is no start", place="start", hint="stationary, any")
-    word: Literal["stationary", "any"] = "any" if request.start == "any" else "stationary"
-    order = list(range(len(summary.states)))
-    if request.states is None and request.bins is None:
-        order.sort(key=lambda i: summary.states[i])
-    counts, states = summary.transitions[np.ix_(order, order)], [summary.states[i] for i in order]
-    if request.confidence is not None:
-        return Band.counted(counts, states=states, confidence=request.confidence)
-    return Chain.counted(counts, states=states, smoothing=request.smoothing, initial=word, name="fitted chain")
-
-
-def _agree(summary: Summary, prior: Chain | Band) -> None:
-    if summary.states != prior.states:
-        raise QuestionError(
-            "states",
-            f"the data have the states {', '.join(summary.states[:6])}, the prior {', '.join(prior.states[:6])}",
-            place="bins",
-            hint="the same bins for both",
-        )
-
-
-def _names(sources: Sequence[Any]) -> str:
-    return ", ".join(str(one) if isinstance(one, Path) else stream_name(one) for one in sources)
-
-
-def _described(sources: Sequence[Any], summary: Summary) -> dict[str, Any]:
-    return {
-        "files": _names(sources),
-        "rows": summary.rows,
-        "entries": summary.entries,
-        "missing": summary.missing,
-        "series": summary.series,
-        "chains": summary.chains,
-        "longest": max(summary.lengths),
-    }
-
-
-def _possible(summary: Summary, priors: tuple[Chain, ...] | tuple[Band, ...]) -> None:
-    """Complain about data that no prior of the class allows: nothing that is said about the prior would be about them."""
-    listed: tuple[Chain | Band, ...] = (*priors,)
-    for number, prior in enumerate(listed):
-        rows = prior.rows if isinstance(prior, Chain) else prior.high
-        place = {state: i for i, state in enumerate(prior.states)}
-        at = [place[state] for state in summary.states]
-        seen = np.zeros((len(prior.states), len(prior.states)), dtype=np.bool_)
-        seen[np.ix_(at, at)] = summary.transitions > 0
-        steps = np.argwhere(seen & np.array([[p == 0 for p in row] for row in rows]))
-        law = prior.law if isinstance(prior, Chain) else None
-        stationary = isinstance(prior, Chain) and prior.start == "stationary"
-        counted = summary.counts if stationary else summary.firsts
-        never = [
-            s
-            for s, many in zip(summary.states, counted, strict=True)
-            if many and law is not None and law[place[s]] == 0
-        ]
-        if not len(steps) and not never:
-            return
-        if number == len(listed) - 1:
-            said = f"a series is in {never[0]!r}" if never else ""
-            if len(steps):
-                said = f"{prior.states[steps[0][0]]!r} is followed by {prior.states[steps[0][1]]!r}"
-            raise ScenarioError(
-                "prior", f"{said}, which is impossible under {prior}", place="prior", hint="a prior that fits the data"
-            )
-
-
-def _anywhere(priors: tuple[Chain, ...] | tuple[Band, ...]) -> tuple[Chain, ...] | tuple[Band, ...]:
-    """Where entries are missing, chains with a given start are taken with any: what is first is not the first entry then."""
-    return tuple(  # type: ignore[return-value]
-        prior.starting("any") if isinstance(prior, Chain) and not isinstance(prior.start, str) else prior
-        for prior in priors
-    )
-
-
-def _assumptions(summary: Summary, priors: tuple[Chain, ...] | tuple[Band, ...], *, gaps: bool) -> tuple[str, ...]:
-    result = [f"the entries follow {'the prior' if len(priors) == 1 else 'one of the priors'}: {priors[0]}"]
-    if summary.series > 1 or (summary.chains > summary.series and not gaps):
-        between = " and parts of a series on both sides of a gap or a missing entry"
-        split = between if not gaps and summary.chains > summary.series else ""
-        result.append(f"different series{split} are independent of each other; the others may be known")
-    if gaps:
-        result.append("what is missing was not chosen by what it would have been")
-    return (*result, "the number of entries and the lengths of the series are public")

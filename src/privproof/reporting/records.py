@@ -20,6 +20,7 @@ from privproof.reporting.facts import Fact
 from privproof.reporting.html import Page
 from privproof.reporting.releases import loss_words, release_witness_data, release_words
 from privproof.reporting.text import print_facts
+from privproof.scenarios.releases import Gaussian
 
 FORMAT = "privproof-release"
 _DRAWN_BINS = 60
@@ -41,6 +42,7 @@ def record_data(record: Record) -> dict[str, Any]:
         "query": question.query.name,
         "entries": question.entries,
         "epsilon": str(question.budget.epsilon),
+        **({} if question.budget.delta == 0 else {"delta": str(question.budget.delta)}),
         "loss": {"lower": outward(verdict.lower, up=False), "upper": outward(verdict.upper, up=True)},
         "worst": None if witness is None else release_witness_data(witness),
         "method": made.method,
@@ -49,7 +51,7 @@ def record_data(record: Record) -> dict[str, Any]:
         "noise": str(question.noise),
         "expected_error": str(made.expected_error),
         "error_95": str(made.accuracy("1/20")),
-        "cost": str(made.cost),
+        "cost": None if isinstance(made.noise, Gaussian) else str(made.cost),
         "account": None if record.account is None else str(record.account),
         "ledger": None if record.entry is None else {"entry": record.entry.sequence, "digest": record.entry.digest},
         "others": {name: str(value) for name, value in made.others.items()},
@@ -83,7 +85,8 @@ def headline(record: Record) -> str:
     said = record.made.question.query.name
     values = list(_values(record).values())
     told = f": {shown(values[0])}" if len(values) == 1 else f" ({len(values)} numbers)"
-    return f"{said}{told}, released with {budget.epsilon}-Pufferfish privacy"
+    claimed = str(budget.epsilon) if budget.delta == 0 else f"({budget.epsilon}, {decimal(budget.delta)})"
+    return f"{said}{told}, released with {claimed}-Pufferfish privacy"
 
 
 def shown(value: Fraction) -> str:
@@ -116,7 +119,8 @@ def facts(record: Record) -> list[Fact]:
     ]
     if others:
         result.append(Fact("other methods", "\n".join(others)))
-    result.append(Fact("an entry costs", _account(record)))
+    if not isinstance(made.noise, Gaussian):
+        result.append(Fact("an entry costs", _account(record)))
     if record.entry is not None:
         result.append(Fact("ledger", f"entry {record.entry.sequence}; all releases {record.entry.total}"))
     result.append(Fact("prior", source.prior))
