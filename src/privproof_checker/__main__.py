@@ -14,6 +14,7 @@ from types import FrameType
 from typing import NoReturn
 
 from privproof_checker import Accepted, Rejected, recheck_file
+from privproof_checker.arguments import told
 
 _MIB = 1 << 20
 
@@ -57,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--seconds", type=float, default=600, help="reject a certificate that takes longer (default: 600)"
     )
+    parser.add_argument("--explain", action="store_true", help="tell the argument, rule by rule")
     parser.add_argument("--memory", type=int, default=4096, help="MiB of memory, at most (default: 4096)")
     given = parser.parse_args(arguments)
     _limit_memory(given.memory)
@@ -65,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         outcome = _checked(path, given.seconds)
         if isinstance(outcome, Accepted):
             print(f"accepted  {path}: {outcome.verdict}: {outcome.statement}")
+            if given.explain:
+                print(told(outcome))
         else:
             status = 2
             print(f"rejected  {path}: {outcome.place}: {outcome.reason}")

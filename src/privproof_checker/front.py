@@ -148,7 +148,10 @@ def _from_epsilon(asked: dict[str, object], certificate: dict[str, object], limi
         refuse("an epsilon is proved by other evidence", "evidence.evidence")
     accepted = checked(inner, limits)
     statement = f"private with {claim}, which follows: {accepted.statement}"
-    return replace(accepted, statement=statement, question=asked, lower=epsilon(0), upper=claim.epsilon)
+    details = {**accepted.details, "follows": f"{claim} follows from epsilon = {pure}"}
+    return replace(
+        accepted, statement=statement, details=details, question=asked, lower=epsilon(0), upper=claim.epsilon
+    )
 
 
 def _established(

@@ -11,84 +11,12 @@ from dataclasses import replace
 
 from privproof_checker.documents import an_object
 from privproof_checker.outcomes import Accepted, Limits, refuse
+from privproof_checker.rules import rule_of
 from privproof_checker.source import Established, established
 from privproof_checker.source.running import Work
 from privproof_checker.source.source_member import Findings, Source
 from privproof_checker.source.values import Beyond
 
-_HOW: Mapping[tuple[str, str], tuple[str, str]] = {
-    ("words", "word"): ("witnessed", "a word, whose two probabilities were computed again"),
-    ("words", "event"): ("witnessed", "an event, whose two probabilities were computed again"),
-    ("words", "pump"): ("witnessed", "a word that is repeated, whose rates were computed again"),
-    ("words", "cone"): ("witnessed", "a cone of vectors, of which every start, step and end was compared"),
-    ("words", "ratios"): ("witnessed", "ratios of futures, of which every start, step and end was compared"),
-    ("words", "enumeration"): ("recomputed", "all compared words"),
-    ("words", "worst way"): ("recomputed", "the ratios of all moves, multiplied along the worst way"),
-    ("words", "tensors"): ("recomputed", "the output law of every input"),
-    ("program", "alignment"): ("witnessed", "an alignment, whose conditions were followed by their multipliers"),
-    ("program", "cells"): (
-        "witnessed",
-        "an alignment of some cells, whose conditions were followed by their multipliers, and that the others are like them",
-    ),
-    ("program", "mixture"): (
-        "witnessed",
-        "alignments of what is mixed, whose conditions were followed by their multipliers, and plans that were added up",
-    ),
-    ("program", "loss"): ("witnessed", "an event, whose two probabilities were integrated again"),
-    ("program", "corners"): (
-        "recomputed",
-        "the largest excess over all real neighbours, by corners of boxes that cover the data",
-    ),
-    ("program", "registers"): ("recomputed", "the largest excess over all neighbours, by integrals over few numbers"),
-    ("program", "matrix"): ("witnessed", "a matrix of shifts, whose squares were bounded over all neighbours"),
-    ("program", "outcomes"): ("witnessed", "an event, whose two probabilities were enclosed again"),
-    ("stream", "coupling"): ("witnessed", "a coupling, of which every transition was compared"),
-    ("stream", "loss"): ("witnessed", "an execution, whose two probabilities were enclosed again"),
-    ("stream", "growth"): ("witnessed", "a path that is repeated, whose costs were followed again"),
-    ("pufferfish", "bernstein"): ("witnessed", "subdivisions, whose Bernstein coefficients were computed again"),
-    ("pufferfish", "parameters"): (
-        "witnessed",
-        "values of the parameters, whose two probabilities were computed again",
-    ),
-    ("runs", "table"): ("recomputed", "the probabilities of all outcomes, from the trees of all runs"),
-    ("runs", "alignment"): ("witnessed", "an alignment of the trees of runs, of which every move was followed"),
-    ("runs", "event"): ("witnessed", "an event, whose two probabilities were summed again from the trees of runs"),
-    ("runs", "divergence"): ("recomputed", "bounds on the excess of every event, from the trees of all runs"),
-    ("runs", "regions"): ("witnessed", "an event, whose two probabilities were enclosed again from the trees of runs"),
-    ("measured", "divergences"): ("recomputed", "the divergences of all pairs of laws, from the trees of all runs"),
-    ("measured", "order"): ("witnessed", "an order, whose divergence was enclosed again from the trees of runs"),
-    ("measured", "point"): ("witnessed", "an epsilon, at which an excess was enclosed again from the trees of runs"),
-    ("measured", "settled"): ("witnessed", "a proof by alignment, which was checked again"),
-    ("measured", "range"): (
-        "witnessed",
-        "a proof by alignment that shows the range of losses, which was checked again",
-    ),
-    ("measured", "pure"): ("witnessed", "a proof of an epsilon, which was checked again"),
-    ("composed", "composition"): ("recomputed", "the losses of all uses, and their composition"),
-    ("composed", "losses"): ("recomputed", "the losses of one use on two data sets, and their composition"),
-    ("runs", "excess"): ("recomputed", "the excess of two neighbours, from the trees of runs"),
-    ("draws", "product"): ("recomputed", "the largest ratio of every part, and their products over all changes"),
-    ("draws", "outcome"): ("witnessed", "two data sets and an output, whose two probabilities were computed again"),
-    ("lottery", "stretch"): ("witnessed", "a stretch, of which every piece was compared with all laws of levels"),
-    ("lottery", "levels"): ("recomputed", "the largest ratio of the probabilities of a level"),
-    ("lottery", "lists"): ("witnessed", "two lists, on which both probabilities of an index were computed again"),
-    ("logic in columns", "bounds"): (
-        "witnessed",
-        "vectors that bound the probabilities behind the formula, state by state",
-    ),
-    ("logic", "logic"): ("recomputed", "the probabilities behind the formula"),
-    ("release", "quilts"): ("witnessed", "quilts, whose influences were computed again"),
-    ("release", "contraction"): ("witnessed", "nodes at a distance, whose influences were bounded again"),
-    ("release", "distance"): ("recomputed", "the distance of the laws given every value"),
-    ("release", "laws"): ("recomputed", "the laws with the noise given every value"),
-    ("release", "coupling"): ("recomputed", "a coupling of the laws given every value"),
-    ("release", "event"): ("witnessed", "an event, whose two probabilities were computed again"),
-    ("location", "triangle inequality"): ("recomputed", "the triangle inequality, and the rate"),
-    ("location", "every pair"): ("recomputed", "every pair of places and every report"),
-    ("location", "one output"): ("witnessed", "a report, whose two probabilities were computed again"),
-}
-"""For every kind of question and every method: what a verdict rests on, in a word and in words."""
-_WORDS = ("hmm", "markov-chain", "transducer")
 _LOSS = "both probabilities of the event, the inputs, and that they are neighbours"
 _BELOW = "both probabilities of the event of the lower bound"
 _AUTOMATON = "the automaton, its inputs and outputs, and which streams are neighbours"
@@ -100,16 +28,14 @@ _FINITE = "the model, its inputs and outputs, and which data are neighbours"
 
 def how(accepted: Accepted, asked: Mapping[str, object]) -> dict[str, str]:
     """How a verdict was re-established: ``by`` what, with which ``method``, and in words."""
-    kind, method = str(asked.get("kind")), str(accepted.details.get("method"))
-    by, words = _HOW["words" if kind in _WORDS else kind, method]
-    found = {"by": by, "method": method, "words": words}
-    if "above" in accepted.details:
-        larger, words = _HOW["words" if kind in _WORDS else kind, str(accepted.details["above"])]
-        found["words"] += f"; a larger epsilon, {larger}: {words}"
-    if "below" in accepted.details:
-        bounded, words = _HOW["words" if kind in _WORDS else kind, str(accepted.details["below"])]
-        found["words"] += f"; the lower bound, {bounded}: {words}"
-    return found
+    kind, method = asked.get("kind"), str(accepted.details.get("method"))
+    rule = rule_of(kind, method)
+    words = rule.words
+    for name, what in (("above", "a larger epsilon"), ("below", "the lower bound")):
+        if name in accepted.details:
+            other = rule_of(kind, accepted.details[name])
+            words += f"; {what}, {other.by}: {other.words}"
+    return {"by": rule.by, "method": method, "words": words}
 
 
 def explained(

@@ -26,6 +26,7 @@ def recheck(
         str | None, typer.Option("--source", metavar="FILE:NAME", help="Is this still the program that was verified?")
     ] = None,
     settings: Settings = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Tell the argument, rule by rule.")] = False,
     as_json: AsJson = False,
     time_limit: Annotated[
         float, typer.Option("--time-limit", min=0, help="Give up after so many seconds, with status 3.")
@@ -44,9 +45,12 @@ def recheck(
     seconds = time.perf_counter() - begun
     changed = compared(outcome, source, settings)
     if as_json:
-        say_json(recheck_data(outcome, seconds, changed))
+        facts = {"argument": _facts(outcome)} if explain and isinstance(outcome, Accepted) else {}
+        say_json(recheck_data(outcome, seconds, changed) | facts)
     elif isinstance(outcome, Accepted):
         say(recheck_text(outcome, seconds, source, changed))
+        if explain:
+            say(_told(outcome))
     else:
         say(f"✗ rejected  {outcome.place}: {outcome.reason}", err=True)
     end(2 if not isinstance(outcome, Accepted) else 3 if changed else 0)
@@ -125,6 +129,18 @@ def _as_declared(target: str, declared: Mapping[str, str], relation: str, settin
         subject = subject if relation == "function" else related(subject, relation)
     parameters = parameters_of(settings)
     return subject.having(**parameters) if parameters else subject
+
+
+def _facts(outcome: Accepted) -> list[dict[str, str]]:
+    from privproof_checker.arguments import argument
+
+    return [{"rule": fact.rule, "claim": fact.claim, "why": fact.why} for fact in argument(outcome)]
+
+
+def _told(outcome: Accepted) -> str:
+    from privproof_checker.arguments import told
+
+    return told(outcome)
 
 
 def recheck_data(outcome: Outcome, seconds: float, changed: list[str] | None) -> dict[str, Any]:

@@ -1,0 +1,365 @@
+"""The rules: for every kind of question and every method, what a verdict rests on, and the theorem by which it follows.
+
+A verdict is *witnessed* where the certificate holds what shows it, and the checker follows that; *recomputed* where the checker
+finds it out by itself.  The theorems are those of the reference of certificates, each in a sentence or two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+WORDS = ("hmm", "markov-chain", "transducer")
+"""The kinds of questions about the words of a model, which share their methods."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule.
+
+    Attributes:
+        by: whether the certificate holds what shows the verdict.
+        words: what was followed, or computed again.
+        theorem: why the verdict follows from it.
+        figures: what of the details tells how much it was, with the words for each.
+    """
+
+    by: Literal["witnessed", "recomputed"]
+    words: str
+    theorem: str
+    figures: tuple[tuple[str, str], ...] = ()
+
+
+def rule_of(kind: object, method: object) -> Rule:
+    """The rule by which a method answers a kind of question."""
+    return _RULES["words" if kind in WORDS else str(kind), str(method)]
+
+
+_EVENT = "An event with P(E) > e^epsilon Q(E) + delta contradicts the claim as it is defined."
+_SHIFTED = (
+    "The noise of the second run is that of the first, shifted as the certificate says. Each shift depends on nothing that is drawn "
+    "later, so that this is one to one; on every path between two cuts the invariants follow, the outputs are the same, and the shifts "
+    "cost no more than the claim, but for noise that has at most the probability delta. By substitution in the integral every set of "
+    "outputs is at most e^epsilon times as likely, plus delta."
+)
+_FROM_RUNS = (
+    "The trees hold all runs of the function, on every data set that is compared, with the probability of every way."
+)
+_CHANCES = (("left_probability", "P = {}"), ("right_probability", "Q = {}"))
+_SIDES = (("left", "P = {}"), ("right", "Q = {}"))
+_CONDITIONS = (("paths", "{} paths"), ("conditions", "{} conditions"), ("lemmas", "{} combinations of rows"))
+
+_RULES: Mapping[tuple[str, str], Rule] = {
+    ("words", "word"): Rule(
+        "witnessed",
+        "a word, whose two probabilities were computed again",
+        "Both probabilities of a word are a vector times one matrix for every letter times a column. A compared word with "
+        "P(w) > e^epsilon Q(w) + delta contradicts the claim as it is defined.",
+        (("length", "{} letters"), *_CHANCES, ("ratio", "P/Q = {}")),
+    ),
+    ("words", "event"): Rule(
+        "witnessed",
+        "an event, whose two probabilities were computed again",
+        f"The words exclude each other, and one adversary plays them all, so that their probabilities add up. {_EVENT}",
+        (("words", "{} words"), *_CHANCES),
+    ),
+    ("words", "pump"): Rule(
+        "witnessed",
+        "a word that is repeated, whose rates were computed again",
+        "Every repetition multiplies what is left of P by at least the left rate and Q by at most the right one, which is smaller: "
+        "their quotient grows beyond every bound.",
+        (("left_rate", "left rate {}"), ("right_rate", "right rate {}")),
+    ),
+    ("words", "cone"): Rule(
+        "witnessed",
+        "a cone of vectors, of which every start, step and end was compared",
+        "Every start, and every generator after every letter, is on the left at most and on the right at least a sum of generators with "
+        "factors that are not negative; where words end every generator keeps the bound. By induction on its length every word does.",
+        (("nodes", "{} nodes"), ("generators", "{} generators")),
+    ),
+    ("words", "ratios"): Rule(
+        "witnessed",
+        "ratios of futures, of which every start, step and end was compared",
+        "At every node the future of one state is bounded by multiples of the futures of others; every letter and every end keeps these "
+        "bounds, so that by induction on the length they hold, and with them the claim at every start.",
+        (("nodes", "{} nodes"), ("ratios", "{} ratios")),
+    ),
+    ("words", "enumeration"): Rule(
+        "recomputed",
+        "all compared words",
+        "Every compared word is gone through and compared; over events the excesses P(w) - e^epsilon Q(w) above 0 are added up, with the "
+        "inputs that an adversary would choose.",
+        (("comparisons", "{} comparisons"), ("largest_excess", "largest excess {}")),
+    ),
+    ("words", "worst way"): Rule(
+        "recomputed",
+        "the ratios of all moves, multiplied along the worst way",
+        "Going backwards, the largest quotient of a state is that of a move under the two inputs times that of the state it leads to. By "
+        "induction no word's quotient is larger, because a sum's quotient is at most the largest of its terms.",
+        (("compared", "{} moves"),),
+    ),
+    ("words", "tensors"): Rule(
+        "recomputed",
+        "the output law of every input",
+        "The law of the output is computed for every input, and every pair of neighbours is compared output by output.",
+        (("inputs", "{} inputs"), ("outputs", "{} outputs"), ("comparisons", "{} comparisons")),
+    ),
+    ("program", "alignment"): Rule(
+        "witnessed", "an alignment, whose conditions were followed by their multipliers", _SHIFTED, _CONDITIONS
+    ),
+    ("program", "cells"): Rule(
+        "witnessed",
+        "an alignment of some cells, whose conditions were followed by their multipliers, and that the others are like them",
+        f"The cells are independent and alike but for their keys, and a change of one record meets few of them. {_SHIFTED}",
+        (("cells", "{} cells"), ("kept", "{} that stand for all"), *_CONDITIONS),
+    ),
+    ("program", "mixture"): Rule(
+        "witnessed",
+        "alignments of what is mixed, whose conditions were followed by their multipliers, and plans that were added up",
+        "The coins of every record make its law a mixture of classes. Between classes alignments bound the quotients; a plan that moves "
+        "one mixture to the other one bounds theirs.",
+        (("classes", "{} classes"), ("pairs", "{} pairs of them")),
+    ),
+    ("program", "loss"): Rule(
+        "witnessed",
+        "an event, whose two probabilities were integrated again",
+        f"The inputs are neighbours, the runs are a tree in which every outcome has its leaf, and both probabilities are exact. {_EVENT}",
+        (*_SIDES, ("leaves", "{} leaves")),
+    ),
+    ("program", "corners"): Rule(
+        "recomputed",
+        "the largest excess over all real neighbours, by corners of boxes that cover the data",
+        "Every event is likelier the further entries lean into it, so that the worst neighbours are corners; on a box of data its excess "
+        "is at most that of a corner and what the second derivative allows inside. The boxes cover all data.",
+        (("boxes", "{} boxes"),),
+    ),
+    ("program", "registers"): Rule(
+        "recomputed",
+        "the largest excess over all neighbours, by integrals over few numbers",
+        "The program was run once with data and noise left open; what it shows is integrated in balls for every pair of neighbours, and "
+        "the excess over all events is the sum of P - e^epsilon Q where that is above 0.",
+        (("integrals", "{} integrals"), ("entries", "{} pairs of entries")),
+    ),
+    ("program", "matrix"): Rule(
+        "witnessed",
+        "a matrix of shifts, whose squares were bounded over all neighbours",
+        "What is shown are sums of data and Gaussian noise. Shifts of the noise that explain every change are settled beforehand, so "
+        "that the divergences are those of Gaussian noise moved by the root of their squares.",
+        (("shown", "{} numbers shown"), ("squares", "squares at most {}")),
+    ),
+    ("program", "outcomes"): Rule(
+        "witnessed",
+        "an event, whose two probabilities were enclosed again",
+        f"Both probabilities were enclosed in balls, which are apart by more than the claim allows. {_EVENT}",
+        _SIDES,
+    ),
+    ("stream", "coupling"): Rule(
+        "witnessed",
+        "a coupling, of which every transition was compared",
+        "For every transition the certificate says by how much its noise is moved, so that both runs take the same transitions; all "
+        "costs along an execution are at most the claim. So every execution of the automaton is at most e^epsilon times as likely.",
+        (("nodes", "{} nodes"), ("cost", "cost {}")),
+    ),
+    ("stream", "loss"): Rule(
+        "witnessed",
+        "an execution, whose two probabilities were enclosed again",
+        f"The streams are neighbours, and the probability of the execution was enclosed in balls on both. {_EVENT}",
+        _SIDES,
+    ),
+    ("stream", "growth"): Rule(
+        "witnessed",
+        "a path that is repeated, whose costs were followed again",
+        "If the costs of repetitions stayed bounded, shifts that cost nothing would come up again in every repeated segment. All such "
+        "shifts were followed, and none is left: the loss grows beyond every bound.",
+    ),
+    ("pufferfish", "bernstein"): Rule(
+        "witnessed",
+        "subdivisions, whose Bernstein coefficients were computed again",
+        "bound * Q - P is a polynomial in the parameters. On each box of the subdivision all its Bernstein coefficients are at least 0, "
+        "and a polynomial lies between its smallest and its largest one; the boxes cover the region.",
+        (("parameters", "{} parameters"), ("conditions", "{} polynomials"), ("boxes", "{} boxes")),
+    ),
+    ("pufferfish", "parameters"): Rule(
+        "witnessed",
+        "values of the parameters, whose two probabilities were computed again",
+        "At these values, which the region has, P > e^epsilon Q for one pair of secrets and one output: that contradicts the claim.",
+        (*_CHANCES, ("ratio", "P/Q = {}")),
+    ),
+    ("runs", "table"): Rule(
+        "recomputed",
+        "the probabilities of all outcomes, from the trees of all runs",
+        f"{_FROM_RUNS} Every pair of neighbours is compared outcome by outcome.",
+        (("pairs", "{} pairs"), ("runs", "{} runs")),
+    ),
+    ("runs", "alignment"): Rule(
+        "witnessed",
+        "an alignment of the trees of runs, of which every move was followed",
+        f"{_FROM_RUNS} Between neighbours every leaf is moved, by shifts of its noise, to a leaf that shows the same, at a bounded cost.",
+        (("pairs", "{} pairs"), ("runs", "{} runs")),
+    ),
+    ("runs", "event"): Rule(
+        "witnessed",
+        "an event, whose two probabilities were summed again from the trees of runs",
+        f"{_FROM_RUNS} {_EVENT}",
+        _SIDES,
+    ),
+    ("runs", "divergence"): Rule(
+        "recomputed",
+        "bounds on the excess of every event, from the trees of all runs",
+        f"{_FROM_RUNS} For every pair of neighbours the integral of P - e^epsilon Q where that is above 0 is bounded in balls: no event "
+        "exceeds it.",
+        (("pairs", "{} pairs"), ("runs", "{} runs")),
+    ),
+    ("runs", "regions"): Rule(
+        "witnessed",
+        "an event, whose two probabilities were enclosed again from the trees of runs",
+        f"{_FROM_RUNS} {_EVENT}",
+        _SIDES,
+    ),
+    ("runs", "excess"): Rule(
+        "recomputed",
+        "the excess of two neighbours, from the trees of runs",
+        f"{_FROM_RUNS} The largest excess over all events of two neighbours is more than delta.",
+        (("excess", "excess {}"),),
+    ),
+    ("measured", "divergences"): Rule(
+        "recomputed",
+        "the divergences of all pairs of laws, from the trees of all runs",
+        f"{_FROM_RUNS} The divergence of every pair of neighbours was bounded in balls at every order that the measure asks for.",
+    ),
+    ("measured", "order"): Rule(
+        "witnessed",
+        "an order, whose divergence was enclosed again from the trees of runs",
+        "At this order the divergence of two neighbours is more than what is claimed.",
+    ),
+    ("measured", "point"): Rule(
+        "witnessed",
+        "an epsilon, at which an excess was enclosed again from the trees of runs",
+        "At this epsilon two neighbours have an event with a larger excess than the claimed curve allows.",
+    ),
+    ("measured", "settled"): Rule(
+        "witnessed",
+        "a proof by alignment, which was checked again",
+        f"{_SHIFTED} The shifts of Gaussian noise are settled when it is drawn, so that their squares add up to mu^2, which bounds "
+        "the divergences.",
+        (("others", "other noise costs {}"), ("squares", "squares at most {}")),
+    ),
+    ("measured", "range"): Rule(
+        "witnessed",
+        "a proof by alignment that shows the range of losses, which was checked again",
+        "All losses lie in an interval of length r; by Hoeffding's lemma the divergence of order a is at most a r^2/8.",
+        (("range", "r = {}"),),
+    ),
+    ("measured", "pure"): Rule(
+        "witnessed",
+        "a proof of an epsilon, which was checked again",
+        "Of all pairs of laws within an epsilon those of randomised response have the largest divergences, which are known.",
+        (("epsilon", "epsilon = {}"),),
+    ),
+    ("composed", "composition"): Rule(
+        "recomputed",
+        "the losses of all uses, and their composition",
+        "The losses of one use bound those of its worst pair; of independent uses they add up, rounded upwards on a lattice.",
+    ),
+    ("composed", "losses"): Rule(
+        "recomputed",
+        "the losses of one use on two data sets, and their composition",
+        "The losses of the same two data sets add up over the uses, rounded downwards: what they exceed delta by is an event of all uses.",
+    ),
+    ("draws", "product"): Rule(
+        "recomputed",
+        "the largest ratio of every part, and their products over all changes",
+        "The parts are drawn independently, so that the quotient of an output is the product of those of the parts, over every change.",
+    ),
+    ("draws", "outcome"): Rule(
+        "witnessed",
+        "two data sets and an output, whose two probabilities were computed again",
+        "The data sets are neighbours, and P > e^epsilon Q for one output: that contradicts the claim.",
+        _CHANCES,
+    ),
+    ("lottery", "stretch"): Rule(
+        "witnessed",
+        "a stretch, of which every piece was compared with all laws of levels",
+        "The probability of winning by lot is an integral over the levels. The pieces map levels to levels so that every law is at most "
+        "the other one there, at a stretch of at most e^epsilon; by substitution the integral is, however many elements there are.",
+    ),
+    ("lottery", "levels"): Rule(
+        "recomputed",
+        "the largest ratio of the probabilities of a level",
+        "One element changes, and with it one factor of the probability of winning: a sum of probabilities of its levels with weights "
+        "that do not change. Its quotient is at most the largest one of a level.",
+    ),
+    ("lottery", "lists"): Rule(
+        "witnessed",
+        "two lists, on which both probabilities of an index were computed again",
+        "The lists are neighbours, and P > e^epsilon Q for one index: that contradicts the claim.",
+        _CHANCES,
+    ),
+    ("logic in columns", "bounds"): Rule(
+        "witnessed",
+        "vectors that bound the probabilities behind the formula, state by state",
+        "A vector that no step makes larger, and that is at least 1 at the goal, is at least the probability of reaching it; one that no "
+        "step makes smaller, with a rank that falls with some chance, is at most that.",
+        (("states", "{} states"),),
+    ),
+    ("logic", "logic"): Rule(
+        "recomputed",
+        "the probabilities behind the formula",
+        "What a path formula still asks after a state is followed together with the model; the probabilities are those of linear "
+        "equations, solved exactly, and the formula's value follows from them by its definition.",
+    ),
+    ("release", "quilts"): Rule(
+        "witnessed",
+        "quilts, whose influences were computed again",
+        "Given a quilt, what lies beyond is independent of the secret. The noise covers what lies within, and the influence of the "
+        "secret on the quilt itself is the rest of epsilon.",
+        (("ranges", "{} ranges"), ("priors", "{} priors")),
+    ),
+    ("release", "contraction"): Rule(
+        "witnessed",
+        "nodes at a distance, whose influences were bounded again",
+        "The influence of a secret on nodes at a distance falls with the chain's contraction; the noise covers what lies nearer.",
+        (("priors", "{} priors"),),
+    ),
+    ("release", "distance"): Rule(
+        "recomputed",
+        "the distance of the laws given every value",
+        "Given two values of a secret the laws of the result are moved to each other within the distance; noise of that scale covers it.",
+        (("distance", "distance {}"),),
+    ),
+    ("release", "laws"): Rule(
+        "recomputed",
+        "the laws with the noise given every value",
+        "Given every value of a secret the law of the noisy result is computed, and each output is compared between any two values.",
+        (("outputs", "{} outputs"), ("attained", "attained: {}")),
+    ),
+    ("release", "coupling"): Rule(
+        "recomputed",
+        "a coupling of the laws given every value",
+        "Given two values of a secret the results are coupled; noise at the distance of each pair has a known excess, and their mean is "
+        "at least the excess of any event.",
+        (("pairs", "{} pairs"), ("delta", "delta {}")),
+    ),
+    ("release", "event"): Rule(
+        "witnessed",
+        "an event, whose two probabilities were computed again",
+        f"Under a prior that is allowed the secret has either value. {_EVENT}",
+        (*_CHANCES, ("interval", "the result is in {}")),
+    ),
+    ("location", "triangle inequality"): Rule(
+        "recomputed",
+        "the triangle inequality, and the rate",
+        "The density of a report falls with its distance at a rate; by the triangle inequality the densities of two places differ by at "
+        "most the rate times their distance, in the exponent.",
+    ),
+    ("location", "every pair"): Rule(
+        "recomputed", "every pair of places and every report", "Every pair of places is compared, report by report."
+    ),
+    ("location", "one output"): Rule(
+        "witnessed",
+        "a report, whose two probabilities were computed again",
+        "For one report and two places P > e^(epsilon d) Q: that contradicts the claim.",
+        (*_CHANCES, ("distance", "d = {}")),
+    ),
+}
