@@ -165,6 +165,8 @@ def _mixed(value: Expression) -> Conditional | None:
 
 
 def _is_tag(value: Expression) -> bool:
+    if isinstance(value, Conditional):
+        return _is_tag(value.then) and _is_tag(value.otherwise)
     return isinstance(value, Constant) and (value.value is None or isinstance(value.value, str))
 
 
