@@ -33,6 +33,7 @@ from privproof.compiling.selections.ranks import (
     value,
 )
 from privproof.compiling.selections.turns import Followed, follow
+from privproof.compiling.selections.winners import with_winners
 from privproof.compiling.sorts import CHOICE, CHOICES, OTHERS, PLACE, RANKED
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
@@ -84,10 +85,11 @@ def selected(body: Block, mechanism: Mechanism) -> tuple[Block, int] | None:
     None if there are none, or if neighbours have lists of different length.
     """
     sites = iter(range(1 + max((s.site for s in statements(body) if isinstance(s, Sample)), default=0), 10**9))
-    written, cells = with_cells(body)
-    if cells or any(isinstance(s, Sample) and s.noise in CHOICES for s in statements(body)):
+    for written_as in (lambda given: given, with_winners):
         try:
-            return _Evaluation(mechanism, Length(0, unknown=True), sites, 0, cells).whole(written), 0
+            written, cells = with_cells(written_as(body))
+            if cells or any(isinstance(s, Sample) and s.noise in CHOICES for s in statements(body)):
+                return _Evaluation(mechanism, Length(0, unknown=True), sites, 0, cells).whole(written), 0
         except (NoSelection, Failing):
             pass
     if mechanism.neighbours not in ("each", "one", "monotone"):

@@ -12,9 +12,10 @@ from typing import TypeAlias
 
 from privproof.compiling.cells import few_cells
 from privproof.compiling.kinds import refuse_several_kinds
-from privproof.compiling.relational import Class, Program, relational
+from privproof.compiling.relational import Class, Program, prepare_program, relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import SQUARES
+from privproof.compiling.sorts import PLACE
 from privproof.engines.laplace.alignments import Alignment, cases
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.horn import Bound, Invariants, Outcome, invariants, shared
@@ -23,10 +24,12 @@ from privproof.engines.laplace.promises import Promise, promises
 from privproof.engines.laplace.squares import Steps, allowances, delta_for_each, delta_of, enough_at_all_sizes
 from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Spent, Synthesis, instances, most_spent
 from privproof.engines.monitor import Monitor
+from privproof.errors import LanguageError
 from privproof.exact import ZERO, Epsilon, Rational, epsilon, fraction, rational
 from privproof.exact.affine import Affine, affine
 from privproof.language import Mechanism
 from privproof.language.flow import following
+from privproof.language.syntax import Constant
 from privproof.language.taint import samples
 
 _SHARES = "the shares of the budget that noise of different alphas and scales takes are more than the budget together"
@@ -119,6 +122,9 @@ FORMS = (
 )
 
 
+_MANY_CELLS = 4
+"""From so many noisy values on a selection is tried first: with fewer, comparing them one by one takes as long."""
+
 NOTHING = Affine(ZERO)
 """No delta."""
 
@@ -140,6 +146,20 @@ FORETOLD = tuple(
     for own in (True, False)
 )
 """The same where its shifts depend on the result."""
+
+
+def _selects_cells(mechanism: Mechanism) -> bool:
+    """Whether a mechanism selects among so many noisy values that comparing them one after the other takes longer."""
+    try:
+        program = prepare_program(mechanism, select=True)
+    except (Unsupported, LanguageError):
+        return False
+    return any(
+        step.noise == PLACE
+        and isinstance(step.arguments[0], Constant)
+        and int(str(step.arguments[0].value)) >= _MANY_CELLS
+        for step in program.sites
+    )
 
 
 def attempts(
@@ -168,7 +188,7 @@ def attempts(
     except Unsupported as problem:
         yield NoProof(str(problem))
         return
-    if any(sample.noise == "gumbel" for sample in samples(mechanism.translated.body)):
+    if any(sample.noise == "gumbel" for sample in samples(mechanism.translated.body)) or _selects_cells(mechanism):
         forms = sorted(forms, key=lambda form: not form.select)  # it is drawn for selections
     seen: set[tuple[object, ...]] = set()
     known: dict[tuple[int, ...], tuple[Blocks, list[Counterexample]]] = {}
