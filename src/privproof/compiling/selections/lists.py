@@ -19,7 +19,6 @@ from privproof.compiling.selections.ranks import (
     each,
     in_order,
     key_sign,
-    nowhere,
     part_of,
     place,
     rank_of,
@@ -315,31 +314,11 @@ class Lists:
         return Operation("list of", tuple(made), NOWHERE)
 
     def sorted_by(self, inner: Expression, keys: Expression, *, down: bool) -> Expression | None:
-        found, by = as_each(inner), as_each(self.gathered(keys))
-        if by is not None and by[1] in self.lengths and _counts(inner, self.lengths[by[1]].count):
-            found = (place(0, by[1]), by[1])
+        found, by = as_each(inner), as_each(keys)
         if found is None or by is None or not by[1] or found[1] not in (0, by[1]):
             return None
         element = found[0] if found[1] else self.spoken(found[0], by[1])
         return self.sorted(element, by, down=down)
-
-    def gathered(self, keys: Expression) -> Expression:
-        """A list that is written out, of all elements of another one in their order: that one."""
-        match keys:
-            case Operation(name, (first, *_) as elements) if name in _WRITTEN:
-                negative = isinstance(first, Operation) and first.name == "neg"
-                own = first.arguments[0] if isinstance(first, Operation) and negative else first
-                if (
-                    not isinstance(own, Element)
-                    or (found := as_each(own.sequence)) is None
-                    or found[1] not in self.lengths
-                ):
-                    return keys
-                each_one = [Element(own.sequence, Constant(k, NOWHERE), NOWHERE) for k in range(len(elements))]
-                expected = [Operation("neg", (one,), NOWHERE) if negative else one for one in each_one]
-                if len(elements) == self.lengths[found[1]].count and list(map(nowhere, elements)) == expected:
-                    return each(Operation("neg", found[:1], NOWHERE) if negative else found[0], found[1])
-        return keys
 
     def sliced(self, inner: Expression, bounds: list[Expression]) -> Expression:
         """A part of a list."""
@@ -401,7 +380,7 @@ class Lists:
                     raise Failing
                 if not any(True for _ in ranks(found[0], "#value")) and number >= 0:
                     return at_place(found[0], index)
-                if number == 0 or (number > 0 and found[1] in self.lengths):
+                if number == 0:
                     return Element(sequence, Constant(number, NOWHERE), NOWHERE)
             case Operation("in order", (element, Constant(int() as selection), Constant(bool() as first))), Constant(
                 int() as number
@@ -421,13 +400,6 @@ def _counted_from_the_end(expression: Expression) -> Expression:
             return Element(listed, Constant(-k, expression.place), expression.place)
         case _:
             return expression
-
-
-def _counts(expression: Expression, count: int) -> bool:
-    """Whether an expression is the list of the numbers from 0 on, so many."""
-    if not isinstance(expression, Operation) or expression.name not in _WRITTEN:
-        return False
-    return [_plain(part) for part in expression.arguments] == [Constant(k, NOWHERE) for k in range(count)]
 
 
 def _is_list(expression: Expression) -> bool:

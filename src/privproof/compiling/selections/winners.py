@@ -11,8 +11,8 @@ A comparison of a new draw with the largest of the earlier ones, which only assi
     if v > best: best, winner = v, "c"      best: rank 1 of (x, y), (x, y)   ->   rank 1 of (x, y, v), (x, y, v)
                                             winner: rank 1 of (x, y), ("a", "b")   ->   rank 1 of (x, y, v), ("a", "b", "c")
 
-Ties have probability 0, so that it does not matter how they are broken.  In the end the draws of a rank are put into a list, ``argsort``
-of which is what the program reads; `cells` and `evaluating` know such lists.
+Ties have probability 0, so that it does not matter how they are broken.  In the end the draws of a rank are put into a list, of which
+the program reads ``argmax`` and ``argsort``; `cells` and `evaluating` know such lists.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ class _Run:
                 larger = sign in (">", ">=")
             case _:
                 return False
-        if not isinstance(one, Variable):
+        if not isinstance(one, Variable) or (isinstance(other, Variable) and self.is_older(one, other)):
             one, other, larger = other, one, not larger
         rank = other if isinstance(other, Operation) and other.name == _RANK else _first(other, largest=larger)
         if not isinstance(one, Variable) or one.name not in self.drawn or rank is None:
@@ -252,6 +252,11 @@ class _Run:
             self.known[name] = _ranked(1, wider, (*old, self.known[name]), largest=larger)
         return True
 
+    def is_older(self, one: Variable, other: Variable) -> bool:
+        """Whether one draw was made before another one."""
+        names = (one.name, other.name)
+        return set(names) <= self.drawn.keys() and next(name for name in self.drawn if name in names) == one.name
+
     # ----------------------------------------------------------------------------------------------------------- values
 
     def is_known(self, value: Expression) -> bool:
@@ -260,6 +265,8 @@ class _Run:
                 return True
             case Variable(name):
                 return name in self.drawn or name.startswith("#kept")
+            case Operation("neg", (Variable(name),)):
+                return name in self.drawn
             case Operation(name):
                 return name in _KNOWN
             case _:
@@ -462,10 +469,17 @@ class _Run:
             self.out.append(Assign(listed.name, Operation("list of", (), here), here))
             self.out += [Append(listed.name, self.as_drawn(each), here) for each in group.arguments]
         size = len(group.arguments)
+        extreme = "max" if _largest(value) else "min"
         at = Constant(size - _rank(value) if _largest(value) else _rank(value) - 1, here)
+
+        def ranked(first: str, order: str) -> Expression:
+            if _rank(value) == 1:
+                return Operation(first, (listed,), here)
+            return Element(Operation(order, (listed,), here), at, here)
+
         if values == group.arguments:
-            return Element(Operation("sorted", (listed,), here), at, here)
-        place = Element(Operation("argsort", (listed,), here), at, here)
+            return ranked(extreme, "sorted")
+        place = ranked(f"arg{extreme}", "argsort")
         if [each.value if isinstance(each, Constant) else None for each in values] == list(range(size)):
             return place
         if any(self.speaks_of_draws(each) for each in values):
