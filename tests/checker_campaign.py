@@ -2,7 +2,7 @@
 
 ``PRIVPROOF_KEPT_CERTIFICATES=FOLDER make test-full`` leaves them; ``python -m tests.checker_campaign FOLDER`` then
 
-* has all of them checked in interpreters that cannot import privproof: all must be accepted;
+* has all of them checked in interpreters that cannot import privproof: all must be accepted, and fit the schema;
 * brings together what they say of one question: no lower bound may be above an upper bound;
 * asks falsely.  Where a question has a lower bound on its epsilon, a smaller one is claimed to be proved; where it has an upper bound, this
   one is claimed to be refuted.  The evidence is the true one, that of another document, or changed at random: numbers, texts and truth
@@ -25,14 +25,20 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from time import process_time
 from typing import Any
+
+from jsonschema import Draft202012Validator
 
 import privproof_checker
 from privproof_checker import Accepted, recheck
 from privproof_checker.numbers import epsilon, rational
 
+SCHEMA = Draft202012Validator(
+    json.loads(files("privproof_checker").joinpath("certificate.schema.json").read_text(encoding="utf-8"))
+)
 ALONE = """
 import sys
 sys.modules["privproof"] = None
@@ -99,6 +105,8 @@ def survey(path: Path) -> Kept | str:
         return f"{path}: {outcome.place}: {outcome.reason}"
     asked = {name: part for name, part in document["question"].items() if name not in ("epsilon", "title")}
     kind = f"{asked.get('kind')} {document['evidence'].get('method')} {document['verdict']}"
+    if unfit := next(SCHEMA.iter_errors(document), None):
+        return f"{path}: {unfit.json_path}: {unfit.message[:200]}"
     single = "epsilon" in document["question"] and "claim" not in asked
     bounds = [None if bound is None or not single else str(bound) for bound in (outcome.lower, outcome.upper)]
     return Kept(path, json.dumps(asked, sort_keys=True), kind, bounds[0], bounds[1], process_time() - begun)

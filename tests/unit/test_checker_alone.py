@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from tests.checker_campaign import check_alone
 
-import privproof_checker
 from privproof import check, tight_epsilon
 from privproof.library import EXAMPLES
 
-ALONE = """
-import sys
-sys.modules["privproof"] = None
-sys.path.insert(0, sys.argv[1])
-from privproof_checker.__main__ import main
-status = main(sys.argv[2:])
-assert not [name for name in sys.modules if name.startswith("privproof.") or name in ("z3", "cvc5", "scipy")]
-sys.exit(status)
-"""
 SOME = (
     "survey",
     "naive-noisy-max",
@@ -35,10 +23,7 @@ SOME = (
 
 
 def alone(*files):
-    folder = Path(privproof_checker.__file__).parents[1]
-    return subprocess.run(
-        [sys.executable, "-c", ALONE, str(folder), *map(str, files)], capture_output=True, encoding="utf-8", check=False
-    )
+    return check_alone(files)
 
 
 def written(names, folder):
