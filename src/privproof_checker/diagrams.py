@@ -11,19 +11,24 @@ every class with the same weight), so that a prefix is known by the weights of f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
-from itertools import chain
-from math import gcd, prod
+from math import prod
+from operator import mul
+from struct import unpack
 from typing import TypeAlias
-
-from flint import fmpz, fmpz_mat
 
 from privproof_checker.numbers.patience import pause
 
 Windows: TypeAlias = list[tuple[int, int]]
 """For every position along an axis the first and the last position of its window."""
 
+Moves: TypeAlias = Mapping[int, Sequence[Sequence[tuple[int, int]]]]
+"""From a state to its row under every input: states with weights."""
+
+_WORD = 8
+"""Bytes of the numbers that are unpacked all at once."""
 _PER_ENTRY, _PER_NODE, _PLAIN = 32, 50, 8
 """So many multiplications for every entry of the tensor take about as long as the tensor as a list; a node takes as long as so many;
 and so many with 0 or 1 take as long as one."""
@@ -132,76 +137,121 @@ class Diagram:
                     waiting.append(pair)
 
 
-def shared_tensor(start: fmpz_mat, steps: list[list[fmpz_mat]], final: fmpz_mat) -> tuple[Diagram, int] | None:
-    """The tensor ``start M_v final`` over all sequences v of inputs, up to a factor above 0; None if little of it is shared.
+def shared_tensor(
+    start: Mapping[int, int], steps: Sequence[Moves], final: Mapping[int, int]
+) -> tuple[Diagram, int] | None:
+    """The tensor ``start M_v final`` over all sequences v of inputs; None if little of it is shared.
+
+    The weights of a prefix on the classes are one integer, with so many bytes for each that none overflows into the next: no weight is
+    above the whole weight at the start times, for every step, the largest sum of a row.
 
     Args:
-        start: the row at the beginning.
-        steps: for every step and every input a matrix.
-        final: the column at the end.
+        start: the weights of states at the beginning.
+        steps: for every step, from a state to its row under every input.
+        final: the weights of states at the end; no weight is below 0.
 
-    >>> count = [fmpz_mat([[1, 0], [0, 1]]), fmpz_mat([[1, 1], [0, 1]])]
-    >>> diagram, node = shared_tensor(fmpz_mat([[1, 0]]), [count] * 12, fmpz_mat([[0], [1]]))
+    >>> count = {0: (((0, 1),), ((0, 1), (1, 1))), 1: (((1, 1),), ((1, 1),))}
+    >>> diagram, node = shared_tensor({0: 1}, [count] * 12, {0: 0, 1: 1})
     >>> len(diagram.values), len(diagram.children)
     (13, 91)
     """
-    if not all(matrix.nrows() and matrix.ncols() for step in steps for matrix in step):
+    if not all(steps):
         return None  # somewhere no state is left
-    left = _PER_ENTRY * prod(map(len, steps))
+    left = _PER_ENTRY * prod(len(next(iter(step.values()))) for step in steps)
     lumped = _lumped(start, steps, final, left * _PLAIN)
     if lumped is None:
         return None
-    rows, smaller, last = lumped
+    first, smaller, last = lumped
+    whole = sum(first)
+    rows: list[Sequence[int]] = [first]
     levels: list[list[tuple[int, ...]]] = []
     for step in smaller:
-        left -= rows.nrows() * len(step) * (rows.ncols() * step[0].ncols() + _PER_NODE)
+        left -= len(rows) * len(step.rows) * (len(rows[0]) * step.width + _PER_NODE)
         if left < 0:
             return None
-        tables = [(rows * matrix).table() for matrix in step]
-        divisor = gcd(*(int(entry) for table in tables for row in table for entry in row)) or 1
-        known: dict[tuple[int, ...], int] = {}
-        levels.append([])
-        for by_input in zip(*tables, strict=True):
-            keys = (tuple(int(entry) // divisor for entry in row) for row in by_input)
-            levels[-1].append(tuple(known.setdefault(key, len(known)) for key in keys))
-        rows = fmpz_mat([list(key) for key in known])
+        pause()
+        whole *= step.largest
+        size = max(_WORD, (whole.bit_length() + 7) // 8)
+        columns = [[_packed(row, size) for row in by_class] for by_class in step.rows]
+        known: dict[int, int] = {}
+        levels.append([tuple([known.setdefault(sum(map(mul, row, c)), len(known)) for c in columns]) for row in rows])
+        rows = [_unpacked(key, size, step.width) for key in known]
     diagram = Diagram()
-    nodes = [diagram.number(int(value)) for value in (rows * last).entries()]
+    nodes = [diagram.number(sum(map(mul, row, last))) for row in rows]
     for level in reversed(levels):
-        nodes = [diagram.joined(tuple(nodes[child] for child in children)) for children in level]
+        nodes = [diagram.joined(tuple([nodes[child] for child in children])) for children in level]
     [root] = nodes
     return diagram, root
 
 
-def _lumped(
-    start: fmpz_mat, steps: list[list[fmpz_mat]], final: fmpz_mat, left: int
-) -> tuple[fmpz_mat, list[list[fmpz_mat]], fmpz_mat] | None:
-    """The row, the matrices and the column between classes of states: those from which every sequence of inputs weighs the same.
+def _packed(row: Sequence[int], size: int) -> int:
+    """Numbers as one, each in so many bytes.
 
-    None if that takes more than so many multiplications.
+    >>> _packed([1, 0, 2], 8) == 1 + 2 * 2**128
+    True
     """
-    classes, last = _classes(final.table())
-    found: list[list[fmpz_mat]] = []
+    return int.from_bytes(b"".join([entry.to_bytes(size, "little") for entry in row]), "little")
+
+
+def _unpacked(key: int, size: int, width: int) -> Sequence[int]:
+    """The numbers that were packed.
+
+    >>> _unpacked(1 + 2 * 2**128, 8, 3), _unpacked(5 + 7 * 2**72, 9, 2)
+    ((1, 0, 2), [5, 7])
+    """
+    data = key.to_bytes(size * width, "little")
+    if size == _WORD:
+        return unpack(f"<{width}Q", data)
+    return [int.from_bytes(data[k : k + size], "little") for k in range(0, len(data), size)]
+
+
+@dataclass(frozen=True)
+class _Lumped:
+    """A step between classes of states.
+
+    Attributes:
+        width: the number of classes after it.
+        rows: for every input, for every class before the step, the weights of the classes after it.
+        largest: the largest sum of such weights.
+    """
+
+    width: int
+    rows: list[list[tuple[int, ...]]]
+    largest: int
+
+
+def _lumped(
+    start: Mapping[int, int], steps: Sequence[Moves], final: Mapping[int, int], left: int
+) -> tuple[list[int], list[_Lumped], list[int]] | None:
+    """The weights of classes at the start, the steps between classes, and the weights of classes at the end.
+
+    States from which every sequence of inputs weighs the same are one class.  None if it takes more than so many small operations.
+    """
+    weights: dict[int, int] = {}
+    classes = {state: weights.setdefault(weight, len(weights)) for state, weight in final.items()}
+    width = len(weights)
+    found: list[_Lumped] = []
     for step in reversed(steps):
-        ahead = _indicators(classes)
-        left -= len(step) * step[0].nrows() * step[0].ncols() * ahead.ncols()
+        inputs = len(next(iter(step.values())))
+        left -= sum(inputs * width + _PLAIN * sum(map(len, rows)) for rows in step.values())
         if left < 0:
             return None
-        onward = [(matrix * ahead).table() for matrix in step]
-        width = ahead.ncols()
-        classes, listed = _classes([list(chain.from_iterable(rows)) for rows in zip(*onward, strict=True)])
-        found.append([fmpz_mat([row[k * width : (k + 1) * width] for row in listed]) for k in range(len(step))])
-    return start * _indicators(classes), found[::-1], fmpz_mat(last)
-
-
-def _classes(rows: list[list[fmpz]]) -> tuple[list[int], list[list[fmpz]]]:
-    """For every row the number of its class, which holds the rows that are the same; and the row of every class."""
-    known: dict[tuple[fmpz, ...], int] = {}
-    numbers = [known.setdefault(tuple(row), len(known)) for row in rows]
-    return numbers, [list(row) for row in known]
-
-
-def _indicators(classes: list[int]) -> fmpz_mat:
-    """A column for every class, with 1 at its members."""
-    width = max(classes) + 1
-    return fmpz_mat([[int(number == k) for k in range(width)] for number in classes])
+        pause()
+        listed: dict[tuple[int, ...], int] = {}
+        before: dict[int, int] = {}
+        for state, rows in step.items():
+            sums = [0] * (inputs * width)
+            first = 0
+            for row in rows:
+                for target, weight in row:
+                    sums[first + classes[target]] += weight
+                first += width
+            before[state] = listed.setdefault(tuple(sums), len(listed))
+        cuts = range(0, inputs * width, width)
+        by_input = [[key[first : first + width] for key in listed] for first in cuts]
+        found.append(_Lumped(width, by_input, max(sum(row) for by_class in by_input for row in by_class)))
+        classes, width = before, len(listed)
+    first_row = [0] * width
+    for state, weight in start.items():
+        first_row[classes[state]] += weight
+    return first_row, found[::-1], list(weights)

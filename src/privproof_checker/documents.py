@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,6 +17,9 @@ from flint import fmpz
 
 from privproof_checker.numbers import Rational, rational
 from privproof_checker.outcomes import Limits, refuse, within
+
+_SHORT = 40
+"""Characters of a text whose number is remembered: more than a model's probabilities have."""
 
 
 def load(path: str | Path, limits: Limits) -> object:
@@ -149,6 +153,14 @@ def an_integer(value: object, place: str) -> int:
 
 def a_number(value: object, place: str, limits: Limits) -> Rational:
     """The exact number that the value denotes: an integer, or a text such as ``"1/3"`` or ``"0.25"``."""
+    if isinstance(value, str) and len(written := str.__str__(value)) <= _SHORT:  # of a kind of text, its own characters
+        try:
+            number, digits = _short_number(written)
+        except ValueError:
+            refuse(f"{_shown(value)} is not an exact number", place)
+        if digits > limits.digits:
+            within(digits, limits.digits, "digits of a number", place)
+        return number
     if isinstance(value, bool) or not isinstance(value, int | str):
         refuse(f"expected an exact number, found {_shown(value)}", place)
     if isinstance(value, str) and len(value) > 2 * limits.digits + 2:
@@ -157,9 +169,20 @@ def a_number(value: object, place: str, limits: Limits) -> Rational:
         number = rational(value)
     except (ValueError, TypeError):
         refuse(f"{_shown(value)} is not an exact number", place)
-    bits = max(number.p.bit_length(), number.q.bit_length())
-    within(bits * 3 // 10, limits.digits, "digits of a number", place)
+    within(_digits(number), limits.digits, "digits of a number", place)
     return number
+
+
+@lru_cache(maxsize=4096)
+def _short_number(value: str) -> tuple[Rational, int]:
+    """The number that a short text is, and its digits: a document has few numbers many times."""
+    number = rational(value)
+    return number, _digits(number)
+
+
+def _digits(number: Rational) -> int:
+    """About how many digits numerator or denominator have."""
+    return int(max(number.p.bit_length(), number.q.bit_length())) * 3 // 10
 
 
 def names(value: object, place: str, limit: int) -> tuple[str, ...]:

@@ -60,6 +60,8 @@ Step: TypeAlias = dict[int, dict[str, Branches]]
 """From a state that goes on to an input to the branches."""
 
 END: Location = "end"
+_BRANCH = frozenset(("probability", "to", "output"))
+"""The members of a branch."""
 _MOST_MARKS = 8
 """Marks in one word: each multiplies the locations."""
 
@@ -310,18 +312,21 @@ def _branches(
     merged: dict[tuple[str | None, int], Rational] = {}
     total = ZERO
     for i, item in enumerate(a_list(value, place)):
-        here = f"{place}[{i}]"
-        branch = an_object(item, here)
-        only_members(branch, ("probability", "to", "output"), here)
-        probability = a_number(branch.get("probability"), f"{here}.probability", limits)
+        branch = item if isinstance(item, dict) else an_object(item, f"{place}[{i}]")
+        if not branch.keys() <= _BRANCH:
+            only_members(branch, _BRANCH, f"{place}[{i}]")
+        probability = a_number(branch.get("probability"), f"{place}[{i}].probability", limits)
         if probability < 0:
-            refuse("the probability is below 0", f"{here}.probability")
-        target = known(a_text(branch.get("to"), f"{here}.to"), states, "state", f"{here}.to")
-        output = a_text_or_null(branch.get("output"), f"{here}.output")
-        if output is not None:
-            known(output, outputs, "output", f"{here}.output")
+            refuse("the probability is below 0", f"{place}[{i}].probability")
+        target = a_text(branch.get("to"), f"{place}[{i}].to")
+        if target not in states:
+            known(target, states, "state", f"{place}[{i}].to")
+        output = a_text_or_null(branch.get("output"), f"{place}[{i}].output")
+        if output is not None and output not in outputs:
+            known(output, outputs, "output", f"{place}[{i}].output")
         key = (output, states[target])
-        merged[key] = merged.get(key, ZERO) + probability
+        so_far = merged.get(key)
+        merged[key] = probability if so_far is None else so_far + probability
         total += probability
     if total != 1:
         refuse(f"the probabilities sum to {text(total)} instead of 1", place)

@@ -23,7 +23,7 @@ observed too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
@@ -34,12 +34,12 @@ from typing import TypeAlias
 from flint import fmpz_mat
 
 from privproof_checker.claims import Claim, as_rational
-from privproof_checker.diagrams import Windows, shared_tensor
+from privproof_checker.diagrams import Moves, Windows, shared_tensor
 from privproof_checker.documents import text
 from privproof_checker.machines import Machine
 from privproof_checker.numbers.patience import pause
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
-from privproof_checker.systems import Masses, Question, on_common_denominator
+from privproof_checker.systems import Masses, Question, Rows, on_common_denominator
 
 Tensor: TypeAlias = list[int]
 _BITS = 128
@@ -62,7 +62,7 @@ def proved_by_tensors(question: Question, evidence: dict[str, object], limits: L
     windows = _windows(machine, order)
     compared = 0
     for initial in dict.fromkeys(_initial(machine)):
-        mechanism = _dense_mechanism(machine, initial, order)
+        mechanism = _mechanism(machine, initial, order)
         for output in outputs:
             compared += _compare(question.claim, machine.relation.kind, mechanism, output, windows)
     details = {"method": "tensors", "inputs": len(machine.inputs) ** len(machine.steps), "outputs": len(outputs)}
@@ -91,59 +91,87 @@ def _order(machine: Machine) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Dense:
-    """The mechanism as integer matrices: the row at the beginning, for every step and input a matrix, for every output a column."""
+class _Mechanism:
+    """The mechanism in integers: the weights of states at the beginning, for every step their rows, for every output weights at the end."""
 
-    start: fmpz_mat
-    steps: list[list[fmpz_mat]]
-    finals: Mapping[str, fmpz_mat]
+    start: Mapping[int, int]
+    steps: Sequence[Moves]
+    finals: Mapping[str, Mapping[int, int]]
 
-    @property
-    def entries(self) -> int:
-        """How many sequences of inputs there are."""
-        return prod(map(len, self.steps))
+    @cached_property
+    def widths(self) -> list[int]:
+        """The number of inputs of every step."""
+        return [len(next(iter(step.values()), ())) for step in self.steps]
+
+    @cached_property
+    def matrices(self) -> list[list[fmpz_mat]]:
+        """For every step and every input a matrix."""
+        after = [*(list(step) for step in self.steps[1:]), list(next(iter(self.finals.values()), ()))]
+        return [
+            [_dense([rows[k] for rows in step.values()], targets) for k in range(width)]
+            for step, targets, width in zip(self.steps, after, self.widths, strict=True)
+        ]
 
     @cached_property
     def forward(self) -> fmpz_mat:
         """The rows after the first half of the inputs."""
-        forward = self.start
-        for step in self.steps[: len(self.steps) // 2]:
+        forward = _dense([list(self.start.items())], list(self.steps[0]))
+        for step in self.matrices[: len(self.steps) // 2]:
             products = [(forward * matrix).table() for matrix in step]
             forward = fmpz_mat([table[i] for i in range(forward.nrows()) for table in products])
         return forward
 
     def tensor(self, output: str) -> Tensor:
         """The tensor of an output, flat, the first input being the most significant digit of the position."""
-        backward = self.finals[output]
-        for step in reversed(self.steps[len(self.steps) // 2 :]):
+        weights = self.finals[output]
+        backward = fmpz_mat(len(weights), 1, list(weights.values()))
+        for step in reversed(self.matrices[len(self.steps) // 2 :]):
             products = [(matrix * backward).table() for matrix in step]
             backward = fmpz_mat([list(chain.from_iterable(rows)) for rows in zip(*products, strict=True)])
         return list(map(int, (self.forward * backward).entries()))
 
 
-def _dense_mechanism(machine: Machine, initial: Masses, order: list[str]) -> _Dense:
-    reached = _reached(machine, initial)
-    steps = [
-        [_dense(machine, number, symbol, reached[number], reached[number + 1]) for symbol in order]
-        for number in range(len(machine.steps))
-    ]
+def _dense(rows: Sequence[Sequence[tuple[int, int]]], columns: list[int]) -> fmpz_mat:
+    """The matrix of rows over some states."""
+    place = {state: j for j, state in enumerate(columns)}
+    entries = [0] * (len(rows) * len(columns))
+    for i, row in enumerate(rows):
+        for state, weight in row:
+            entries[i * len(columns) + place[state]] += weight
+    return fmpz_mat(len(rows), len(columns), entries)
+
+
+def _mechanism(machine: Machine, initial: Masses, order: list[str]) -> _Mechanism:
     _, (start,) = on_common_denominator(initial)
+    steps: list[Moves] = []
+    reached = dict.fromkeys(start)
+    for number in range(len(machine.steps)):
+        matrices = [_silent(machine, number, symbol) for symbol in order]
+        steps.append({state: [rows.get(state, ()) for rows in matrices] for state in reached})
+        reached = dict.fromkeys(state for rows in steps[-1].values() for row in rows for state, _ in row)
     finals = {}
     for output, column in machine.finish_matrices[0].items():
         if output is not None:
-            final = [column[i][0][1] if i in column else 0 for i in reached[-1]]
-            finals[output] = fmpz_mat(len(reached[-1]), 1, final)
-    return _Dense(fmpz_mat(1, len(reached[0]), [start[i] for i in reached[0]]), steps, finals)
+            finals[output] = {state: column[state][0][1] if state in column else 0 for state in reached}
+    return _Mechanism(start, steps, finals)
 
 
-def _compare(claim: Claim, kind: str, mechanism: _Dense, output: str, windows: Windows) -> int:
+def _silent(machine: Machine, number: int, symbol: str) -> Rows:
+    """The rows of a step under an input, times the denominator of the step."""
+    by_output = machine.matrices(number, symbol)
+    if any(output is not None for output in by_output):
+        refuse("tensors are for mechanisms that write at the end alone", f"question.steps[{number}]")
+    return by_output.get(None, {})
+
+
+def _compare(claim: Claim, kind: str, mechanism: _Mechanism, output: str, windows: Windows) -> int:
     """Refuse unless an output is within the claim on all neighbours; how many entries were compared."""
     compared = 0
     shared = shared_tensor(mechanism.start, mechanism.steps, mechanism.finals[output])
     if shared is not None:
         diagram, node = shared
         for smaller in diagram.erosions(kind, node, windows):
-            compared += mechanism.entries
+            compared += prod(mechanism.widths)
             _decide(claim, _suspects(claim, diagram.pairs(node, smaller)), output)
         return compared
     tensor = mechanism.tensor(output)
@@ -151,29 +179,6 @@ def _compare(claim: Claim, kind: str, mechanism: _Dense, output: str, windows: W
         compared += len(tensor)
         _below(claim, tensor, eroded, output)
     return compared
-
-
-def _reached(machine: Machine, initial: Masses) -> list[list[int]]:
-    """The states that may be occupied before every step, and at the end."""
-    reached = [sorted(i for i, _ in initial)]
-    for step in machine.steps:
-        onward = {j for i in reached[-1] for table in step[i].values() for listed in table.values() for j, _ in listed}
-        reached.append(sorted(onward))
-    return reached
-
-
-def _dense(machine: Machine, number: int, symbol: str, sources: list[int], targets: list[int]) -> fmpz_mat:
-    """The matrix of a step under an input, times the denominator of the step."""
-    by_output = machine.matrices(number, symbol)
-    if any(output is not None for output in by_output):
-        refuse("tensors are for mechanisms that write at the end alone", f"question.steps[{number}]")
-    rows = by_output.get(None, {})
-    column = {state: j for j, state in enumerate(targets)}
-    entries = [0] * (len(sources) * len(targets))
-    for i, state in enumerate(sources):
-        for target, entry in rows.get(state, ()):
-            entries[i * len(targets) + column[target]] = entry
-    return fmpz_mat(len(sources), len(targets), entries)
 
 
 # ------------------------------------------------------------------------------------------------------------- erosion
