@@ -12,6 +12,7 @@ A location is (whether no letter has been read yet, the derivative of the restri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import lcm
 
 from privproof_checker.documents import (
@@ -33,8 +34,9 @@ from privproof_checker.systems import (
     Location,
     Masses,
     Rows,
+    ScaledRows,
     Start,
-    integer_rows,
+    Vector,
     masses,
 )
 
@@ -93,7 +95,7 @@ class Chain:
         if target is None:
             return None
         if (first, letter.output) not in self.edges:
-            self.edges[first, letter.output] = self._integer(self._matrix(letter.output, first=first))
+            self.edges[first, letter.output] = self._matrix(letter.output, first=first)
         rows, scale = self.edges[first, letter.output]
         return Edge((False, target), rows, rows, scale)
 
@@ -105,16 +107,23 @@ class Chain:
         ends = {"any": Final("any", everything), "complete": Final("complete", self.halted)}
         return list(ends.values()) if self.ending == "visible" else [ends[self.ending]]
 
-    def _matrix(self, observation: str, *, first: bool) -> dict[int, list[tuple[int, Rational]]]:
+    def _matrix(self, observation: str, *, first: bool) -> tuple[Rows, int]:
+        """The matrix of an observation as integers, and what it is to be divided by."""
         shown = self.shows[observation]
+        scale = lcm(1, *(int(e.q) for e in shown.values()))
+        weights = {j: int(e.p) * (scale // int(e.q)) for j, e in shown.items()}
         if first:
-            return {i: [(i, e)] for i, e in shown.items()}
-        return {i: [(j, p * shown[j]) for j, p in row if j in shown] for i, row in self.moves.items()}
+            return {i: [(i, e)] for i, e in weights.items()}, scale
+        factors, moves, below = self._integer_moves
+        return ScaledRows(factors, moves, weights), scale * below
 
-    @staticmethod
-    def _integer(rows: Mapping[int, Sequence[tuple[int, Rational]]]) -> tuple[Rows, int]:
-        scale = lcm(1, *(int(e.q) for row in rows.values() for _, e in row))
-        return integer_rows(rows, scale), scale
+    @cached_property
+    def _integer_moves(self) -> tuple[Vector, Rows, int]:
+        """The transitions as integers, those of every state times a factor, and what they are to be divided by."""
+        scales = {i: lcm(1, *{int(p.q) for _, p in row}) for i, row in self.moves.items()}
+        rows = {i: [(j, int(p.p) * (scales[i] // int(p.q))) for j, p in row] for i, row in self.moves.items()}
+        scale = lcm(1, *scales.values())
+        return {i: scale // own for i, own in scales.items()}, rows, scale
 
 
 def _parts(location: Location) -> tuple[bool, int]:

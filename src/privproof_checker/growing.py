@@ -22,6 +22,7 @@ from privproof_checker.systems import (
     Edge,
     Question,
     Start,
+    columns,
     matching_starts,
     on_common_denominator,
     path_edges,
@@ -121,5 +122,5 @@ def _possible(start: Start, words: Words, counted: frozenset[int], first: int) -
 
 def _after(support: frozenset[int], edges: tuple[Edge, ...]) -> frozenset[int]:
     for edge in edges:
-        support = frozenset(j for i in support for j, entry in edge.left.get(i, ()) if entry)
+        support = frozenset(j for i in support for j in columns(edge.left, i))
     return support

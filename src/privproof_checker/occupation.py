@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from privproof_checker.outcomes import Limits, within
-from privproof_checker.systems import Edge, Location, Moves, Rows, Start, System
+from privproof_checker.systems import Edge, Location, Moves, Rows, Start, System, columns
 
 Occupied: TypeAlias = dict[Location, set[int]]
 
@@ -36,7 +36,7 @@ class Occupation:
         size = self.system.size(edge.target)
         found: set[int] = set()
         for i in states:
-            found.update(j for j, _ in rows.get(i, ()))
+            found.update(columns(rows, i))
             if len(found) == size:  # there are no more
                 break
         return found
@@ -74,22 +74,27 @@ class Occupation:
             location: states & set[int]().union(*(final.counted for final in system.finals(location)))
             for location, states in self.left.items()
         }
-        if counted == self.left:
-            return counted
-        before: dict[Location, dict[int, list[tuple[Location, int]]]] = {}
+        live, unsettled = counted, dict[Location, set[int]]()
+        for location, states in reversed(self.left.items()):  # what was found late tends to be near an end
+            there = [(edge.left, live.get(edge.target, set())) for _, edge in moves.at(location)]
+            left_over = states - live[location]
+            found = {i for i in left_over if any(not good.isdisjoint(columns(rows, i)) for rows, good in there)}
+            live[location] |= found
+            unsettled[location] = left_over - found
+        before: dict[tuple[Location, int], list[tuple[Location, int]]] = {}
         waiting: list[tuple[Location, int]] = []
-        for location, states in self.left.items():
-            waiting.extend((location, i) for i in counted[location])
+        for location, states in unsettled.items():
             for _, edge in moves.at(location):
-                there = before.setdefault(edge.target, {})
+                good = live.get(edge.target, set())
                 for i in states:
-                    here = (location, i)
-                    for j, _ in edge.left.get(i, ()):
-                        there.setdefault(j, []).append(here)
-        live: Occupied = {}
+                    for j in columns(edge.left, i):
+                        if j in good:
+                            waiting.append((location, i))
+                            break
+                        before.setdefault((edge.target, j), []).append((location, i))
         while waiting:
             location, i = waiting.pop()
-            if i not in live.setdefault(location, set()):
+            if i not in live[location]:
                 live[location].add(i)
-                waiting.extend(before.get(location, {}).get(i, ()))
+                waiting.extend(before.get((location, i), ()))
         return live

@@ -15,7 +15,7 @@ mapping from index to a positive integer; what is absent is zero.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm
 from typing import Protocol, TypeAlias
@@ -164,11 +164,56 @@ def product(vector: Vector, rows: Rows) -> dict[int, int]:
     >>> product({0: 2, 1: 3}, {0: [(1, 5)], 1: [(0, 1), (1, 1)]})
     {1: 13, 0: 3}
     """
+    if isinstance(rows, ScaledRows):
+        return rows.afterwards(product(rows.beforehand(vector), rows.middle))
     result: dict[int, int] = {}
     for index, mass in vector.items():
         for column, entry in rows.get(index, ()):
             result[column] = result.get(column, 0) + mass * entry
     return result
+
+
+class ScaledRows(Mapping[int, Sequence[tuple[int, int]]]):
+    """The matrix ``diag(before) middle diag(after)``: factors are large, entries are small, and many matrices share their middle.
+
+    >>> ScaledRows({0: 10, 1: 1}, {0: [(0, 1), (1, 2)], 1: [(1, 3)]}, {1: 7})[0]
+    [(1, 140)]
+
+    Args:
+        before: the factor of every row.
+        middle: the entries between.
+        after: the factors of columns; a column without one is zero.
+    """
+
+    def __init__(self, before: Vector, middle: Rows, after: Vector) -> None:
+        self.before = before
+        self.middle = middle
+        self.after = after
+
+    def __getitem__(self, index: int) -> list[tuple[int, int]]:
+        factor, after = self.before[index], self.after
+        return [(j, factor * entry * after[j]) for j, entry in self.middle[index] if j in after]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.middle)
+
+    def __len__(self) -> int:
+        return len(self.middle)
+
+    def beforehand(self, vector: Vector) -> dict[int, int]:
+        """The row vector times the factors of rows."""
+        return {i: mass * self.before[i] for i, mass in vector.items() if i in self.before}
+
+    def afterwards(self, vector: Vector) -> dict[int, int]:
+        """The row vector times the factors of columns."""
+        return {j: mass * self.after[j] for j, mass in vector.items() if j in self.after}
+
+
+def columns(rows: Rows, index: int) -> Iterable[int]:
+    """The columns at which a row is not zero."""
+    if isinstance(rows, ScaledRows):
+        return [j for j, _ in rows.middle.get(index, ()) if j in rows.after]
+    return [j for j, _ in rows.get(index, ())]
 
 
 class DenseMatrices:
@@ -209,11 +254,18 @@ class Stack:
         self.vectors = vectors
         self._matrices = matrices
         self._stacked: dict[int, fmpz_mat] = {}
+        self._scaled: dict[tuple[int, int], tuple[ScaledRows, list[dict[int, int]]]] = {}
         size = 1 + max((i for vector in vectors for i in vector), default=-1)
         self._full = 3 * sum(map(len, vectors)) > len(vectors) * size
 
     def after(self, rows: Rows) -> list[dict[int, int]]:
         """Every row vector times the matrix, without zeros."""
+        if isinstance(rows, ScaledRows):
+            key = (id(rows.before), id(rows.middle))
+            if key not in self._scaled:  # the rows are kept, so that no others take their place in memory
+                before = [rows.beforehand(vector) for vector in self.vectors]
+                self._scaled[key] = (rows, Stack(before, self._matrices).after(rows.middle))
+            return [rows.afterwards(vector) for vector in self._scaled[key][1]]
         matrix = self._matrices.of(rows, worthwhile=len(self.vectors) >= _MANY) if self._full else None
         if matrix is None:
             return [product(vector, rows) for vector in self.vectors]

@@ -19,7 +19,7 @@ from privproof_checker.numbers import ONE, ZERO, Rational, rational
 from privproof_checker.source.forms import Deciding
 from privproof_checker.source.laws import Geometric
 from privproof_checker.source.machine import Machine, released
-from privproof_checker.source.running import Emit, End, Noise, Run, Wait, Work
+from privproof_checker.source.running import ATOMS, Emit, End, Noise, Run, Wait, Work
 from privproof_checker.source.values import Beyond, Split, Tail, Value, key
 
 _MOST_IN_CYCLES = 300
@@ -54,20 +54,44 @@ def rest(run: Run | None, place: Any, value: Value, written: tuple[Value, ...]) 
     return Rest(run, value, written, (place, key(value), key(written)))
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A run that has drawn a value which holds nothing else: it is copied where it is met for the first time.
+
+    Attributes:
+        run: the run before.
+        value: what goes on top of its stack.
+        key: tells it apart.
+    """
+
+    run: Run
+    value: Value
+    key: Any
+
+
 Law: TypeAlias = "dict[Rest, Rational]"
+Following: TypeAlias = "list[tuple[Rational, Run | Rest | Drawn, tuple[Value, ...]]]"
 Edges: TypeAlias = "dict[int, list[tuple[Rational, int]]]"
 
 
 class Explorer:
-    """Explores one program."""
+    """Explores one program.
+
+    Attributes:
+        numbers: the nodes.
+        edges: from a node to the next ones, with probabilities.
+        rests: the nodes where runs rest.
+        certain: from a node to the rest to which it leads at once.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.numbers: dict[Any, int] = {}
         self.edges: Edges = {}
         self.rests: dict[int, Rest] = {}
+        self.certain: dict[int, int] = {}
 
-    def onward(self, run: Run, written: tuple[Value, ...]) -> list[tuple[Rational, Run | Rest, tuple[Value, ...]]]:
+    def onward(self, run: Run, written: tuple[Value, ...]) -> Following:
         """What follows a run: other runs by chance, or a rest.  The run is used up."""
         machine = self.machine
         match machine.go(run):
@@ -81,8 +105,12 @@ class Explorer:
             case Emit(value):
                 machine.trim(run)
                 return [(ONE, run, (*written, released(machine, run, value)))]
+            case Noise(list() as outcomes) if all(type(value) in ATOMS for value, _ in outcomes):
+                settled, place = machine.settled(run)
+                before = self._number(("draws", place))
+                return [(p, Drawn(settled, value, (before, key(value))), written) for value, p in outcomes]
             case Noise(list() as outcomes):
-                found: list[tuple[Rational, Run | Rest, tuple[Value, ...]]] = []
+                found: Following = []
                 for value, probability in outcomes:
                     after = machine.copied(run)
                     after.frames[-1].stack.append(value)
@@ -135,13 +163,21 @@ class Explorer:
                 if isinstance(found, Rest):
                     target = self._number(("rest", found.key))
                     self.rests[target] = found
+                elif isinstance(found, Drawn):
+                    target = self._number((found.key, key(written)))
+                    if target not in self.edges:
+                        following = self.machine.copied(found.run)
+                        following.frames[-1].stack.append(found.value)
+                        waiting.append((target, following, written))
                 else:
                     following, place = self.machine.settled(found)
                     target = self._number((place, key(written)))
                     if target not in self.edges:
                         waiting.append((target, following, written))
-                listed.append((probability, target))
+                listed.append((probability, self.certain.get(target, target)))
             self.edges[label] = listed
+            if len(listed) == 1 and listed[0][0] == 1 and listed[0][1] in self.rests:
+                self.certain[label] = listed[0][1]
         masses = _masses(start, self.edges, self.machine.work)
         result = {self.rests[label]: mass for label, mass in masses.items() if label in self.rests and mass != 0}
         if sum(result.values(), ZERO) != 1:
@@ -156,6 +192,11 @@ class Explorer:
 def _masses(start: int, edges: Edges, work: Work) -> dict[int, Rational]:
     """How much mass passes through every node (a rest: arrives there)."""
     masses: dict[int, Rational] = {start: ONE}
+    if not any(target in edges for _, target in edges[start]):
+        work.spend(len(edges[start]))
+        for probability, target in edges[start]:
+            masses[target] = masses.get(target, ZERO) + probability
+        return masses
     groups = components([start], lambda node: [target for _, target in edges.get(node, ())])[::-1]
     work.spend(len(groups))
     for group in groups:

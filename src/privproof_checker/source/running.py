@@ -27,7 +27,7 @@ from privproof_checker.source.values import (
     with_items,
 )
 
-_ATOMS = frozenset((int, bool, str, type(None), Fraction, float, Member))
+ATOMS = frozenset((int, bool, str, type(None), Fraction, float, Member))
 """The types of values that hold nothing else, and no noise."""
 
 
@@ -185,7 +185,7 @@ class Copier:
 
     def value(self, value: Value) -> Value:
         self.count += 1
-        if type(value) in _ATOMS:
+        if type(value) in ATOMS:
             return value
         if isinstance(value, tuple):
             if not value:
@@ -222,7 +222,7 @@ class Keys:
 
     def key(self, value: Value) -> Any:
         self.count += 1
-        if type(value) in _ATOMS:
+        if type(value) in ATOMS:
             return key(value)
         if isinstance(value, Cells):
             if id(value) in self.numbers:
