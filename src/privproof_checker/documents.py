@@ -73,12 +73,13 @@ def plain(document: object, limits: Limits) -> None:
     """Refuse a document that holds anything but plain values, or too many of them, or too deep."""
     count, depth = 1, 0
     level: list[object] = [document]
+    few = 3 * limits.digits  # bits of a number that has surely no more digits
     while level:
         depth += 1
         inside: list[object] = []
         for value in level:
             members: Collection[object]
-            if isinstance(value, str):
+            if isinstance(value, str) or (type(value) is int and value.bit_length() <= few):
                 continue
             if isinstance(value, list):
                 members = value

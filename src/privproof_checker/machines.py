@@ -39,7 +39,7 @@ from privproof_checker.documents import (
 )
 from privproof_checker.neighbours import Memory
 from privproof_checker.numbers import ONE, ZERO, Rational
-from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.outcomes import Limits, Refusal, refuse, within
 from privproof_checker.scenarios import Scenario
 from privproof_checker.systems import (
     Edge,
@@ -311,23 +311,28 @@ def _branches(
 ) -> Branches:
     merged: dict[tuple[str | None, int], Rational] = {}
     total = ZERO
-    for i, item in enumerate(a_list(value, place)):
-        branch = item if isinstance(item, dict) else an_object(item, f"{place}[{i}]")
-        if not branch.keys() <= _BRANCH:
-            only_members(branch, _BRANCH, f"{place}[{i}]")
-        probability = a_number(branch.get("probability"), f"{place}[{i}].probability", limits)
-        if probability < 0:
-            refuse("the probability is below 0", f"{place}[{i}].probability")
-        target = a_text(branch.get("to"), f"{place}[{i}].to")
-        if target not in states:
-            known(target, states, "state", f"{place}[{i}].to")
-        output = a_text_or_null(branch.get("output"), f"{place}[{i}].output")
-        if output is not None and output not in outputs:
-            known(output, outputs, "output", f"{place}[{i}].output")
-        key = (output, states[target])
-        so_far = merged.get(key)
-        merged[key] = probability if so_far is None else so_far + probability
-        total += probability
+    i = 0
+    try:  # places are put together where something is refused alone
+        for i, item in enumerate(a_list(value, place)):
+            branch = an_object(item, "")
+            if not branch.keys() <= _BRANCH:
+                only_members(branch, _BRANCH, "")
+            probability = a_number(branch.get("probability"), ".probability", limits)
+            if probability < 0:
+                refuse("the probability is below 0", ".probability")
+            target = a_text(branch.get("to"), ".to")
+            if target not in states:
+                known(target, states, "state", ".to")
+            output = a_text_or_null(branch.get("output"), ".output")
+            if output is not None and output not in outputs:
+                known(output, outputs, "output", ".output")
+            key = (output, states[target])
+            so_far = merged.get(key)
+            merged[key] = probability if so_far is None else so_far + probability
+            total += probability
+    except Refusal as problem:
+        problem.place = f"{place}[{i}]{problem.place}" if problem.place != place else place
+        raise
     if total != 1:
         refuse(f"the probabilities sum to {text(total)} instead of 1", place)
     result: Branches = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from flint import fmpq_mat
@@ -42,11 +43,15 @@ class Rest:
     written: tuple[Value, ...]
     key: Any
 
-    def __hash__(self) -> int:
+    @cached_property
+    def _hash(self) -> int:
         return hash(self.key)
 
+    def __hash__(self) -> int:
+        return self._hash
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rest) and self.key == other.key
+        return self is other or (isinstance(other, Rest) and self.key == other.key)
 
 
 def rest(run: Run | None, place: Any, value: Value, written: tuple[Value, ...]) -> Rest:
@@ -150,10 +155,8 @@ class Explorer:
 
     def settle(self, run: Run) -> Law:
         """The law of where a run rests next, and of what it writes until then.  The run is used up."""
-        settled, place = self.machine.settled(run)
-        start, waiting = self._number((place, ())), []
-        if start not in self.edges:
-            waiting.append((start, settled, ()))
+        start = self._number(("start", len(self.numbers)))  # where a run was fed no other comes; if it comes back, to another node
+        waiting: list[tuple[int, Run, tuple[Value, ...]]] = [(start, run, ())]
         while waiting:
             label, node, before = waiting.pop()
             if label in self.edges:

@@ -507,6 +507,8 @@ def _without_outputs(one: Rest) -> Rest:
 
 def _gathered(before: tuple[Value, ...], law: Law, *, generator: bool) -> Law:
     """Rests that keep what was written so far; at the end of a generator this is its output."""
+    if not before and not generator:
+        return law
     result: Law = {}
     for one, probability in law.items():
         written = (*before, *one.written)

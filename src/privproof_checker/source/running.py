@@ -27,7 +27,7 @@ from privproof_checker.source.values import (
     with_items,
 )
 
-ATOMS = frozenset((int, bool, str, type(None), Fraction, float, Member))
+ATOMS = frozenset((int, bool, str, type(None), Fraction, float, Member, type(FORGOTTEN)))
 """The types of values that hold nothing else, and no noise."""
 
 
@@ -165,11 +165,13 @@ def forget_passed(run: Run) -> None:
         if id(cells) not in seen:
             seen.add(id(cells))
             for item in cells.items:
-                look(item)
+                if type(item) not in ATOMS:
+                    look(item)
 
     for frame in run.frames:
         for value in (*frame.variables.values(), *frame.stack):
-            look(value)
+            if type(value) not in ATOMS:
+                look(value)
     for number, (cells, position) in walked.items():
         if number not in held and (not cells.fixed or cells.name is not None):
             cells.items[:position] = [FORGOTTEN] * min(position, len(cells.items))
@@ -198,7 +200,8 @@ class Copier:
                 return value
             if id(value) not in self.known:
                 self.known[id(value)] = copy = Cells([], value.fixed, value.name)
-                copy.items = [self.value(item) for item in value.items]
+                copy.items = [item if type(item) in ATOMS else self.value(item) for item in value.items]
+                self.count += len(copy.items)
             return self.known[id(value)]
         if isinstance(value, Walk):
             return Walk(self.value(value.over), value.kind, value.position, [self.value(w) for w in value.inner])
@@ -228,7 +231,9 @@ class Keys:
             if id(value) in self.numbers:
                 return ("again", self.numbers[id(value)])
             self.numbers[id(value)] = number = len(self.numbers)
-            return ("list", number, value.fixed, value.name, *map(self.key, value.items))
+            self.count += len(value.items)
+            items = [key(item) if type(item) in ATOMS else self.key(item) for item in value.items]
+            return ("list", number, value.fixed, value.name, *items)
         if isinstance(value, OpenList):
             return value.mark
         if isinstance(value, Stream):

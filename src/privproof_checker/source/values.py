@@ -44,6 +44,7 @@ class _Mark:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.key = ("mark", text)
 
     def __repr__(self) -> str:
         return self.text
@@ -372,6 +373,8 @@ def key(value: Value) -> Any:
     kind = type(value)
     if kind is int:
         return value
+    if kind is _Mark:
+        return value.key
     if kind is str:
         return ("text", value)
     if kind is bool:
@@ -396,8 +399,6 @@ def key(value: Value) -> Any:
         return ("table", *((key(k), key(v)) for k, v in value.rows))
     if kind is range:
         return ("range", value.start, value.stop, value.step)
-    if kind is _Mark:
-        return ("mark", value.text)
     if isinstance(value, Sealed):
         return value.mark
     raise TypeError(kind)

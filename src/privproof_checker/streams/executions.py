@@ -58,6 +58,8 @@ def attained(automaton: Automaton, products: Products, unit: Rational, value: ob
                 if not situation.take(steps[number], gone):
                     refuse("the orders of the execution contradict each other", f"{place}[{i}]")
                 here = products.forgotten(products.advanced(steps[number].form, change, here), gone)
+            if segment.times == 1:
+                break
             now = (here, situation.layout())
             if now == before:
                 break
@@ -152,9 +154,7 @@ class Situation:
         """Take a step and forget thresholds; False if the orders contradict each other."""
         drawn: dict[Term, tuple[int, Rational]] = {}
         read: tuple[int, int] | None = None
-        for i in sorted(
-            {term for order in step.guard for term in order[:2] if isinstance(term, int)}.union(step.stores.values())
-        ):
+        for i in step.drawn:
             sample = step.samples[i]
             if sample.rate is not None:
                 drawn[i] = (self._new(), ZERO)

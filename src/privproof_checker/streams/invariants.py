@@ -18,8 +18,9 @@ A transition that the known facts exclude has probability 0 and is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from math import inf
 
@@ -129,6 +130,7 @@ class _Arena:
         self._products = products
         self._changes = changes
         self._place = place
+        self._groups: dict[str, Group] = {}
         self._excluded: dict[tuple[Step, Facts, int], bool] = {}
         self._implied: dict[tuple[Step, Facts, Facts], bool] = {}
 
@@ -162,7 +164,12 @@ class _Arena:
     def _read_products(self, value: object, place: str) -> tuple[Product, ...]:
         result = []
         for i, item in enumerate(a_list(value, place)):
-            groups = [_group(each, f"{place}[{i}][{j}]") for j, each in enumerate(a_list(item, f"{place}[{i}]"))]
+            groups = []
+            for j, each in enumerate(a_list(item, f"{place}[{i}]")):
+                written = repr(each)  # tells 1 from true and from "1", so that equal texts mean equal groups
+                if written not in self._groups:
+                    self._groups[written] = _group(each, f"{place}[{i}][{j}]")
+                groups.append(self._groups[written])
             names = [name for group in groups for name in group[0]]
             if len(set(names)) < len(names):
                 refuse("a threshold stands in two groups", f"{place}[{i}]")
@@ -291,25 +298,32 @@ def _group(value: object, place: str) -> Group:
     if len(names) > MOST_NAMES or len(set(names)) < len(names) or "" in names:
         refuse(f"expected at most {MOST_NAMES} different names", f"{place}.names")
     ordered = tuple(sorted(names))
-    chosen = [ordered.index(name) for name in names]
-    index = {shifts: i for i, shifts in enumerate(product(SHIFTS, repeat=len(names)))}
-    places = [index[tuple(shifts[i] for i in chosen)] for shifts in index]
+    places = _places(tuple([ordered.index(name) for name in names]))
     front = a_list(given.get("front"), f"{place}.front")
     if not front:
         refuse("a front is empty", f"{place}.front")
-    return ordered, tuple(_vector(item, places, f"{place}.front[{i}]") for i, item in enumerate(front))
+    return ordered, tuple([_vector(item, places, f"{place}.front[{i}]") for i, item in enumerate(front)])
+
+
+@cache
+def _places(chosen: tuple[int, ...]) -> list[int]:
+    """Where the costs of a vector stand whose names are in another order; one such list for every order of few names."""
+    index = {shifts: i for i, shifts in enumerate(product(SHIFTS, repeat=len(chosen)))}
+    return [index[tuple(shifts[i] for i in chosen)] for shifts in index]
 
 
 def _vector(value: object, places: Sequence[int], place: str) -> Vector:
     listed = a_list(value, place)
     if len(listed) != len(places):
         refuse(f"expected {len(places)} costs, found {len(listed)}", place)
-    return tuple(_costs((listed[i] for i in places), place))
-
-
-def _costs(values: Iterable[object], place: str) -> Iterator[Cost]:
-    for value in values:
-        cost: Cost = inf if value is None else an_integer(value, place)
-        if cost != inf and not 0 <= cost <= LARGEST_COST:
+    costs: list[Cost] = []
+    for i in places:
+        value = listed[i]
+        if value is None:
+            costs.append(inf)
+            continue
+        cost = value if type(value) is int else an_integer(value, place)
+        if not 0 <= cost <= LARGEST_COST:
             refuse("a cost is negative or too large", place)
-        yield cost
+        costs.append(cost)
+    return tuple(costs)

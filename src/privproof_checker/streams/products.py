@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from math import inf, prod
 from operator import le
 from typing import TypeAlias
@@ -73,14 +73,19 @@ class Products:
         self._lifted: dict[tuple[Cost, Product], Product] = {}
         self._advanced: dict[tuple[Form, int, Product], Product] = {}
         self._forgotten: dict[tuple[Product, frozenset[str]], Product] = {}
-        self._covered: dict[tuple[Product, Product], bool] = {}
+        self._covered: dict[tuple[Product, Product, Cost], bool] = {}
         self._triples: dict[object, list[_Triple]] = {}
         self.zero = self.product([])
 
-    def product(self, groups: Iterable[Group]) -> Product:
-        """The product of groups, whose names are in order; those without names become the constant."""
+    def product(self, groups: Iterable[Group], settled: Iterable[Group] = ()) -> Product:
+        """The product of groups, whose names are in order; those without names become the constant.
+
+        Args:
+            groups: any groups.
+            settled: further ones, of a product without a constant.
+        """
         constant: Cost = 0
-        named = []
+        named = [*settled]
         for names, front in groups:
             if names:
                 common = min(map(min, front))
@@ -132,17 +137,14 @@ class Products:
     def _moved(self, before: Product, parts: Sequence[Part], gone: frozenset[str]) -> Product:
         """The vectors after the parts of a step from a product without a constant; the old shifts of some thresholds are minimised out."""
         linked = [{before.home[name] for name in part.looked} for part in parts]
+        touched = {before.home[name] for name in gone if name in before.home}.union(*linked)
         result: list[Group] = []
-        for groups, members in _clusters(len(before.groups), linked):
-            chosen = [before.groups[i] for i in groups]
-            if not members and all(gone.isdisjoint(names) for names, _ in chosen):
-                result += chosen
-                continue
-            names, front = _merged(chosen)
+        for groups, members in _clusters(touched, linked):
+            names, front = _merged([before.groups[i] for i in groups])
             after, triples = self._plan(names, [parts[i] for i in members], gone)
             size = len(SHIFTS) ** len(after)
             result.append((after, tuple({_applied(vector, triples, size) for vector in front})))
-        return self.product(result)
+        return self.product(result, (group for i, group in enumerate(before.groups) if i not in touched))
 
     def _plan(self, names: tuple[str, ...], parts: Sequence[Part], gone: frozenset[str]) -> _Plan:
         kept = [name for name in names if name not in gone]
@@ -171,26 +173,30 @@ class Products:
         """Whether every vector of one product is at most some vector of the other, as far as groups show it."""
         if one is two:
             return True
-        key = (one, two)
+        room = two.constant - one.constant if one.constant != two.constant else 0
+        key = (one.core or one, two.core or two, room)
         if key not in self._covered:
-            self._covered[key] = self._below(one, two)
+            self._covered[key] = self._below(*key)
         return self._covered[key]
 
-    def _below(self, one: Product, two: Product) -> bool:
+    def _below(self, one: Product, two: Product, room: Cost) -> bool:
+        """Whether a product without a constant is covered by another one, raised by so much."""
         if not two.home.keys() <= one.home.keys():
             return False
         one = self.forgotten(one, frozenset(one.home.keys() - two.home.keys()))
-        linked = [{one.home[name] for name in names} for names, _ in two.groups]
+        room = room - one.constant if one.constant != room else 0
+        same = {group for group in set(one.groups).intersection(two.groups) if max(map(min, group[1])) < inf}
+        left_over = [group for group in two.groups if group not in same]  # what is the same on both sides needs no room
+        linked = [{one.home[name] for name in names} for names, _ in left_over]
         pairs = []
-        for left, right in _clusters(len(one.groups), linked):
-            sides = [one.groups[i] for i in left], [two.groups[i] for i in right]
+        for left, right in _clusters([i for i, group in enumerate(one.groups) if group not in same], linked):
+            sides = [one.groups[i] for i in left], [left_over[i] for i in right]
             if sum(len(names) for names, _ in sides[0]) > MOST_NAMES:
                 return False
             pairs.append((_merged(sides[0]), _merged(sides[1])))
-        room = two.constant - one.constant if one.constant != two.constant else 0
         if len(pairs) == 1:
             ((_, left_front), (_, right_front)) = pairs[0]
-            return _each_below([tuple(cost - room for cost in vector) for vector in left_front], right_front)
+            return _each_below([tuple([cost - room for cost in vector]) for vector in left_front], right_front)
         if room >= 0 and all(_each_below(left, right) for (_, left), (_, right) in pairs):
             return True
         excesses = [_excess(left, right) for (_, left), (_, right) in pairs]
@@ -208,19 +214,22 @@ def _excess(lower: Sequence[Vector], upper: Sequence[Vector]) -> Cost:
 def _each_below(lower: Sequence[Vector], upper: Sequence[Vector]) -> bool:
     """Whether each of some vectors is nowhere above one of the others."""
     same = set(upper)
-    last: Vector | None = None
+    last = 0  # both are in order, so that what is above one is often not far from what is above the next
     for low in lower:
-        if low in same or (last is not None and all(map(le, low, last))):
+        if low in same:
             continue
-        last = next((high for high in upper if all(map(le, low, high))), None)
-        if last is None:
+        for i in chain(range(last, len(upper)), range(last)):
+            if all(map(le, low, upper[i])):
+                last = i
+                break
+        else:
             return False
     return True
 
 
-def _clusters(groups: int, linked: Sequence[set[int]]) -> list[tuple[list[int], list[int]]]:
-    """The connected components of numbers below `groups` and the sets that join them: the numbers and the sets of each."""
-    cluster = {i: ([i], list[int]()) for i in range(groups)}
+def _clusters(groups: Iterable[int], linked: Sequence[set[int]]) -> list[tuple[list[int], list[int]]]:
+    """The connected components of numbers and the sets that join them: the numbers and the sets of each."""
+    cluster = {i: ([i], list[int]()) for i in groups}
     alone: list[tuple[list[int], list[int]]] = []
     for member, joined in enumerate(linked):
         if not joined:

@@ -60,6 +60,12 @@ class Step:
         return any(sample.reads != 0 for sample in self.samples)
 
     @cached_property
+    def drawn(self) -> list[int]:
+        """The samples that the guard mentions or that are stored, in order."""
+        mentioned = {term for order in self.guard for term in order[:2] if isinstance(term, int)}
+        return sorted(mentioned.union(self.stores.values()))
+
+    @cached_property
     def looked(self) -> frozenset[str]:
         """The thresholds that the guard or the values mention."""
         terms = (term for order in (*self.guard, *self.values) for term in order[:2])
