@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from flint import arb
+from flint import arb, ctx
 
 from privproof_checker.claims import loss_at_least
 from privproof_checker.documents import (
@@ -25,7 +25,7 @@ from privproof_checker.documents import (
 from privproof_checker.numbers import INFINITE, Epsilon, Rational, epsilon
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse
-from privproof_checker.releases.laws import Law, Sums, number, sums
+from privproof_checker.releases.laws import Law, Laws, Sums, number, sums
 from privproof_checker.releases.losses import Gaussian, Geometric, Noise
 from privproof_checker.releases.priors import Band, Network
 from privproof_checker.releases.questions import Histogram, Release, Sum
@@ -39,17 +39,20 @@ Interval: TypeAlias = "tuple[Rational | None, Rational | None]"
 
 @dataclass(frozen=True)
 class Compared:
-    """A node under a prior, and two values of it."""
+    """A node under a prior, and two values of it; the laws of all its values at the first precision."""
 
     sums: Sums
     node: Any
     left: str
     right: str
     said: str
+    first: Laws
 
     def laws(self) -> tuple[Law, Law]:
         """Both laws, in balls of the current precision."""
-        ((_, laws),) = self.sums.balls([self.node])
+        laws = self.first
+        if ctx.prec != _BITS[0]:
+            ((_, laws),) = self.sums.balls([self.node])
         return laws[self.left], laws[self.right]
 
 
@@ -82,11 +85,11 @@ def _compared(release: Release, given: dict[str, object], place: str) -> Compare
     left, right = (a_text(given.get(side), f"{place}.{side}") for side in ("left", "right"))
     if left == right:
         refuse("the two values are the same", place)
-    with precision(64):
+    with precision(_BITS[0]):
         ((_, laws),) = found.balls([node])  # type: ignore[list-item]
     for side, value in (("left", left), ("right", right)):
         known(value, laws, "possible value", f"{place}.{side}")
-    return Compared(found, node, left, right, said)
+    return Compared(found, node, left, right, said, laws)
 
 
 # --------------------------------------------------------------------------------------------------------------- event

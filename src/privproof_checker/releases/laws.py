@@ -105,26 +105,27 @@ class ChainSums:
         polynomial: Callable[[list[Number]], Polynomial],
         nodes: Collection[int],
     ) -> Iterator[tuple[int, Laws]]:
-        """The laws; the polynomials of later entries are kept at some nodes only and found again in between."""
+        """The laws; the polynomials of later entries are kept at few nodes, which are the wanted ones, or found again in between."""
         successors = [
             [(z, row[z]) for z in range(len(row)) if self.chain.pattern[y] >> z & 1] for y, row in enumerate(rows)
         ]
         one = polynomial([_one(rows)])
         block = isqrt(self.length - 1) + 1
+        wanted = set(nodes)
+        few = len(wanted) <= block
         later = [one] * self.chain.size
         kept = {self.length: later}
-        for node in range(self.length - 1, 0, -1):
+        for node in range(self.length - 1, min(wanted, default=self.length) - 1 if few else 0, -1):
             later = self._earlier(later, successors)
-            if node % block == 0:
+            if node in wanted if few else node % block == 0:
                 kept[node] = later
         earlier = [
             one.left_shift(weight) * entry if known != 0 else None
             for weight, entry, known in zip(self.weight, start, self.chain.start or (), strict=True)
         ]
-        inside: dict[int, list[Polynomial]] = {}
-        wanted = set(nodes)
+        inside = kept if few else {}
         for node in self.nodes:
-            if node not in inside:
+            if node not in inside and not few:
                 end = min(node + (-node) % block, self.length)
                 inside = {end: kept.pop(end)}
                 for before in range(end - 1, node - 1, -1):

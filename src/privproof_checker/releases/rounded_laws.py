@@ -23,7 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import isfinite
+from operator import or_
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,6 +45,8 @@ _SHARE = 0.01
 """The bound on errors may use up so much of what a claim leaves; with more, nothing would be shown anyway."""
 _CELLS = 1_000_000
 """Numbers of the laws with noise that are in memory at once: 16 MB, and three arrays like it."""
+_FAR = np.int64(2**60)
+"""Beyond every value of a sum."""
 
 Floats: TypeAlias = NDArray[Any]
 Laws: TypeAlias = list[tuple[Floats, Any]]
@@ -129,6 +133,7 @@ def _laws(kind: _Kind, sums: ChainSums, wanted: set[int]) -> Iterator[tuple[int,
     assert chain.start is not None
     rows = np.array([[kind.of(entry) for entry in row] for row in chain.rows])
     pattern = np.array([[chain.pattern[y] >> z & 1 for z in range(chain.size)] for y in range(chain.size)], dtype=bool)
+    reached = np.flatnonzero(pattern.any(axis=0)).tolist()  # from all states
     weights = sums.weight
     later = [np.ones((chain.size, 1), dtype=kind.type)]
     ends = [np.zeros((2, chain.size), dtype=np.int64)]
@@ -136,20 +141,25 @@ def _laws(kind: _Kind, sums: ChainSums, wanted: set[int]) -> Iterator[tuple[int,
         later.append(rows @ _raised(later[-1], weights))
         ends.append(_stretched(ends[-1] + weights, pattern))
     earlier = _raised(np.array([[kind.of(entry)] for entry in chain.start]), weights)
-    possible = np.array([entry != 0 for entry in chain.start])
+    states = [x for x, entry in enumerate(chain.start) if entry != 0]
     reach = np.array([weights, weights], dtype=np.int64)
     for node in range(1, length + 1):
         pause()
         after, ahead = later.pop(), ends.pop()
         if node in wanted:
-            states = np.flatnonzero(possible)
             low, high = int((reach[0] + ahead[0])[states].min()), int((reach[1] + ahead[1])[states].max())
-            compared: list[int] = states.tolist() if len(states) > 1 else []
+            compared = states if len(states) > 1 else []
             outputs = high - low + 1 if sums.counts is None else sums.counts.outputs
             yield node, outputs, [(np.convolve(earlier[x], after[x]), earlier[x].sum()) for x in compared]
         earlier = _raised(rows.T @ earlier, weights)
-        reach = _stretched(np.where(possible, reach, _nowhere(reach)), pattern.T) + weights
-        possible = possible @ pattern
+        if len(states) < chain.size:
+            apart = [x for x in range(chain.size) if x not in states]
+            reach[:, apart] = [[_FAR], [-_FAR]]  # neither lowers the least nor raises the greatest
+            onward = reduce(or_, (chain.pattern[y] for y in states))
+            states = [z for z in range(chain.size) if onward >> z & 1]
+        else:
+            states = reached
+        reach = _stretched(reach, pattern.T) + weights
 
 
 def _raised(polynomials: Floats, weights: list[int]) -> Floats:
@@ -160,17 +170,12 @@ def _raised(polynomials: Floats, weights: list[int]) -> Floats:
     return result
 
 
-def _nowhere(ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Ends that neither lower the least nor raise the greatest."""
-    far = np.int64(2**60)
-    return np.broadcast_to(np.array([[far], [-far]]), ends.shape)
-
-
 def _stretched(ends: NDArray[np.int64], pattern: NDArray[Any]) -> NDArray[np.int64]:
     """The least and the greatest over the states that are joined by the pattern."""
-    far = np.int64(2**60)
-    least = np.where(pattern, ends[0][None, :], far).min(axis=1)
-    greatest = np.where(pattern, ends[1][None, :], -far).max(axis=1)
+    if pattern.all():
+        return np.array([[ends[0].min()], [ends[1].max()]])
+    least = np.where(pattern, ends[0][None, :], _FAR).min(axis=1)
+    greatest = np.where(pattern, ends[1][None, :], -_FAR).max(axis=1)
     return np.array([least, greatest])
 
 

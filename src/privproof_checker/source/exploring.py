@@ -155,7 +155,9 @@ class Explorer:
 
     def settle(self, run: Run) -> Law:
         """The law of where a run rests next, and of what it writes until then.  The run is used up."""
-        start = self._number(("start", len(self.numbers)))  # where a run was fed no other comes; if it comes back, to another node
+        start = self._number(
+            ("start", len(self.numbers))
+        )  # where a run was fed no other comes; if it comes back, to another node
         waiting: list[tuple[int, Run, tuple[Value, ...]]] = [(start, run, ())]
         while waiting:
             label, node, before = waiting.pop()
