@@ -311,9 +311,10 @@ def _branches(
 ) -> Branches:
     merged: dict[tuple[str | None, int], Rational] = {}
     total = ZERO
-    i = 0
+    branches = a_list(value, place)
+    read = 0
     try:  # places are put together where something is refused alone
-        for i, item in enumerate(a_list(value, place)):
+        for item in branches:
             branch = an_object(item, "")
             if not branch.keys() <= _BRANCH:
                 only_members(branch, _BRANCH, "")
@@ -330,8 +331,9 @@ def _branches(
             so_far = merged.get(key)
             merged[key] = probability if so_far is None else so_far + probability
             total += probability
+            read += 1
     except Refusal as problem:
-        problem.place = f"{place}[{i}]{problem.place}" if problem.place != place else place
+        problem.place = f"{place}[{read}]{problem.place}"
         raise
     if total != 1:
         refuse(f"the probabilities sum to {text(total)} instead of 1", place)
