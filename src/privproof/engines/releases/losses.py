@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import TypeAlias
 
 import numpy as np
 
@@ -56,20 +57,11 @@ class Loss:
     output: int
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Laws of the same shape, side by side.
-
-    Attributes:
-        laws: the laws.
-        masses: their masses: law by law, value by value, sum by sum.
-    """
-
-    laws: tuple[Laws, ...]
-    masses: np.ndarray
+Batch: TypeAlias = "tuple[Laws, ...]"
+"""Laws of the same shape, which are looked at side by side; side by side they stand only meanwhile."""
 
 
-def batched(found: Sequence[Laws]) -> tuple[Batch, ...]:
+def batched(found: Sequence[Laws]) -> list[Batch]:
     """The laws in batches of moderate size, in their order."""
     groups: list[list[Laws]] = []
     for laws in found:
@@ -77,7 +69,7 @@ def batched(found: Sequence[Laws]) -> tuple[Batch, ...]:
         if not groups or _shape(groups[-1][0]) != _shape(laws) or len(groups[-1]) >= max(1, room):
             groups.append([])
         groups[-1].append(laws)
-    return tuple(Batch(tuple(group), np.stack([laws.masses for laws in group])) for group in groups)
+    return [tuple(group) for group in groups]
 
 
 def _shape(laws: Laws) -> tuple[object, ...]:
@@ -95,21 +87,21 @@ def largest_loss(found: Sequence[Laws], alpha: float) -> Loss:
 def _largest(found: Sequence[Batch], alpha: float) -> Loss:
     highs = [high for batch in found for high in _highs(batch, alpha)]
     highest = max(highs)
-    listed = (laws for batch in found for laws in batch.laws)
+    listed = (laws for batch in found for laws in batch)
     first = next(laws for laws, high in zip(listed, highs, strict=True) if high >= highest * (1 - _TIED))
     return replace(loss_of(first, alpha), high=highest)
 
 
 def _highs(batch: Batch, alpha: float) -> list[float]:
     """For every law of a batch a bound from above on its loss."""
-    number, values, width = batch.masses.shape
-    mixed = noisy_masses(batch.masses.reshape(number * values, width), alpha, batch.laws[0].counts)
+    number, values = len(batch), len(batch[0].values)
+    mixed = noisy_masses(np.concatenate([laws.masses for laws in batch]), alpha, batch[0].counts)
     mixed = mixed.reshape(number, values, -1)
     least = mixed.min(axis=(1, 2))
     logs = np.log(np.maximum(mixed, _TINY))
     losses = (logs.max(axis=1) - logs.min(axis=1)).max(axis=1)
-    error = max(laws.error for laws in batch.laws)
-    rounding = _rounding(error, _terms(batch.laws[0]), float(np.abs(logs).max()))
+    error = max(laws.error for laws in batch)
+    rounding = _rounding(error, _terms(batch[0]), float(np.abs(logs).max()))
     return [inf if small < _TINY else float(loss) + rounding for small, loss in zip(least, losses, strict=True)]
 
 
