@@ -57,6 +57,7 @@ from privproof_checker.logic.formulas import (
     Until,
 )
 from privproof_checker.logic.monitors import check_monitored
+from privproof_checker.logic.query_columns import QueryPairs
 from privproof_checker.logic.questions import read_asked
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
@@ -91,14 +92,13 @@ def check_bounds(verdict: str, question: dict[str, object], certificate: dict[st
     listed = list(process.labels)
     # a label is read as the set of one number below 0, which stands for its column
     reader = Reader(Numbered(len(process)), {name: frozenset((-1 - i,)) for i, name in enumerate(listed)}, limits)
-    asked = read_asked(question, certificate, reader, "bounds", ("untils", "often", "monitored"))
-    found = _Bounds(process, [process.labels[name] for name in listed], asked.states)
-    for i, item in enumerate(a_list(asked.evidence.get("untils"), "evidence.untils")):
-        found.add_until(item, reader, f"evidence.untils[{i}]")
-    for i, item in enumerate(a_list(asked.evidence.get("often", []), "evidence.often")):
-        found.add_often(item, reader, f"evidence.often[{i}]")
+    asked = read_asked(question, certificate, reader, "bounds", ("untils", "often", "monitored", "operators"))
+    found = _Bounds(process, [process.labels[name] for name in listed], asked.states, reader, limits)
+    found.read_evidence(asked.evidence, "evidence")
     for i, item in enumerate(a_list(asked.evidence.get("monitored", []), "evidence.monitored")):
-        found.add_monitored(item, reader, f"evidence.monitored[{i}]")
+        found.add_monitored(item, f"evidence.monitored[{i}]")
+    for i, item in enumerate(a_list(asked.evidence.get("operators", []), "evidence.operators")):
+        found.add_operator(item, f"evidence.operators[{i}]")
 
     def holds(states: list[int]) -> dict[int, bool | None]:
         truth = found.truth(asked.formula)
@@ -128,8 +128,8 @@ class Side(Protocol):
 class _Bounds:
     """Evaluates formulas on one process, with the evidence about its untils."""
 
-    def __init__(self, process: Columns, labels: list[Flags], asked: list[int]) -> None:
-        self.process, self.labels = process, labels
+    def __init__(self, process: Columns, labels: list[Flags], asked: list[int], reader: Reader, limits: Limits) -> None:
+        self.process, self.labels, self.reader, self.limits = process, labels, reader, limits
         compared = {s for pair in process.neighbours for s in pair}
         self._wanted: Ints | None = np.array(sorted(compared.union(asked)), np.int64)
         self.work = 0
@@ -137,24 +137,40 @@ class _Bounds:
         self._evidence: dict[Until | State, tuple[dict[str, object], str]] = {}
         self._monitored: dict[Path, tuple[dict[str, object], str]] = {}
         self._intervals: dict[tuple[Path, bool], Interval] = {}
+        self._operators: dict[Private, tuple[dict[str, object], str]] = {}
+        self._outside: Callable[[State], Truths] | None = None
 
-    def add_until(self, value: object, reader: Reader, place: str) -> None:
+    def read_evidence(self, given: dict[str, object], place: str) -> None:
+        """Read what the evidence says about untils and repetition."""
+        for i, item in enumerate(a_list(given.get("untils", []), f"{place}.untils")):
+            self.add_until(item, f"{place}.untils[{i}]")
+        for i, item in enumerate(a_list(given.get("often", []), f"{place}.often")):
+            self.add_often(item, f"{place}.often[{i}]")
+
+    def add_until(self, value: object, place: str) -> None:
         """Read what the evidence says about one until."""
         given = self._members(value, place)
-        until = reader.path(given.get("formula"), f"{place}.formula")
+        until = self.reader.path(given.get("formula"), f"{place}.formula")
         if not isinstance(until, Until) or (until.low, until.high) != (0, None):
             refuse("expected an until without bounds", f"{place}.formula")
         self._evidence[until] = (given, place)
 
-    def add_often(self, value: object, reader: Reader, place: str) -> None:
+    def add_often(self, value: object, place: str) -> None:
         """Read what the evidence says about a state formula that holds again and again."""
         given = self._members(value, place)
-        self._evidence[reader.state(given.get("formula"), f"{place}.formula")] = (given, place)
+        self._evidence[self.reader.state(given.get("formula"), f"{place}.formula")] = (given, place)
 
-    def add_monitored(self, value: object, reader: Reader, place: str) -> None:
+    def add_monitored(self, value: object, place: str) -> None:
         """Read what the evidence says about a path formula of a chain, by monitors."""
         given = an_object(value, place)
-        self._monitored[reader.path(given.get("formula"), f"{place}.formula")] = (given, place)
+        self._monitored[self.reader.path(given.get("formula"), f"{place}.formula")] = (given, place)
+
+    def add_operator(self, value: object, place: str) -> None:
+        """Read what the evidence says about a formula of D of a decision process."""
+        given = an_object(value, place)
+        if self.process.chain or not len(self.process.taken):
+            refuse("pairs are compared in a decision process, whose choices have actions", place)
+        self._operators[self.reader.private(given.get("formula"), f"{place}.formula")] = (given, place)
 
     def _members(self, value: object, place: str) -> dict[str, object]:
         given = an_object(value, place)
@@ -194,6 +210,8 @@ class _Bounds:
                 return _within(range_, self.interval(path))
             case Private() if self.process.chain:
                 return self._private(formula)
+            case Private() if formula in self._operators:
+                return self._queried(formula)
         refuse("this operator is not supported for a process in columns", "question.formula")
 
     def _private(self, formula: Private) -> Truths:
@@ -209,6 +227,30 @@ class _Bounds:
                 for state in pair:
                     result[state] = 0 if broken or result[state] == 0 else -1
         return result
+
+    def _queried(self, formula: Private) -> Truths:
+        """D on a decision process, by the pairs of the evidence."""
+        pairs = QueryPairs(self.process, self._everywhere, self._on_another, self.limits)
+        facts = pairs.facts(formula, *self._operators[formula])
+        result = np.ones(len(self.process), np.int8)
+        for pair in self.process.neighbours:
+            directions = (pair, pair[::-1])
+            broken = any(side in facts.violated for side in directions)
+            if not broken and all(side in facts.holding for side in directions):
+                continue
+            for state in pair:
+                result[state] = 0 if broken or result[state] == 0 else -1
+        return result
+
+    def _on_another(
+        self, process: Columns, shows: Ints, path: Path, starts: list[int], given: dict[str, object], place: str
+    ) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
+        """Bounds on the probabilities of a path formula on a process whose states show states of this one."""
+        other = _Bounds(process, [], starts, self.reader, self.limits)
+        other._outside = lambda formula: self._everywhere(formula)[shows]
+        other.read_evidence(given, place)
+        found = other.interval(path)
+        return found.least, found.most
 
     # --------------------------------------------------------------------------------------------------- probabilities
 
@@ -254,6 +296,8 @@ class _Bounds:
 
     def _everywhere(self, formula: State) -> Truths:
         """Where a state formula inside of a path formula holds: in all states, not only in those asked about."""
+        if self._outside is not None:
+            return self._outside(formula)
         with self._all_states():
             return self.truth(formula)
 

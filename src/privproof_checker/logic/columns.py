@@ -14,7 +14,7 @@ from __future__ import annotations
 import zlib
 from base64 import b64decode
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, overload
 
 import numpy as np
@@ -30,6 +30,7 @@ from privproof_checker.documents import (
     only_members,
 )
 from privproof_checker.logic.formulas import a_state
+from privproof_checker.logic.processes import read_missing
 from privproof_checker.outcomes import Limits, refuse, within
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -84,6 +85,10 @@ class Columns:
         chain: whether it is a Markov chain.
         labels: where labels hold.
         neighbours: pairs of different states.
+        actions: the actions; none in a chain.
+        taken: for every choice its action, where the operator D needs it.
+        missing: what D takes an action for in a state that does not have it: "stay", "refuse" (it leads to the last state), "enabled";
+            None where every state has all.
     """
 
     first_choice: Ints
@@ -95,6 +100,9 @@ class Columns:
     chain: bool
     labels: dict[str, Flags]
     neighbours: list[tuple[int, int]]
+    actions: tuple[str, ...] = ()
+    taken: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    missing: str | None = None
 
     def __len__(self) -> int:
         return len(self.first_choice)
@@ -128,7 +136,7 @@ class Columns:
         found[begin] = True
         front = np.flatnonzero(found)
         for _ in range(steps):
-            onward = np.unique(self.targets[_between(self.first_entry, len(self.targets), self._own(front))])
+            onward = np.unique(self.targets[between(self.first_entry, len(self.targets), self._own(front))])
             front = onward[~found[onward]]
             if not len(front):
                 break
@@ -137,12 +145,12 @@ class Columns:
 
     def _own(self, states: Ints) -> Ints:
         """The choices of some states."""
-        return _between(self.first_choice, len(self.owner), states)
+        return between(self.first_choice, len(self.owner), states)
 
     def only(self, states: Ints) -> Columns:
         """The process of some states, in order, without labels and neighbours; what leads elsewhere leads to the first of them."""
         choices = self._own(states)
-        entries = _between(self.first_entry, len(self.targets), choices)
+        entries = between(self.first_entry, len(self.targets), choices)
         place = np.zeros(len(self), np.int64)
         place[states] = np.arange(len(states))
         owner = place[self.owner[choices]]
@@ -157,6 +165,9 @@ class Columns:
             self.chain,
             {},
             [],
+            self.actions,
+            self.taken[choices] if len(self.taken) else self.taken,
+            self.missing,
         )
 
     def over_choices(self, values: Ints, *, largest: bool) -> Ints:
@@ -164,10 +175,14 @@ class Columns:
         return np.asarray((np.maximum if largest else np.minimum).reduceat(values, self.first_choice), np.int64)
 
 
-def _between(begins: Ints, end: int, which: Ints) -> Ints:
+def between(begins: Ints, end: int, which: Ints) -> Ints:
     """All numbers from some of the beginnings to the next one."""
     first = begins[which]
-    lengths = np.append(begins[1:], end)[which] - first
+    return stretches(first, np.append(begins[1:], end)[which] - first)
+
+
+def stretches(first: Ints, lengths: Ints) -> Ints:
+    """The numbers of stretches of some lengths from some beginnings on, one stretch after the other."""
     return np.repeat(first - np.append(0, np.cumsum(lengths)[:-1]), lengths) + np.arange(lengths.sum())
 
 
@@ -204,7 +219,7 @@ def read_columns(value: object, place: str, limits: Limits) -> Columns:
     """A process, checked."""
     given = an_object(value, place)
     keys = ("count", "actions", "choices", "entries", "lengths", "targets", "which", "numbers", "labels", "neighbours")
-    only_members(given, (*keys, "names"), place)
+    only_members(given, (*keys, "names", "taken", "missing"), place)
     count = an_integer(given.get("count"), f"{place}.count")
     within(count, _MOST_NUMBERS, "states", place)
     if count < 1:
@@ -229,9 +244,17 @@ def read_columns(value: object, place: str, limits: Limits) -> Columns:
     pairs = a_list(given.get("neighbours"), f"{place}.neighbours")
     within(len(pairs), limits.pairs, "pairs of neighbours", f"{place}.neighbours")
     neighbours = [_pair(pair, count, f"{place}.neighbours[{i}]") for i, pair in enumerate(pairs)]
-    return Columns(
+    owner = np.repeat(np.arange(count), own)
+    taken = np.zeros(0, np.int64)
+    if "taken" in given:
+        taken = read_column(given["taken"], choices, f"{place}.taken")
+        if not actions or taken.min() < 0 or taken.max() >= len(actions):
+            refuse("there is no such action", f"{place}.taken")
+        if len(np.unique(owner * len(actions) + taken)) < choices:
+            refuse("a state has an action twice", f"{place}.taken")
+    found = Columns(
         np.append(0, np.cumsum(own)[:-1]),
-        np.repeat(np.arange(count), own),
+        owner,
         first_entry,
         targets,
         numerators,
@@ -242,7 +265,16 @@ def read_columns(value: object, place: str, limits: Limits) -> Columns:
             for name, marks in an_object(given.get("labels"), f"{place}.labels").items()
         },
         [(s, t) for s, t in neighbours if s != t],
+        actions,
+        taken,
+        read_missing(given.get("missing"), place),
     )
+    if found.missing == "refuse":
+        last = count - 1
+        mine = slice(int(found.first_choice[last]), choices)
+        if len(taken) == 0 or own[last] != len(actions) or (targets[first_entry[mine.start] :] != last).any():
+            refuse("the last state, where refused runs end, is left again", f"{place}.missing")
+    return found
 
 
 def _probabilities(

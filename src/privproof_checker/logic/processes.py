@@ -173,14 +173,15 @@ def read_process(value: object, place: str, limits: Limits) -> Process:
         name: _rewards(item, choices, f"{place}.rewards.{name[:60]}", limits)
         for name, item in an_object(given.get("rewards", {}), f"{place}.rewards").items()
     }
-    missing = _missing(given.get("missing"), place)
+    missing = read_missing(given.get("missing"), place)
     process = Process(states, actions, choices, labels, neighbours, reading.exact, missing, rewards)
     if process.missing == "refuse":
         _check_refused(process, f"{place}.states")
     return process
 
 
-def _missing(value: object, place: str) -> str | None:
+def read_missing(value: object, place: str) -> str | None:
+    """What D takes an action for that a state does not have."""
     if value is None:
         return None
     found = a_text(value, f"{place}.missing")

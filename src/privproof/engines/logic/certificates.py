@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from privproof.engines.logic.large import Evidence, EvidenceByMonitors
+from typing import Any
+
+from privproof.engines.logic.far_pairs import NearPairs
+from privproof.engines.logic.large import Evidence, EvidenceByMonitors, PathBounds
 from privproof.engines.logic.measures import Closeness, Gap
 from privproof.engines.logic.queries import ByWords, Extremes, Lasso, Tree
 from privproof.engines.logic.satisfaction import Satisfaction
@@ -23,16 +26,47 @@ def logic_evidence(found: Satisfaction) -> dict[str, object]:
     if found.in_columns:
         bounds = [measured.bounds for measured in found.measured.values() if measured.bounds is not None]
         every = [item for each in bounds for item in each.evidence]
-        listed = [item for item in every if isinstance(item, Evidence)]
         monitored = [_monitored(found.process, item) for item in every if isinstance(item, EvidenceByMonitors)]
-        evidence["untils"] = [_vectors(found.process, item) for item in listed if item.left is not None]
-        often = [_vectors(found.process, item) for item in listed if item.left is None]
-        return evidence | ({"often": often} if often else {}) | ({"monitored": monitored} if monitored else {})
+        operators = [_far(found.process, close) for close in found.measured.values() if isinstance(close, Closeness)]
+        evidence |= _untils(found.process, bounds)
+        evidence |= {"monitored": monitored} if monitored else {}
+        listed = [item for item in operators if item]
+        return evidence | ({"operators": listed} if listed else {})
     if not found.process.is_chain:
         evidence["operators"] = [
             _operator(found.process, close) for close in found.measured.values() if isinstance(close, Closeness)
         ]
     return evidence
+
+
+def _untils(process: DecisionProcess, bounds: list[PathBounds]) -> dict[str, object]:
+    """The vectors behind bounds: of untils, and of repetition where there is some."""
+    listed = [item for each in bounds for item in each.evidence if isinstance(item, Evidence)]
+    often = [_vectors(process, item) for item in listed if item.left is None]
+    untils = [_vectors(process, item) for item in listed if item.left is not None]
+    return {"untils": untils, **({"often": often} if often else {})}
+
+
+def _far(process: DecisionProcess, close: Closeness) -> dict[str, object]:
+    """What decides one D formula of a large decision process; nothing of a chain."""
+    far = close.far
+    if far is None:
+        return {}
+    told: dict[str, object] = {"formula": structured(close.formula, process, in_columns=True)}
+    if isinstance(far, NearPairs):
+        pairs, certificates = _pairs(far.directions)
+        for pair in pairs:
+            pair |= {side: int(far.states[pair[side]]) for side in ("left", "right")}
+        return told | {"near": len(far.states), "pairs": pairs, "certificates": certificates}
+    listed: list[dict[str, object]] = []
+    for gap in close.directions:
+        how: dict[str, object] | None = {"kind": "extremes"} if gap.holds else None
+        if isinstance(gap.proof, Lasso):
+            lasso = {"kind": "lasso", "before": list(gap.proof.before), "repeated": list(gap.proof.repeated)}
+            how = lasso | _untils(process, [far.along[gap.left, gap.right]])
+        if how is not None:
+            listed.append({"left": gap.left, "right": gap.right, "how": how})
+    return told | {"pairs": listed} | _untils(process, [far.bounds])
 
 
 def _vectors(process: DecisionProcess, item: Evidence) -> dict[str, object]:
@@ -72,14 +106,20 @@ def _bound(bound: Bound) -> dict[str, object]:
 
 def _operator(process: DecisionProcess, close: Closeness) -> dict[str, object]:
     """What decides one D formula: for every ordered pair of neighbours the reason."""
-    pairs: list[dict[str, object]] = []
+    pairs, certificates = _pairs(close.directions)
+    return {"formula": structured(close.formula, process), "pairs": pairs, "certificates": certificates}
+
+
+def _pairs(directions: tuple[Gap, ...]) -> tuple[list[dict[str, Any]], list[dict[str, object]]]:
+    """The reason for every ordered pair, and the certificates about words that reasons speak of."""
+    pairs: list[dict[str, Any]] = []
     certificates: list[dict[str, object]] = []
     known: dict[int, int] = {}
-    for gap in close.directions:
+    for gap in directions:
         how = _how(gap, certificates, known)
         if how is not None:
             pairs.append({"left": gap.left, "right": gap.right, "how": how})
-    return {"formula": structured(close.formula, process), "pairs": pairs, "certificates": certificates}
+    return pairs, certificates
 
 
 def _how(gap: Gap, certificates: list[dict[str, object]], known: dict[int, int]) -> dict[str, object] | None:

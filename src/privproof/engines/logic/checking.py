@@ -17,6 +17,7 @@ from privproof.compiling.conditions import satisfying
 from privproof.engines.logic import chains
 from privproof.engines.logic.enclosed import Enclosed, Floats
 from privproof.engines.logic.exactly import PRECISION, Exactly, TooLarge
+from privproof.engines.logic.far_pairs import far_closeness
 from privproof.engines.logic.graphs import Graph
 from privproof.engines.logic.large import LARGE, PathBounds, path_bounds
 from privproof.engines.logic.longrun import steady
@@ -184,7 +185,7 @@ class Checker:
         return result
 
     @cached_property
-    def _columns(self) -> Columns:
+    def columns(self) -> Columns:
         return Columns(self.process)
 
     def _bounded(self, path: Formula) -> PathBounds | None:
@@ -195,7 +196,7 @@ class Checker:
             return None if found is None else found[0]
 
         try:
-            return path_bounds(self._columns, path, decided, self.monitor, self._wanted())
+            return path_bounds(self.columns, path, decided, self.monitor, self._wanted())
         except TooLarge:
             return None
 
@@ -254,7 +255,10 @@ class Checker:
         if prepared is None:
             return Closeness(formula, self._undecided(), _no_gap(formula), pairs, "not decided")
         if not self.process.is_chain:
-            return closeness(self, formula, *prepared)
+            far = None
+            if self.process.exact and not self.always_exact and len(self.process.targets) > LARGE:
+                far = far_closeness(self, formula, *prepared)
+            return far or closeness(self, formula, *prepared)
         known: dict[tuple[int, int], Gap] = {}
 
         def judge(bounds: Probabilities, ends: tuple[Floats, Floats] | None) -> Truths:

@@ -15,6 +15,7 @@ from privproof.exact import ONE, ZERO, Epsilon, Rational, smallest_epsilon
 from privproof.formulas import Expected, Private, Probable, Range, Steady
 
 if TYPE_CHECKING:
+    from privproof.engines.logic.far_pairs import FarPairs, NearPairs
     from privproof.engines.logic.large import PathBounds
 
 Truths: TypeAlias = NDArray[np.int8]
@@ -121,6 +122,7 @@ class Closeness:
         directions: on a decision process, what is known of each ordered pair.
         trace: on a chain, a shortest run from a state that settles the formula.
         bounds: the vectors that bound the probabilities, where they were found so.
+        far: on a large decision process, what shows the directions, where that was found in columns.
     """
 
     formula: Private
@@ -131,6 +133,7 @@ class Closeness:
     directions: tuple[Gap, ...] = ()
     trace: Callable[[int], Trace | None] | None = None
     bounds: PathBounds | None = None
+    far: NearPairs | FarPairs | None = None
 
     @cached_property
     def _near(self) -> dict[int, list[int]]:

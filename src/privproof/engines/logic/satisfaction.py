@@ -80,7 +80,7 @@ class Satisfaction(Told):
             return False
         operators = [f for f in inside if isinstance(f, Probable | Expected | Steady | Private | OfPaths)]
         found = [self.measured.get(f) for f in operators]
-        return bool(found) and all(each is not None and each.bounds is not None for each in found)
+        return bool(found) and all(each is not None and _in_columns(each) for each in found)
 
     @property
     def is_query(self) -> bool:
@@ -108,3 +108,7 @@ class Satisfaction(Told):
         outermost = set(outermost_privates(self.formula))
         found = [self.worst(m) for m in self.measured.values() if isinstance(m, Closeness) and m.formula in outermost]
         return worst_of([gap for gap in found if gap is not None])
+
+
+def _in_columns(found: Likelihood | Closeness) -> bool:
+    return found.bounds is not None or (isinstance(found, Closeness) and found.far is not None)

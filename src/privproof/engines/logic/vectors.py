@@ -163,6 +163,7 @@ class Columns:
                 targets=place[process.targets[entries]],
                 values=process.values[entries],
                 numbers=process.numbers,
+                action_of=process.action_of[choices] if process.actions else process.action_of,
             )
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privproof.compiling.conditions import satisfying
-from privproof.formulas import Atom, Comparison, Formula
+from privproof.formulas import Atom, Comparison, Formula, Private
 from privproof.formulas.sublogics import subformulas
 from privproof.models import DecisionProcess
 
@@ -48,6 +48,7 @@ def process_columns(process: DecisionProcess, formula: Formula, states: Iterable
             labels[part.name] = column(process.labels[part.name])
         elif isinstance(part, Comparison):
             labels[comparison_name(part, process)] = column(satisfying(part, process))
+    queried = process.actions and any(isinstance(part, Private) for part in subformulas(formula))
     return {
         "count": len(process),
         "actions": list(process.actions),
@@ -59,5 +60,7 @@ def process_columns(process: DecisionProcess, formula: Formula, states: Iterable
         "numbers": [str(number) for number in process.numbers],
         "labels": labels,
         "neighbours": [list(pair) for pair in process.related],
+        **({"taken": column(process.action_of)} if queried else {}),
+        **({"missing": process.missing} if queried and process.lacking else {}),
         "names": [[s, process.names[s]] for s, _ in zip(states, range(_MOST_NAMES), strict=False)],
     }
