@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.amounts import spread
+from tests.regression.checker_lines import counted, documented
 from tests.structure import files_in, foreign, loadings
 
 import privproof_checker as checker
@@ -902,3 +903,10 @@ def test_it_starts_no_other_program() -> None:
     """What it says is established by its own code in its own process."""
     started = {"subprocess", "multiprocessing", "ctypes", "socket", "asyncio", "concurrent"}
     assert not [each for each in loadings(Path(checker.__file__).parent) if each.top in started]
+
+
+def test_its_page_says_how_long_it_is() -> None:
+    """About: within a twentieth, or a hundred lines; ``python -m tests.regression.checker_lines`` writes the table anew."""
+    found, told = counted(), documented()
+    assert set(found) == set(told)
+    assert not {part for part, lines in found.items() if abs(lines - told[part]) > max(100, lines // 20)}
