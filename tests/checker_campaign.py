@@ -59,6 +59,10 @@ _BESIDE = ("bounds", "above", "below", "growth", "witness")
 """What a document may say beside its verdict; about another claim it would be something else."""
 
 
+_COMPILED = ("code", "sorts", "lists", "coins")
+"""What a question about a program has from the compiler."""
+
+
 def check_alone(files: Sequence[Path]) -> subprocess.CompletedProcess[str]:
     """What the checker says of certificates in an interpreter that cannot import privproof."""
     folder = Path(privproof_checker.__file__).parents[1]
@@ -103,13 +107,30 @@ def survey(path: Path) -> Kept | str:
     outcome = recheck(document)
     if not isinstance(outcome, Accepted):
         return f"{path}: {outcome.place}: {outcome.reason}"
-    asked = {name: part for name, part in document["question"].items() if name not in ("epsilon", "title")}
+    claimed = ("epsilon", "title", "claim") if _is_one(document["question"]) else ("title",)
+    asked = {name: part for name, part in document["question"].items() if name not in claimed}
+    if asked["kind"] == "program" and "source" in asked:  # what a compiler made of it differs from proof to refutation
+        asked = {name: part for name, part in asked.items() if name not in _COMPILED} | {
+            "source": asked["source"]["program"]
+        }
     kind = f"{asked.get('kind')} {document['evidence'].get('method')} {document['verdict']}"
     if unfit := next(SCHEMA.iter_errors(document), None):
         return f"{path}: {unfit.json_path}: {unfit.message[:200]}"
-    single = "epsilon" in document["question"] and "claim" not in asked
-    bounds = [None if bound is None or not single else str(bound) for bound in (outcome.lower, outcome.upper)]
+    bounds = [
+        None if bound is None or "epsilon" not in claimed else str(bound) for bound in (outcome.lower, outcome.upper)
+    ]
     return Kept(path, json.dumps(asked, sort_keys=True), kind, bounds[0], bounds[1], process_time() - begun)
+
+
+def _is_one(question: dict[str, Any]) -> bool:
+    """Whether a question claims one epsilon, and not one that grows with public numbers."""
+    return "epsilon" in question and not question.get("claim", {}).get("terms")
+
+
+def _claiming(question: dict[str, Any], claimed: str) -> dict[str, Any]:
+    """A question that claims another epsilon."""
+    again = {"claim": {**question["claim"], "constant": claimed}} if "claim" in question else {}
+    return {**question, "epsilon": claimed, **again}
 
 
 def contradictions(kept: Sequence[Kept]) -> Iterator[str]:
@@ -156,7 +177,7 @@ def attack(each: Kept, others: Sequence[Kept], mutants: int, seed: int) -> Found
     found = Found()
     for verdict, claimed in false:
         asked = {name: part for name, part in document.items() if name not in _BESIDE}
-        asked |= {"verdict": verdict, "question": {**document["question"], "epsilon": claimed}}
+        asked |= {"verdict": verdict, "question": _claiming(document["question"], claimed)}
         _try(found, asked, f"{each.path.name} {verdict} {claimed}: as it is")
         _try(found, {**document, **asked}, f"{each.path.name} {verdict} {claimed}: with what is beside it")
         for i, evidence in enumerate(pool):

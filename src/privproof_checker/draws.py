@@ -39,9 +39,9 @@ from privproof_checker.documents import (
     only_members,
     text,
 )
+from privproof_checker.draw_laws import MOST_OUTCOMES, DrawLaw, Ratio, largest_ratio
 from privproof_checker.numbers import ONE, ZERO, Rational, rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
-from privproof_checker.source.laws import SIGNATURES, Geometric, law
 from privproof_checker.source.values import Value, key, read_value
 
 _MEMBERS = ("kind", "title", "epsilon", "values", "size", "relation", "within", "laws", "passes", "source")
@@ -49,15 +49,9 @@ _MOST_NODES = 1_500_000
 """Nodes of all products that are listed; beyond, the certificate is refused."""
 _MOST_STEPS = 20_000_000
 """Moves that are followed in all; beyond, the certificate is refused."""
-_MOST_OUTCOMES = 20_000_000
-"""Outcomes of tables that are compared in all; beyond, the certificate is refused."""
-_LARGEST_EXPONENT = 100_000
-"""The largest distance of two centers, or of a center from a bound; beyond, the certificate is refused."""
 
 Change: TypeAlias = tuple[int, int]
 Node: TypeAlias = tuple[int, int, int]
-Ratio: TypeAlias = Rational | None
-"""A largest ratio; None where it is infinite."""
 
 
 def check_draws(verdict: str, asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
@@ -95,110 +89,6 @@ def _told(left: Rational, right: Rational) -> str:
     return f"the ratio of an output is {ratio}"
 
 
-# ------------------------------------------------------------------------------------------------------------------- laws
-
-
-class _Law:
-    """A law: a table of outcomes, or geometric with or without bounds."""
-
-    def __init__(self, noise: str, given: list[Value], place: str) -> None:
-        self.center, self.alpha, self.low, self.high = 0, Fraction(0), 0, 0
-        self.noise = noise
-        self.table: dict[object, Rational] = {}
-        if noise == "exactly":
-            if len(given) != 1:
-                refuse("a part without noise has one value", place)
-            self.table = {_name(given[0]): ONE}
-            return
-        if noise not in SIGNATURES:
-            refuse(f"{noise[:40]!r} is no noise", place)
-        if len(given) != len(SIGNATURES[noise].names):
-            refuse("not as many arguments as the noise takes", place)
-        arguments = dict(zip(SIGNATURES[noise].names, given, strict=True))
-        self.bounded = noise == "truncated_geometric"
-        self.centered = noise in ("geometric", "truncated_geometric") and type(given[0]) is int
-        if self.centered:
-            free = {name: arguments[name] for name in ("value", "alpha", "epsilon", "sensitivity")}
-            found = law("geometric", free)
-            assert isinstance(found, Geometric)
-            self.center, self.alpha = _whole(given[0], place), found.alpha
-            if self.bounded:
-                self.low, self.high = _whole(given[1], place), _whole(given[2], place)
-                if self.low > self.high:
-                    refuse("low is above high", place)
-            return
-        rows = law(noise, arguments)
-        if not isinstance(rows, list):
-            refuse("noise that is no table", place)
-        for value, p in rows:
-            if _name(value) in self.table:
-                refuse("an outcome is listed twice", place)
-            self.table[_name(value)] = p
-
-    def probability(self, outcome: Value) -> Rational:
-        """The probability of an outcome."""
-        if self.table:
-            return self.table.get(_name(outcome), ZERO)
-        if type(outcome) is not int:
-            return ZERO
-        if not self.bounded:
-            return rational((1 - self.alpha) / (1 + self.alpha)) * rational(self.alpha) ** abs(outcome - self.center)
-        if not self.low <= outcome <= self.high:
-            return ZERO
-        if self.low == self.high:
-            return ONE
-        if outcome == self.low:
-            return self._at_most(self.low - self.center)
-        if outcome == self.high:
-            return self._at_most(self.center - self.high)
-        return rational((1 - self.alpha) / (1 + self.alpha)) * rational(self.alpha) ** abs(outcome - self.center)
-
-    def _at_most(self, distance: int) -> Rational:
-        """The probability that geometric noise around 0 is at most a number."""
-        base = rational(self.alpha)
-        return base**-distance / (1 + base) if distance < 0 else 1 - base ** (distance + 1) / (1 + base)
-
-    @property
-    def family(self) -> object:
-        """What two geometric laws share that are compared by their centers; None for a table."""
-        return None if self.table else (self.noise, self.alpha, self.low, self.high)
-
-
-def _largest(one: _Law, other: _Law) -> Ratio:
-    """The largest ratio of the probabilities of an outcome under two laws."""
-    if one.family is not None and one.family == other.family:
-        i, j = one.center, other.center
-        if i == j or (one.bounded and one.low == one.high):
-            return ONE
-        if max(abs(i - j), abs(i - one.low), abs(j - one.high)) > _LARGEST_EXPONENT:
-            refuse("a center is too far away", "question.laws")
-        if not one.bounded or one.low <= min(i, j) <= max(i, j) <= one.high:
-            return 1 / rational(one.alpha) ** abs(i - j)
-        end = one.low if i < j else one.high
-        return one.probability(end) / other.probability(end)
-    if one.family is not None or other.family is not None:
-        refuse("geometric noise beside other noise is not compared", "question.laws")
-    best = ZERO
-    for outcome, p in one.table.items():
-        q = other.table.get(outcome, ZERO)
-        if q == 0:
-            return None
-        best = max(best, p / q)
-    return best
-
-
-def _name(value: Value) -> object:
-    return key(value)
-
-
-def _whole(value: Value, place: str) -> int:
-    if type(value) is not int:
-        refuse("expected a whole number", place)
-    if abs(value) > 10**9:
-        refuse("a number is too large", place)
-    return value
-
-
 # ----------------------------------------------------------------------------------------------------------------- passes
 
 
@@ -213,7 +103,7 @@ class _Draws:
     """A mechanism of separate draws, with its neighbours."""
 
     def __init__(
-        self, values: list[Value], size: int, kind: str, near: Rational | None, laws: list[_Law], passes: list[_Pass]
+        self, values: list[Value], size: int, kind: str, near: Rational | None, laws: list[DrawLaw], passes: list[_Pass]
     ) -> None:
         self.values, self.size, self.kind, self.laws, self.passes = values, size, kind, laws, passes
         self.numbers = [] if near is None else [_distance(value) for value in values]
@@ -413,8 +303,8 @@ class _Draws:
                 continue
             if (i, j) not in self.known:
                 self.outcomes += len(self.laws[i].table)
-                within(self.outcomes, _MOST_OUTCOMES, "outcomes", "question.laws")
-                self.known[i, j] = _largest(self.laws[i], self.laws[j])
+                within(self.outcomes, MOST_OUTCOMES, "outcomes", "question.laws")
+                self.known[i, j] = largest_ratio(self.laws[i], self.laws[j])
             ratio = self.known[i, j]
             if ratio is None:
                 return None
@@ -480,7 +370,7 @@ def _read(asked: dict[str, object], limits: Limits) -> _Draws:
     listed = a_list(asked.get("values"), "question.values")
     within(len(listed), limits.symbols, "values", "question.values")
     values = [read_value(item, f"question.values[{i}]") for i, item in enumerate(listed)]
-    if len({_name(value) for value in values}) < len(values):
+    if len({key(value) for value in values}) < len(values):
         refuse("a value is listed twice", "question.values")
     size = an_integer(asked.get("size"), "question.size")
     if not 1 <= size <= limits.steps:
@@ -497,7 +387,7 @@ def _read(asked: dict[str, object], limits: Limits) -> _Draws:
         one = an_object(item, place)
         only_members(one, ("noise", "arguments"), place)
         given = [read_value(each, place) for each in a_list(one.get("arguments"), place)]
-        laws.append(_Law(a_text(one.get("noise"), place), given, place))
+        laws.append(DrawLaw(a_text(one.get("noise"), place), given, place))
     passes = [
         _read_pass(item, len(values), len(laws), f"question.passes[{i}]", limits)
         for i, item in enumerate(a_list(asked.get("passes"), "question.passes"))

@@ -39,7 +39,7 @@ _KINDS = {
     "logic in columns": ("logic.bounds", "check_bounds"),
     "program": ("programs.checking", "check_program"),
     "measured": ("measured.checking", "check_measured"),
-    "pufferfish": ("pufferfish", "check_pufferfish"),
+    "pufferfish": ("pufferfish.checking", "check_pufferfish"),
     "release": ("releases", "check_release"),
     "runs": ("runs", "check_runs"),
     "stream": ("streams.checking", "check_stream"),

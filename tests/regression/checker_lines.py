@@ -48,8 +48,8 @@ PARTS = {
             *("enumeration", "tensors", "diagrams", "worst_way", "word_evidence"),
         ),
     ),
-    "secrets under a prior": ("`bernstein`, `parameters`", ("pufferfish", "bernstein", "polynomials")),
-    "draws and lotteries": ("`product`, `outcome`, `stretch`, `levels`, `lists`", ("draws", "lotteries")),
+    "secrets under a prior": ("`bernstein`, `parameters`", ("pufferfish/",)),
+    "draws and lotteries": ("`product`, `outcome`, `stretch`, `levels`, `lists`", ("draws", "draw_laws", "lotteries")),
     "logic": ("`logic`, `bounds`", ("logic/",)),
     "linear": ("`multipliers`: conditions and their refutations", ("linear/",)),
     "programs": (

@@ -17,9 +17,9 @@ from privproof.exact import Budget, Rational, rational
 from privproof.exact.regions import Region
 from privproof.models.conditions import Table, conditions_of
 from privproof_checker import Accepted, Limits, Rejected, recheck
-from privproof_checker.bernstein import Boxes, Side, check_tree, grid, halves, ordered
 from privproof_checker.outcomes import Refusal
-from privproof_checker.polynomials import at, read_polynomial
+from privproof_checker.pufferfish.bernstein import Boxes, Side, check_tree, grid, halves, ordered
+from privproof_checker.pufferfish.polynomials import at, read_polynomial
 
 LIMITS = Limits()
 NAMES = {"p": 0, "q": 1}

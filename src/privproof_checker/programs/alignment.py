@@ -38,7 +38,8 @@ from privproof_checker.programs.flow import flow_of
 from privproof_checker.programs.foretelling import Foretold, read_foretold
 from privproof_checker.programs.gaussian import BITS, Drawn, given_away
 from privproof_checker.programs.inputs import Affine, Declared, at_most, read_affine
-from privproof_checker.programs.instructions import SQUARES, Group, Logarithm, Program, Sample, read_group
+from privproof_checker.programs.instruction_kinds import SQUARES, Group, Logarithm, Program, Sample
+from privproof_checker.programs.instructions import read_group
 from privproof_checker.programs.invariants import read_invariant
 from privproof_checker.programs.paths import Alignment, Path, paths_of, read_alignments, read_cuts
 from privproof_checker.programs.products import product_of

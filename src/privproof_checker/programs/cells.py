@@ -30,7 +30,7 @@ from privproof_checker.programs.alignment import proved_by_alignment
 from privproof_checker.programs.expressions import Expression
 from privproof_checker.programs.flow import parts_within
 from privproof_checker.programs.inputs import ADD_REMOVE, Input, Scalar, same, scalar
-from privproof_checker.programs.instructions import (
+from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
     Emit,

@@ -35,10 +35,11 @@ from privproof_checker.integrals.normal import normal_excess
 from privproof_checker.numbers import ZERO, Epsilon, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, refuse, within
+from privproof_checker.programs.bundles import Bundle
 from privproof_checker.programs.excesses import Table, largest_excess, the_bound
 from privproof_checker.programs.inputs import Declared
-from privproof_checker.programs.instructions import Program
-from privproof_checker.programs.registers import Bundle, Unfolded, unfold
+from privproof_checker.programs.instruction_kinds import Program
+from privproof_checker.programs.registers import Unfolded, unfold
 
 _BITS = 128
 """The precision of balls: rounding stays far below the width of what is claimed."""

@@ -30,11 +30,12 @@ from privproof_checker.integrals.strips import Law, Product, integrate
 from privproof_checker.numbers import ZERO, Epsilon, Rational
 from privproof_checker.numbers.balls import precision, rational_bounds
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.programs.bundles import Bundle, Shown
 from privproof_checker.programs.expressions import Tags
 from privproof_checker.programs.inputs import Declared
-from privproof_checker.programs.instructions import Program
+from privproof_checker.programs.instruction_kinds import Program
 from privproof_checker.programs.losses import neighbouring, read_arguments
-from privproof_checker.programs.registers import Bundle, Shown, Unfolded, unfold
+from privproof_checker.programs.registers import Unfolded, unfold
 
 _BITS = 128
 """The precision of balls: finer than that of what is claimed with balls, so that rounding refuses nothing."""

@@ -18,7 +18,7 @@ from privproof_checker.outcomes import refuse
 from privproof_checker.programs.evaluating import Evaluator, Value
 from privproof_checker.programs.expressions import Expression
 from privproof_checker.programs.inputs import SIZE
-from privproof_checker.programs.instructions import (
+from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
     Copy,

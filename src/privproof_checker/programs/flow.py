@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from privproof_checker.outcomes import refuse
 from privproof_checker.programs.expressions import BITS, Expression
 from privproof_checker.programs.inputs import ADD_REMOVE
-from privproof_checker.programs.instructions import (
+from privproof_checker.programs.instruction_kinds import (
     SQUARES,
     Assign,
     Copy,

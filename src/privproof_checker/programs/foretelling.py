@@ -26,7 +26,7 @@ from privproof_checker.programs.evaluating import Value
 from privproof_checker.programs.expressions import BITS, Expression
 from privproof_checker.programs.flow import Flow
 from privproof_checker.programs.inputs import Affine, read_affine
-from privproof_checker.programs.instructions import (
+from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
     Emit,

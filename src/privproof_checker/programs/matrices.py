@@ -25,10 +25,11 @@ from flint import arb
 from privproof_checker.documents import a_list, a_number, only_members, text
 from privproof_checker.numbers import ONE, ZERO, Rational, epsilon
 from privproof_checker.outcomes import Accepted, Limits, Shifts, refuse, within
+from privproof_checker.programs.bundles import Here, Number, added_numbers
 from privproof_checker.programs.gaussian import given_away
 from privproof_checker.programs.inputs import NORMS, Affine, Declared
-from privproof_checker.programs.instructions import Emit, Program, Return, Sample
-from privproof_checker.programs.registers import Here, Number, Unfolding, added_numbers
+from privproof_checker.programs.instruction_kinds import Emit, Program, Return, Sample
+from privproof_checker.programs.registers import Unfolding
 
 _MOST_CORNERS = 12
 """Entries up to which all corners of the box are compared; beyond, the products of all changes are added up by their sizes."""

@@ -31,7 +31,7 @@ from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.programs.expressions import Expression, Reader
 from privproof_checker.programs.flow import Flow
-from privproof_checker.programs.instructions import Next, Program, Sample, Test
+from privproof_checker.programs.instruction_kinds import Next, Program, Sample, Test
 from privproof_checker.programs.products import Exchange, read_exchanges
 
 _MOST_PATHS = 5_000

@@ -39,7 +39,8 @@ from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.programs.flow import Flow, parts_within
-from privproof_checker.programs.instructions import TRUNCATED, Next, Sample
+from privproof_checker.programs.instruction_kinds import Next, Sample
+from privproof_checker.programs.instructions import TRUNCATED
 
 _SIDES = ("below", "above", "against")
 _MOST_TIMES = 1_000_000

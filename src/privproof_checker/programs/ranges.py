@@ -24,7 +24,7 @@ from privproof_checker.documents import a_number
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse
 from privproof_checker.programs.expressions import Expression
-from privproof_checker.programs.instructions import (
+from privproof_checker.programs.instruction_kinds import (
     Assign,
     Emit,
     Jump,

@@ -27,59 +27,30 @@ from itertools import count
 
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import refuse, within
-from privproof_checker.programs.expressions import Expression
-from privproof_checker.programs.instructions import (
-    Assign,
-    Emit,
-    Forget,
-    Jump,
-    Program,
-    Return,
-    Sample,
-    Test,
+from privproof_checker.programs.bundles import (
+    MOST_MARKS,
+    Bundle,
+    Here,
+    Noisy,
+    Number,
+    Shown,
+    Value,
+    added_numbers,
+    as_number,
+    computed_number,
+    joined_together,
+    plain_value,
+    scaled_number,
+    written_value,
 )
+from privproof_checker.programs.expressions import Expression
+from privproof_checker.programs.instruction_kinds import Assign, Emit, Forget, Jump, Program, Return, Sample, Test
 
 _KINDS = ("gaussian", "laplace", "exponential")
-_MOST_MARKS = 4
-"""Marks at one time; a program that keeps more noisy numbers is refused."""
 _MOST_BUNDLES = 200_000
 """Bundles in all that come to the head of a loop or to the end; beyond, the program is refused."""
 _MOST_STEPS = 5_000_000
 """Instructions in all; beyond, the program is refused."""
-
-Number = tuple[Rational, tuple[tuple[str, Rational], ...]]
-"""A constant, and multiples of entries of the data (``q[3]``), of noisy numbers (``~5``) and of marks (``^0``), in order."""
-Value = Number | bool | int
-"""A number, a truth value, or the number of a tag."""
-
-
-@dataclass(frozen=True)
-class Noisy:
-    """A noisy number: the draw, its law, and its center, a constant plus a multiple of one entry at most."""
-
-    draw: tuple[int, int]
-    kind: str
-    scale: Rational
-    center: Number
-    turned: bool = False
-
-    @property
-    def entry(self) -> str | None:
-        """The entry of the data in its center."""
-        return self.center[1][0][0] if self.center[1] else None
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """A sum of integrals over marks."""
-
-    marks: int
-    ways: frozenset[tuple[int, ...]]
-    gaps: Mapping[int, int]
-
-
-Shown = tuple[tuple[object, ...], ...]
-"""What is emitted and returned, each by its parts: numbers, truth values, or ``("tag", n)``."""
 
 
 @dataclass(frozen=True)
@@ -89,109 +60,6 @@ class Unfolded:
     noisy: tuple[Noisy, ...]
     shown: Mapping[Shown, tuple[Bundle, ...]]
     entries: tuple[str, ...]
-
-
-@dataclass
-class Here:
-    at: int
-    held: dict[str, Value]
-    ways: frozenset[tuple[int, ...]]
-    gaps: dict[int, int]
-    drawn: tuple[tuple[int, int], ...]
-    shown: Shown
-    marks: int
-
-    def again(self, **changes: object) -> Here:
-        return replace(self, **{"held": dict(self.held), **changes})  # type: ignore[arg-type]
-
-    @property
-    def all_gaps(self) -> int:
-        return (1 << (self.marks + 1)) - 1
-
-    def names(self) -> set[str]:
-        """The noisy numbers and marks that variables hold."""
-        return {n for v in self.held.values() if isinstance(v, tuple) for n, _ in v[1] if n[0] in "~^"}
-
-    def marked(self, who: int, gap: int) -> Here:
-        """With a noisy number on a new mark in a gap."""
-
-        def moved(bits: int) -> int:
-            lower, upper = bits & ((1 << gap) - 1), bits >> (gap + 1)
-            return lower | (3 if bits >> gap & 1 else 0) << gap | upper << (gap + 2)
-
-        names = {f"^{k}": f"^{k + 1}" for k in range(gap, self.marks)} | {f"~{who}": f"^{gap}"}
-        return self.again(
-            held={name: _renamed(value, names) for name, value in self.held.items()},
-            ways=frozenset((*w[:gap], who, *w[gap:]) for w in self.ways),
-            gaps={j: moved(bits) for j, bits in self.gaps.items() if j != who},
-            marks=self.marks + 1,
-        )
-
-    def released(self, mark: int) -> Here | None:
-        """Without a mark that no variable holds; None where the rule does not apply."""
-        sitting: dict[tuple[int, ...], set[int]] = {}
-        for way in self.ways:
-            sitting.setdefault(way[:mark] + way[mark + 1 :], set()).add(way[mark])
-        near, far = 1 << mark, 2 << mark
-        depending = {j for j, bits in self.gaps.items() if bool(bits & near) != bool(bits & far)}
-        gone: set[int] = set()
-        for others, members in sitting.items():
-            if not depending - set(others) <= members:
-                return None
-            if len(members) > 1 and {self.gaps.get(j) for j in members} not in ({near}, {far}):
-                return None
-            gone |= members
-
-        def merged(bits: int) -> int:
-            return bits & (far - 1) | bits >> (mark + 2) << (mark + 1)
-
-        gaps = {j: near if j in gone else merged(bits) for j, bits in self.gaps.items()} | dict.fromkeys(gone, near)
-        for others, members in sitting.items():
-            for j in gone - members - set(others):
-                if j not in self.gaps or merged(self.gaps[j]) != near or j in depending:
-                    return None
-        everywhere = (1 << self.marks) - 1
-        names = {f"^{k}": f"^{k - 1}" for k in range(mark + 1, self.marks)}
-        return self.again(
-            held={name: _renamed(value, names) for name, value in self.held.items()},
-            ways=frozenset(sitting),
-            gaps={j: bits for j, bits in gaps.items() if bits != everywhere},
-            marks=self.marks - 1,
-        )
-
-    def freed(self) -> Here:
-        """Without all marks that can go."""
-        here = self
-        while True:
-            names = here.names()
-            tries = (here.released(mark) for mark in range(here.marks) if f"^{mark}" not in names)
-            found = next((each for each in tries if each is not None), None)
-            if found is None:
-                return here
-            here = found
-
-    def joined(self, other: Here) -> Here | None:
-        """Both together; None where they are no bundle."""
-        if self.ways == other.ways:
-            full = self.all_gaps
-            unlike = [j for j in {**self.gaps, **other.gaps} if self.gaps.get(j, full) != other.gaps.get(j, full)]
-            if len(unlike) != 1 or any(unlike[0] in way for way in self.ways):
-                return None
-            one, two = self.gaps.get(unlike[0], full), other.gaps.get(unlike[0], full)
-            if one & two:
-                return None
-            gaps = {**self.gaps, unlike[0]: one | two}
-            return self.again(gaps={j: bits for j, bits in gaps.items() if bits != full})
-        if self.ways & other.ways:
-            return None
-        always = [set.intersection(*map(set, each.ways)) for each in (self, other)]
-        for j in {**self.gaps, **other.gaps}:
-            if j in self.gaps and j in other.gaps:
-                if self.gaps[j] != other.gaps[j]:
-                    return None
-            elif j not in always[0 if j in other.gaps else 1]:
-                return None
-        return self.again(ways=self.ways | other.ways, gaps={**self.gaps, **other.gaps})
 
 
 def unfold(program: Program) -> Unfolded:
@@ -246,9 +114,9 @@ class Unfolding:
                     else:
                         held = tuple(sorted(here.held.items(), key=lambda item: item[0]))
                         stopped.setdefault((here.at, held, here.drawn, here.shown), []).append(here)
-            waiting = [here for same in stopped.values() for here in _together(same)]
+            waiting = [here for same in stopped.values() for here in joined_together(same)]
         shown = {
-            output: tuple(Bundle(here.marks, here.ways, here.gaps) for here in _together(found))
+            output: tuple(Bundle(here.marks, here.ways, here.gaps) for here in joined_together(found))
             for output, found in ended.items()
         }
         return Unfolded(tuple(self.noisy), shown, tuple(self.entries))
@@ -281,7 +149,7 @@ class Unfolding:
         if beside is not None:
             yield from self.on_marks(self.in_units(loose, ONE, beside, "question.code", here))
             return
-        within(here.marks + 1, _MOST_MARKS, "noisy numbers kept at one time", "question.code")
+        within(here.marks + 1, MOST_MARKS, "noisy numbers kept at one time", "question.code")
         for gap in range(here.marks + 1):
             if here.gaps.get(loose, here.all_gaps) >> gap & 1:
                 yield from self.on_marks(here.marked(loose, gap))
@@ -295,7 +163,7 @@ class Unfolding:
             if factor is not None:
                 if who in here.gaps or any(name[0] in "~^" for name in factors):
                     return None
-                found.add(_scaled((ZERO, tuple(factors.items())), 1 / factor)[1])
+                found.add(scaled_number((ZERO, tuple(factors.items())), 1 / factor)[1])
         return (ZERO, found.pop()) if len(found) == 1 and found != {()} else None
 
     def step(self, here: Here) -> Iterator[Here]:
@@ -318,7 +186,7 @@ class Unfolding:
                 if processed:
                     refuse("an output is computed from what is released", "question.code")
                 for each, values in self.several(parts, here):
-                    shown = tuple(_written(v, p) for v, p in zip(values, parts, strict=True))
+                    shown = tuple(written_value(v, p) for v, p in zip(values, parts, strict=True))
                     at = -1 if isinstance(last, Return) else here.at + 1
                     yield each.again(shown=(*each.shown, shown), at=at)
             case other:
@@ -373,7 +241,7 @@ class Unfolding:
             yield here, (Rational(self.sizes[expression.name]), ())
         elif head == "read":
             for each, index in self.values(parts[0], here):
-                at = _plain(index, expression)
+                at = plain_value(index, expression)
                 if not 0 <= at < self.sizes[expression.name]:
                     refuse("a list is read outside its bounds", expression.place)
                 yield each, (ZERO, ((f"{expression.name}[{at}]", ONE),))
@@ -397,13 +265,13 @@ class Unfolding:
                 numbers = [as_number(value) for value in found]
                 yield from self.extreme(
                     "max" if head == "abs" else head,
-                    [*numbers, _scaled(numbers[0], -ONE)] if head == "abs" else numbers,
+                    [*numbers, scaled_number(numbers[0], -ONE)] if head == "abs" else numbers,
                     expression,
                     each,
                 )
         else:
             for each, found in self.several(parts, here):
-                yield each, _computed(head, [as_number(value) for value in found], expression)
+                yield each, computed_number(head, [as_number(value) for value in found], expression)
 
     def extreme(
         self, head: str, numbers: list[Number], expression: Expression, here: Here
@@ -424,7 +292,7 @@ class Unfolding:
         if not (isinstance(one, tuple) and isinstance(two, tuple)):
             yield here, (one == two) == (head == "==")
             return
-        gap = added_numbers(one, _scaled(two, -ONE))
+        gap = added_numbers(one, scaled_number(two, -ONE))
         loud = [(name, factor) for name, factor in gap[1] if name[0] in "~^"]
         if not gap[1]:
             yield here, _COMPARISONS[head](gap[0])
@@ -456,7 +324,7 @@ class Unfolding:
             return
         who = loose[0]
         [(mark, factor)] = [(name, f) for name, f in loud.items() if name[0] == "^"]
-        slope, offset = -loud[f"~{who}"] / factor, _scaled(rest, -1 / factor)
+        slope, offset = -loud[f"~{who}"] / factor, scaled_number(rest, -1 / factor)
         if slope != 1 or offset != (ZERO, ()):
             here = self.in_units(who, slope, offset, expression.place, here)
             yield from self.signs(expression, here)
@@ -476,15 +344,17 @@ class Unfolding:
             refuse("a noisy number is compared twice in different units", place)
         old = self.noisy[who]
         turned = old.kind == "exponential" and old.turned != (slope < 0)
-        center = added_numbers(_scaled(old.center, slope), offset)
+        center = added_numbers(scaled_number(old.center, slope), offset)
         new = self.who(Noisy(old.draw, old.kind, abs(slope) * old.scale, center, turned))
-        made: Number = _scaled(added_numbers((ZERO, ((f"~{new}", ONE),)), _scaled(offset, -ONE)), 1 / slope)
+        made: Number = scaled_number(added_numbers((ZERO, ((f"~{new}", ONE),)), scaled_number(offset, -ONE)), 1 / slope)
 
         def changed(value: Value) -> Value:
             factor = dict(value[1]).get(f"~{who}") if isinstance(value, tuple) else None
             if factor is None or not isinstance(value, tuple):
                 return value
-            return added_numbers((value[0], tuple(t for t in value[1] if t[0] != f"~{who}")), _scaled(made, factor))
+            return added_numbers(
+                (value[0], tuple(t for t in value[1] if t[0] != f"~{who}")), scaled_number(made, factor)
+            )
 
         return here.again(held={name: changed(value) for name, value in here.held.items()})
 
@@ -499,87 +369,6 @@ _COMPARISONS: dict[str, Callable[[Rational], bool]] = {
     "==": lambda gap: gap == 0,
     "!=": lambda gap: gap != 0,
 }
-
-
-def _together(found: list[Here]) -> list[Here]:
-    """Bundles that exclude one another at one instruction, as few as the rules make them."""
-    while True:
-        kept: list[Here] = []
-        for each in found:
-            here = each.freed()
-            for number, other in enumerate(kept):
-                both = other.joined(here) if other.marks == here.marks and other.held == here.held else None
-                if both is not None:
-                    kept[number] = both
-                    break
-            else:
-                kept.append(here)
-        after = [here.freed() for here in kept]
-        if len(after) == len(found) and all(a is b for a, b in zip(after, kept, strict=True)):
-            return after
-        if len(after) == 1:
-            return after
-        found = after
-
-
-def _renamed(value: Value, names: Mapping[str, str]) -> Value:
-    if not isinstance(value, tuple) or not any(name in names for name, _ in value[1]):
-        return value
-    return value[0], tuple(sorted((names.get(name, name), factor) for name, factor in value[1]))
-
-
-def as_number(value: Value) -> Number:
-    if not isinstance(value, tuple):
-        refuse("a number is expected", "question.code")
-    return value
-
-
-def _plain(value: Value, expression: Expression) -> int:
-    constant, terms = as_number(value)
-    if terms or constant.q != 1:
-        refuse("a whole number that neither data nor noise change is expected", expression.place)
-    return int(constant.p)
-
-
-def added_numbers(one: Number, two: Number) -> Number:
-    terms = dict(one[1])
-    for name, factor in two[1]:
-        terms[name] = terms.get(name, ZERO) + factor
-    return one[0] + two[0], tuple(sorted((name, factor) for name, factor in terms.items() if factor != 0))
-
-
-def _scaled(one: Number, factor: Rational) -> Number:
-    return (ZERO, ()) if factor == 0 else (one[0] * factor, tuple((name, f * factor) for name, f in one[1]))
-
-
-def _computed(head: str, values: list[Number], expression: Expression) -> Number:
-    if head == "+":
-        return added_numbers(values[0], values[1])
-    if head == "-":
-        return added_numbers(values[0], _scaled(values[1], -ONE))
-    if head == "neg":
-        return _scaled(values[0], -ONE)
-    if head in ("*", "/"):
-        one, two = values if not values[1][1] or head == "/" else (values[1], values[0])
-        if two[1]:
-            refuse("a product of two open numbers", expression.place)
-        return _scaled(one, two[0] if head == "*" else 1 / two[0])
-    if head in ("//", "%"):
-        one_, two_ = (_plain(value, expression) for value in values)
-        if two_ == 0:
-            refuse("a division by 0", expression.place)
-        return Rational(one_ // two_ if head == "//" else one_ % two_), ()
-    refuse(f"{head[:40]} is not computed with open numbers", expression.place)
-
-
-def _written(value: Value, expression: Expression) -> object:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return ("tag", value)
-    if value[1]:
-        refuse("a noisy number, or one that the data change, is shown", expression.place)
-    return value[0]
 
 
 def _alive(program: Program) -> list[frozenset[str]]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from privproof_checker.outcomes import refuse
 from privproof_checker.programs.expressions import Expression
-from privproof_checker.programs.instructions import (
+from privproof_checker.programs.instruction_kinds import (
     Assign,
     Instruction,
     Jump,

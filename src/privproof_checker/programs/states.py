@@ -25,7 +25,7 @@ from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import refuse
 from privproof_checker.programs.flow import Flow
 from privproof_checker.programs.inputs import ADD_REMOVE, NORMS, SIZE, Input, Rows, Scalar
-from privproof_checker.programs.instructions import Group, Logarithm, Sample
+from privproof_checker.programs.instruction_kinds import Group, Logarithm, Sample
 from privproof_checker.programs.products import inequalities, product_of
 from privproof_checker.programs.terms import (
     BOOL,

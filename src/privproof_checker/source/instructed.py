@@ -13,7 +13,7 @@ from typing import TypeAlias
 from privproof_checker.numbers import fraction
 from privproof_checker.outcomes import refuse
 from privproof_checker.programs.expressions import Expression
-from privproof_checker.programs.instructions import (
+from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
     Emit,

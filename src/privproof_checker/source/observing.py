@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from privproof_checker.numbers import fraction
 from privproof_checker.outcomes import refuse
-from privproof_checker.programs.instructions import Coin, Emit, Instruction, Next, Return, Sample, Whole
+from privproof_checker.programs.instruction_kinds import Coin, Emit, Instruction, Next, Return, Sample, Whole
 from privproof_checker.source.facts import Asked, Facts, Path
 from privproof_checker.source.following import APPEND, END, NOISE, WAIT, YIELD, Follower, Following, Sink
 from privproof_checker.source.instructed import Executing, Held, Instructed, scale_of

@@ -16,7 +16,8 @@ from typing import Any
 
 from privproof_checker.outcomes import Limits, Refusal, refuse
 from privproof_checker.programs.inputs import Declared, read_declared
-from privproof_checker.programs.instructions import Emit, Place, Program, Return, read_program
+from privproof_checker.programs.instruction_kinds import Emit, Place, Program, Return
+from privproof_checker.programs.instructions import read_program
 from privproof_checker.source.cuts import Cut, numbers_of, with_numbers
 from privproof_checker.source.facts import Facts, Open, Path
 from privproof_checker.source.following import HEAD, Follower, Following
@@ -24,9 +25,10 @@ from privproof_checker.source.instructed import Executing, Held, Instructed
 from privproof_checker.source.observing import Both, Observer
 from privproof_checker.source.open_arguments import Given
 from privproof_checker.source.operations import Fails
+from privproof_checker.source.rank_cases import Case, case_of, longest_told
 from privproof_checker.source.running import Run, Work
 from privproof_checker.source.sampled import Sampled
-from privproof_checker.source.selections import Case, Numbers, case_of, final_runs, longest_told
+from privproof_checker.source.selections import Numbers, final_runs
 from privproof_checker.source.source_member import Findings, Source, same_inputs
 from privproof_checker.source.symbols import PLACE, Atom, Term, is_whole, parts_of, plus
 from privproof_checker.source.totals import unfolded

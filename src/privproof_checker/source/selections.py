@@ -20,19 +20,17 @@ and lists without entries have no neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
-from privproof_checker.numbers import fraction
-from privproof_checker.programs.expressions import Expression
-from privproof_checker.programs.instructions import Assign, Others, Place, Program, Ranked, Sample, Test
 from privproof_checker.source.following import Answers
 from privproof_checker.source.forms import Form, knowing
 from privproof_checker.source.laws import Continuous
 from privproof_checker.source.machine import Machine
 from privproof_checker.source.operations import Fails
+from privproof_checker.source.rank_cases import ENTRY, Atom, Block, Case, atom_of, form_of, number_of_atom
 from privproof_checker.source.running import End, Event, Frame, Noise, Run, Wait, Work, holders
 from privproof_checker.source.source_member import PLACE, Source
 from privproof_checker.source.symbols import Parts, Term, number_of, plus
@@ -53,27 +51,6 @@ from privproof_checker.source.values import (
 
 _MOST_STATES = 400
 """States of a loop, by ranks, in one length; beyond, nothing is established about the source."""
-_STEP = 1_000
-"""Atoms of forms are numbered by what they are, by the selection and by the rank: so many ranks and selections at most."""
-_CENTER = 0
-"""The atom of an entry in a centre."""
-
-Atom: TypeAlias = tuple[str, int, int]
-"""What an atom is: ``value`` or ``entry``, the number of the selection, and the rank."""
-_KINDS = ("value", "entry")
-
-
-def _number(kind: str, block: int, rank: int) -> int:
-    return 1 + _KINDS.index(kind) + 2 * (block * _STEP + rank)
-
-
-def _atom(number: int) -> Atom:
-    rest, kind = divmod(number - 1, 2)
-    return _KINDS[kind], rest // _STEP, rest % _STEP
-
-
-def _form(kind: str, block: int, rank: int) -> Form:
-    return Form(Fraction(0), {_number(kind, block, rank): Fraction(1)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +98,7 @@ class Queries(OpenList):
         """The entry of a rank."""
         if not isinstance(index, At):
             raise Beyond("an entry of the list that has no rank", "")
-        return _form("entry", index.block, index.rank)
+        return form_of("entry", index.block, index.rank)
 
 
 class Failing(Exception):
@@ -140,143 +117,6 @@ class Ordered(Sealed):
     def mark(self) -> tuple[Any, ...]:
         """Of which list."""
         return ("ordered", self.block, self.first, self.indices)
-
-
-# -------------------------------------------------------------------------------------------------- what the instructions say
-
-
-@dataclass(frozen=True)
-class Block:
-    """A selection of the instructions: what it binds, how it draws, and whether the largest values are selected."""
-
-    places: tuple[str, ...]
-    values: tuple[str, ...]
-    others: str | None
-    kind: str
-    scale: Fraction
-    center: Form
-    largest: bool
-
-    def names(self) -> list[str]:
-        """The variables of the values, by rank."""
-        return [*self.values, *([] if self.others is None else [self.others])]
-
-
-@dataclass(frozen=True)
-class Case:
-    """What the instructions do on lists of a length: the selections in the beginning, and where they go on."""
-
-    blocks: tuple[Block, ...]
-    at: int
-
-
-def longest_told(program: Program) -> int:
-    """The largest length that the instructions tell from longer ones, and no less than how many values they rank."""
-    told = [1]
-    for step in program.code:
-        if isinstance(step, Test):
-            told += [int(abs(number)) + 1 for number in _literals(step.condition)]
-        elif isinstance(step, Ranked):
-            told.append(len(step.names))
-    return max(told)
-
-
-def _literals(expression: Expression) -> Iterator[Fraction]:
-    if expression.head == "literal" and expression.sort == "int":
-        assert expression.value is not None
-        yield fraction(expression.value)
-    for part in expression.parts:
-        yield from _literals(part)
-
-
-def case_of(program: Program, name: str, length: int | None, most: int) -> Case:
-    """What the instructions do on lists of a length; None: of all that are longer than `most`."""
-    at, blocks = 0, []
-    while True:
-        step = program.code[at]
-        if isinstance(step, Test) and _about_length(step.condition, name):
-            lengths = [most + 1, most + 2] if length is None else [length]
-            found = {_holds(step.condition, each) for each in lengths}
-            if len(found) != 1:
-                raise Beyond("a test on the length of the list that not only its size decides", "question.code")
-            at = step.then if found.pop() else step.otherwise
-        elif isinstance(step, Place):
-            block, at = _block(program, at, name)
-            blocks.append(block)
-        else:
-            return Case(tuple(blocks), at)
-
-
-def _about_length(condition: Expression, name: str) -> bool:
-    if len(condition.parts) != 2 or condition.head not in ("==", "!=", "<", "<=", ">", ">="):
-        return False
-    one, other = condition.parts
-    return (one.head, one.name, other.head) == ("length", name, "literal")
-
-
-def _holds(condition: Expression, length: int) -> bool:
-    number = condition.parts[1].value
-    assert number is not None
-    right = fraction(number)
-    return {
-        "==": length == right,
-        "!=": length != right,
-        "<": length < right,
-        "<=": length <= right,
-        ">": length > right,
-        ">=": length >= right,
-    }[condition.head]
-
-
-def _block(program: Program, at: int, name: str) -> tuple[Block, int]:
-    """The selection that begins here, whose form was looked at before, and where it ends."""
-    places, values, others, first, center = [], [], None, at, None
-    while True:
-        step = program.code[at]
-        at += 1
-        match step:
-            case Place(place, listed):
-                if listed != name:
-                    raise Beyond("a selection of something else than the list", f"question.code[{first}]")
-                places.append(place)
-            case Assign(_, value):
-                center = center or _linear(value, name, places[0])
-            case Others(other):
-                others = other
-            case Sample(value_name, kind, _, factor, group):
-                values.append(value_name)
-                if group not in ((), None):
-                    raise Beyond("a scale that is a multiple of public numbers", f"question.code[{at - 1}]")
-                law = (kind, fraction(factor))
-            case Ranked(names):
-                assert center is not None
-                ranked = (*values, *([] if others is None else [others]))
-                block = Block(tuple(places), tuple(values), others, *law, center, largest=tuple(names) == ranked)
-                return block, at
-            case _:
-                raise Beyond("a selection in another form", f"question.code[{at - 1}]")
-
-
-def _linear(expression: Expression, name: str, place: str) -> Form:
-    """A centre, as a form in the entry at a place."""
-    parts = expression.parts
-    match expression.head:
-        case "literal" if not isinstance(expression.value, bool) and expression.value is not None:
-            return Form(fraction(expression.value))
-        case "read" if expression.name == name and (parts[0].head, parts[0].name) == ("variable", place):
-            return Form(Fraction(0), {_CENTER: Fraction(1)})
-        case "+" | "-":
-            left, right = (_linear(part, name, place) for part in parts)
-            return left + right if expression.head == "+" else left - right
-        case "neg":
-            return _linear(parts[0], name, place).times(Fraction(-1))
-        case "*" | "/":
-            left, right = (_linear(part, name, place) for part in parts)
-            if expression.head == "*" and not left.terms:
-                left, right = right, left
-            if not right.terms and (expression.head == "*" or right.constant):
-                return left.times(right.constant if expression.head == "*" else 1 / right.constant)
-    raise Beyond("the centre of a selection is not linear in the entry", expression.place)
 
 
 # ------------------------------------------------------------------------------------------------------------- the machine
@@ -309,8 +149,8 @@ class RankMachine(Machine):
         """Whether a difference of two values is above zero, by their ranks."""
         if form.constant or sorted(form.terms.values()) != [-1, 1]:
             return None
-        (plus,) = [_atom(number) for number, factor in form.terms.items() if factor == 1]
-        (minus,) = [_atom(number) for number, factor in form.terms.items() if factor == -1]
+        (plus,) = [atom_of(number) for number, factor in form.terms.items() if factor == 1]
+        (minus,) = [atom_of(number) for number, factor in form.terms.items() if factor == -1]
         if (plus[0], minus[0], plus[1]) != ("value", "value", minus[1]):
             return None
         return (plus[2] < minus[2]) == self.block(plus[1]).largest
@@ -335,13 +175,13 @@ class RankMachine(Machine):
             raise Beyond("a turn draws other noise than the selection", PLACE)
         self.drawn = True
         if not block.places:
-            run.frames[-1].stack.append(_form("value", number, rank))
+            run.frames[-1].stack.append(form_of("value", number, rank))
             return
-        center = Form(block.center.constant) + _form("entry", number, rank).times(
-            block.center.terms.get(_CENTER, Fraction(0))
+        center = Form(block.center.constant) + form_of("entry", number, rank).times(
+            block.center.terms.get(ENTRY, Fraction(0))
         )
         own = Form.of(law.center)
-        run.frames[-1].stack.append(_form("value", number, rank) - center + own)
+        run.frames[-1].stack.append(form_of("value", number, rank) - center + own)
 
     def _noise(self, frame: Frame, name: str, names: Any) -> Event:
         if self.turn is None:
@@ -399,7 +239,7 @@ class RankMachine(Machine):
     def _index(self, listed: Gathered, value: Value) -> Value:
         number = self._list_number(listed)
         if isinstance(value, Form) and value.constant == 0 and list(value.terms.values()) == [1]:
-            [found] = map(_atom, value.terms)
+            [found] = map(atom_of, value.terms)
             if found[:2] == ("value", number):
                 return At(number, found[2])
         raise Beyond("the index of what is no value of the list", PLACE)
@@ -409,7 +249,7 @@ class RankMachine(Machine):
             number = self._list_number(listed)
             if not isinstance(index, At) or index.block != number:
                 raise Beyond("a value at an index that has no rank", PLACE)
-            return _form("value", number, index.rank)
+            return form_of("value", number, index.rank)
         if type(index) is not int or (index >= 0) != listed.first:
             raise Beyond("a value in order that has no rank", PLACE)
         rank = index + 1 if listed.first else -index
@@ -467,7 +307,7 @@ _EXTREMES: Mapping[str, tuple[bool, bool, bool]] = {
 
 
 def _ranked(block: int, rank: int, *, indices: bool) -> Value:
-    return At(block, rank) if indices else _form("value", block, rank)
+    return At(block, rank) if indices else form_of("value", block, rank)
 
 
 _ORDERS: Mapping[str, Callable[[int, int], bool]] = {
@@ -582,15 +422,15 @@ def _fed(machine: RankMachine, run: Run, number: int, rank: int | None) -> Run:
         if isinstance(leaf, Form) and rank is not None:
             terms = {}
             for atom, factor in leaf.terms.items():
-                kind, block, held = _atom(atom)
-                terms[_number(kind, block, held + (block == number and held >= rank))] = factor
+                kind, block, held = atom_of(atom)
+                terms[number_of_atom(kind, block, held + (block == number and held >= rank))] = factor
             return Form(leaf.constant, dict(sorted(terms.items())))
         return leaf
 
     copy = machine.copied(run, moved)
     for held in holders_of(copy):
         if isinstance(held, Queries):
-            held.given = ENDED if rank is None else _form("entry", number, rank)
+            held.given = ENDED if rank is None else form_of("entry", number, rank)
             held.rank = 0 if rank is None else rank
         elif isinstance(held, Gathered) and rank is None:
             held.complete = True
@@ -601,7 +441,7 @@ def _clean(run: Run, number: int, rank: int) -> None:
     """Take note of what a turn has appended: to every list that the loop fills the value of the new entry."""
     for held in holders_of(run):
         if isinstance(held, Gathered) and not held.complete:
-            value = _form("value", number, rank)
+            value = form_of("value", number, rank)
             if len(held.new) != 1 or not isinstance(held.new[0], Form) or held.new[0] != value:
                 raise Beyond("a turn appends something else than its noisy value", PLACE)
             held.new = ()
@@ -613,7 +453,7 @@ def _atoms(machine: RankMachine, run: Run) -> list[Atom]:
 
     def look(leaf: Value) -> Value:
         if isinstance(leaf, Form):
-            found.extend(map(_atom, leaf.terms))
+            found.extend(map(atom_of, leaf.terms))
         elif isinstance(leaf, At):
             found.append(("at", leaf.block, leaf.rank))
         return leaf
@@ -663,7 +503,7 @@ class Numbers:
         bare = not form.constant and list(form.terms.values()) == [1]
         noisy = False
         for number, factor in form.terms.items():
-            kind, block, rank = _atom(number)
+            kind, block, rank = atom_of(number)
             noisy |= kind == "value"
             if kind == "entry":
                 found = self.entry(self._place(block, rank))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.programs.expressions import Expression
-from privproof_checker.programs.instructions import Assign, Instruction, Jump, Program, Test
+from privproof_checker.programs.instruction_kinds import Assign, Instruction, Jump, Program, Test
 
 _PLACE = "question.code"
 

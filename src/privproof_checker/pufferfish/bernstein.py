@@ -29,7 +29,7 @@ from math import comb, lcm, prod
 
 from privproof_checker.documents import a_number, text
 from privproof_checker.outcomes import Limits, refuse, within
-from privproof_checker.polynomials import Polynomial
+from privproof_checker.pufferfish.polynomials import Polynomial
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _CAPITALS = _LETTERS.upper()

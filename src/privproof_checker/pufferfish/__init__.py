@@ -1,0 +1,1 @@
+"""Certificates about secrets under a prior with unknown parameters: the question, polynomials and their Bernstein coefficients."""
