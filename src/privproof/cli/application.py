@@ -43,7 +43,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "outlining",
         "What a file holds: its functions, and what is wrong or refused in it, with line and column.",
     ),
-    "schema": ("schemas", "The JSON Schema (draft 2020-12) of what --json prints about verdicts, or of model files."),
+    "schema": (
+        "schemas",
+        "The JSON Schema (draft 2020-12) of what --json prints about verdicts, of model files, or of certificates.",
+    ),
     "store": ("storing", "The verdicts that are kept from one run to the next: how many, where, and giving them up."),
     "account": (
         "accounts",

@@ -121,6 +121,7 @@ def calibrate(
     Raises:
         QuestionError: the method does not apply, with the reason.
 
+    >>> from privproof.scenarios.chains import Chain
     >>> from privproof.scenarios.queries import count
     >>> chain = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
     >>> made = calibrate(chain, length=100, query=count("walk"), epsilon=1, method="quilt", noise="laplace")
