@@ -343,19 +343,16 @@ class _Reading:
                 return clauses.quotient(one, other.constant)
             case "mod", [one, other] if not other.parts:
                 return one.plus(clauses.quotient(one, other.constant), -other.constant)
-            case "=", [one, other]:
-                return clauses.equal(one, other)
-            case ((">=" | "<="), [one, other]):
-                above, below = (one, other) if head == ">=" else (other, one)
-                return clauses.at_least(above.plus(below, -ONE), strict=False)
-            case ((">" | "<"), [one, other]):
-                above, below = (one, other) if head == ">" else (other, one)
-                return clauses.at_least(above.plus(below, -ONE), strict=True)
-            case (("=" | ">=" | "<=" | ">" | "<"), [_, _, _, *_]):
-                chain = [self._of_numbers(head, pair) for pair in pairwise(given)]
-                return clauses.every([each for each in chain if isinstance(each, int)])
+            case (("=" | ">=" | "<=" | ">" | "<"), [_, _, *_]):
+                return clauses.every([self._compared(head, one, other) for one, other in pairwise(given)])
             case _:
                 refuse(f"{head[:60]} of {len(given)} numbers is not linear", "evidence")
+
+    def _compared(self, head: str, one: Form, other: Form) -> int:
+        if head == "=":
+            return self.clauses.equal(one, other)
+        above, below = (one, other) if head in (">=", ">") else (other, one)
+        return self.clauses.at_least(above.plus(below, -ONE), strict=head in (">", "<"))
 
 
 def _sum(first: Form, rest: Iterable[Form], factor: Rational) -> Form:
