@@ -378,16 +378,30 @@ def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
     for value in values:
         if isinstance(value, float):
             raise LanguageError("input", f"{value!r} is a float", place=place, hint=f'Fraction("{value!r}")')
+        if isinstance(value, Input):
+            raise LanguageError(
+                "input", f"{value!r} is an input, not a value", place=place, hint=_in_its_place(name, value)
+            )
         if not is_plain(value):
             raise LanguageError(
                 "input",
-                f"{value!r} is a {type(value).__name__}",
+                f"{value!r} is of type {type(value).__name__}",
                 place=place,
                 hint="numbers, texts, truth values, tuples",
             )
     if len({(type(value), value) for value in values}) < len(values) or len(set(values)) < len(values):
         raise LanguageError("input", "a value is given twice", place=place)
     return values
+
+
+def _in_its_place(name: str, declared: Input) -> str:
+    """What to write where an input stands among values: the values that it may have, or rows with it as a field."""
+    values = declared.values if declared.shape == "value" else None
+    if values and all(type(each) is int for each in values) and len(values) > 2:
+        return f"{name}(*range({values[0]}, {values[-1] + 1}))"
+    if values:
+        return f"{name}({', '.join(map(repr, values))})"
+    return "rows(value=real(0, 10)), read as r.value" if name == "records" else "numbers, texts, truth values, tuples"
 
 
 def is_plain(value: object) -> bool:

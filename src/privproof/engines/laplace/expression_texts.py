@@ -141,6 +141,8 @@ class Writer:
                 return self.text(self.made[name], around) if name in self.made else self.name(name)
             case Element(sequence, index):
                 return f"{self.text(sequence)}[{self.text(index)}]"
+            case Conditional(Operation("==", (where, Constant(0))), Variable(name)) if name.startswith("#cell0 of "):
+                return f"cells[{self.text(where)}]"  # the values that a selection is from, each where it stands
             case Conditional(test, then, otherwise):
                 shown = f"{self.text(then, 1)} if {self.text(test, 1)} else {self.text(otherwise, 1)}"
                 return f"({shown})" if around else shown
