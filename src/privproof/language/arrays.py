@@ -34,6 +34,7 @@ _SIZE_AT = {"numpy.random.exponential": 1} | dict.fromkeys(
     (*_CENTERED, "scipy.stats.laplace.rvs", "scipy.stats.norm.rvs", "scipy.stats.gumbel_r.rvs"), 2
 )
 _PLACES = ("numpy.argmax", "numpy.argmin", "numpy.argsort")
+_OF_NUMBERS = {"numpy.clip": "clip", "numpy.absolute": "abs", "numpy.maximum": "max", "numpy.minimum": "min"}
 _TOTALS = {"sum": "numpy.sum", "max": "numpy.max", "min": "numpy.min", "any": "numpy.any", "all": "numpy.all"}
 
 
@@ -348,6 +349,9 @@ class Arrays:
     def taken(self, node: ast.expr) -> Vector | None:
         """An array, or a list that is given and that a function of numpy takes for one."""
         found = self.vector(node)
+        if found is None and isinstance(node, ast.ListComp):
+            self.met = True
+            return self.comprehended(node)
         if found is not None or not isinstance(node, ast.Name) or node.id not in self.lists & self.unchanged:
             return found
         self.met = True
@@ -498,11 +502,14 @@ class Arrays:
             case ast.Call(func=ast.Name(id="sum" | "max" | "min" | "any" | "all" as name), args=[held], keywords=[]):
                 inner = self.vector(held)
                 return None if inner is None else self.total(name, inner)
+            case ast.Call(args=[held, *bounds], keywords=[]) if self.called(node) in _OF_NUMBERS:
+                return self.of_numbers(str(self.called(node)), held, bounds)
             case ast.Call(args=[held], keywords=[]):
                 called = self.called(node)
                 inner = self.vector(held)
                 if inner is None:
                     if called == "numpy.sum" and isinstance(held, ast.Name | ast.ListComp):
+                        self.met = True
                         return _call("sum", self.plain(held))
                     return None
                 for name, function in _TOTALS.items():
@@ -518,6 +525,22 @@ class Arrays:
                 return _call("len", self.plain(ast.Name(name, ast.Load())))
             case ast.Attribute(value=ast.Name(id=name), attr="size") if name in self.names:
                 return _call("len", self.plain(ast.Name(name, ast.Load())))
+        return None
+
+    def of_numbers(self, called: str, held: ast.expr, bounds: list[ast.expr]) -> ast.expr | None:
+        """What numpy does to a number as Python says it; None for arrays, and for lists, which it takes for arrays."""
+        given = [held, *bounds]
+        if any(isinstance(each, ast.List | ast.ListComp | ast.Tuple) or self.taken(each) is not None for each in given):
+            return None
+        self.met = True
+        plain = [self.plain(each) for each in given]
+        match _OF_NUMBERS[called], plain:
+            case "clip", [number, low, high]:
+                return _call("min", _call("max", number, low), high)
+            case "abs", [number]:
+                return _call("abs", number)
+            case "max" | "min" as name, [one, other]:
+                return _call(name, one, other)
         return None
 
     def place_of(self, name: str, held: ast.expr) -> ast.expr:

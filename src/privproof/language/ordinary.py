@@ -70,6 +70,22 @@ _MOST_COINS = 16
 """Coins that are thrown at once and counted: the outcomes are listed."""
 _BITS = 16
 """Random bits that are drawn as one whole number, as in a run under control."""
+_DIVIDE_LATER = "laplace(sum(data), scale=...) / len(data): the noise first, because Python rounds the quotient"
+_BY_RANK = "exponential_mechanism on how far each value is from the middle: one record may move it by the whole range"
+_INSTEAD = {
+    "numpy.mean": _DIVIDE_LATER,
+    "numpy.average": _DIVIDE_LATER,
+    "statistics.mean": _DIVIDE_LATER,
+    "statistics.fmean": _DIVIDE_LATER,
+    "numpy.median": _BY_RANK,
+    "numpy.quantile": _BY_RANK,
+    "numpy.percentile": _BY_RANK,
+    "statistics.median": _BY_RANK,
+    "numpy.histogram": "sum(1 for x in data if low <= x < high), one bin after the other",
+    "numpy.bincount": "sum(1 for x in data if x == k), one number k after the other",
+    "math.fsum": "sum(data)",
+}
+"""What to write in the place of functions that are often called."""
 _HINT = "loc=..., scale=... by name or in order, one number at a time"
 
 
@@ -210,7 +226,8 @@ class Ordinary(Objects):
                 f"{ast.unparse(node)} < p, where p is a probability; np.random.laplace(0, scale) for noise made by hand",
             )
         if name not in _SIGNATURES:
-            self.refuse(node, f"calling {ast.unparse(node.func)}", "the functions that the language reference lists")
+            instead = _INSTEAD.get(name, "the functions that the language reference lists")
+            self.refuse(node, f"calling {ast.unparse(node.func)}", instead)
         given = self.bound(node, name)
         for key in ("p", "weights"):
             split = self.by_data(node, given.get(key), out)
