@@ -10,7 +10,7 @@ there are would show.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from privproof.language.public_keys import MOST_TURNS, PLAIN_KEYS, Keyed, names_in
@@ -210,11 +210,23 @@ class Tables(TableEntries):
         if name not in self.steady or self.nested or name in self.shared.given or self.branches:
             return False
         stored = [n for n in self.parts if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
+        at_once = {id(key) for key in self.keys_called_at_once() if name not in {arg.arg for arg in key.args.args}}
         inner = any(
-            isinstance(n, ast.FunctionDef | ast.Lambda) and n is not self.read.tree and name in names_in(n)
+            isinstance(n, ast.FunctionDef | ast.Lambda)
+            and n is not self.read.tree
+            and id(n) not in at_once
+            and name in names_in(n)
             for n in self.parts
         )
         return len(stored) == 1 and not inner
+
+    def keys_called_at_once(self) -> Iterator[ast.Lambda]:
+        """The keys of ``max``, ``min`` and ``sorted``: what is written there is asked in that very place, and never later."""
+        for part in self.parts:
+            match part:
+                case ast.Call(func=ast.Name(id="max" | "min" | "sorted" as called), keywords=keywords):
+                    if called not in self.names:
+                        yield from (k.value for k in keywords if k.arg == "key" and isinstance(k.value, ast.Lambda))
 
     def used_as_table(self, name: str, *, views: tuple[str, ...], array: bool = False) -> bool:
         """Whether a name is only looked into, walked over, asked for its views, or given back; an array also computed with as a whole."""
