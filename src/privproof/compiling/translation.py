@@ -127,9 +127,9 @@ def _by_choice(
         match law:
             case Continuous(kind, center, scale):
                 moved = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), choices.choice(_PARTS))
-                return Ratio(exactly(center) + moved * Fraction(scale))
+                return Ratio(_exact(center) + moved * Fraction(scale))
             case Shaped(_, center, (_, bound)):
-                return Ratio(exactly(center) + Fraction(choices.randint(-40, 40), 40) * bound)
+                return Ratio(_exact(center) + Fraction(choices.randint(-40, 40), 40) * bound)
             case Geometric(center) | DiscreteGaussian(center):
                 return exactly(center) + choices.randint(-FARTHEST, FARTHEST)
             case Table():
@@ -141,6 +141,11 @@ def _by_choice(
         declared = few
     arguments = _arguments(declared, size, choices)
     return _difference(program, tossed, arguments, noise, conditions, watch)
+
+
+def _exact(center: Any) -> Any:
+    """The centre of noise, which may be a float, as an exact number."""
+    return Fraction(center) if type(center) is float else exactly(center)
 
 
 def _sides_of_some_length(program: Program, conditions: Conditions, least: int) -> list[Side]:

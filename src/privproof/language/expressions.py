@@ -243,7 +243,7 @@ class Expressions(Calls):
         return one, other
 
     def constant(self, node: ast.AST, value: object, here: Place) -> Constant:
-        if isinstance(value, float) and self.exactly:
+        if isinstance(value, float) and (self.exactly or self.shared.ordinary):
             return self.floating(value, here)
         if isinstance(value, float):
             hint = f'Fraction("{value!r}") for exactly that number'

@@ -385,7 +385,7 @@ def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
         if not is_plain(value):
             raise LanguageError(
                 "input",
-                f"{value!r} is of type {type(value).__name__}",
+                f"{value!r} is a {type(value).__name__}",
                 place=place,
                 hint="numbers, texts, truth values, tuples",
             )

@@ -72,6 +72,7 @@ def current(
             fields=fields,
             arrays=_arrays(inputs),
             values={name: inputs[name].values or () for name in lists if not inputs[name].fields},
+            runnable=all(declared.values is not None for declared in inputs.values()),
         )
     except RecursionError:
         place = str(running.read.place(running.read.definition))

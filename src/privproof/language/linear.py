@@ -616,6 +616,8 @@ class Whole(int):
 
     def _kept(operation: Callable[[int, Any], Any]) -> Callable[[Whole, Any], Any]:  # type: ignore[misc]
         def applied(self: Whole, other: Any) -> Any:
+            if type(other) is float and math.isfinite(other):  # what a float is, exactly
+                return getattr(Ratio(int(self)), operation.__name__)(other)
             result = operation(int(self), other)
             return Whole(result) if type(result) is int else result
 
@@ -667,6 +669,17 @@ def exactly(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(exactly(item) for item in value)
     return value
+
+
+def beside_floats(value: Any) -> Any:
+    """A value that floats are computed with exactly.
+
+    >>> beside_floats(Fraction(1, 3)) + 0.5, 0.1 + beside_floats(0) == Fraction(0.1)
+    (Ratio(5, 6), True)
+    """
+    if isinstance(value, list | tuple):
+        return type(value)(beside_floats(item) for item in value)
+    return Ratio(value) if type(value) is Fraction else exactly(value)
 
 
 # ------------------------------------------------------------------------------------------------------------- deciding

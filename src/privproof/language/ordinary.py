@@ -138,15 +138,12 @@ class Ordinary(Objects):
         return None
 
     def floating(self, value: float, here: Place) -> Constant:
-        """A float with its exact value, where nothing is computed from it that would be rounded."""
+        """A float with its exact value; where data may meet it, the function as a whole says later whether that can be told."""
         number = exact(value)
-        if number is None or not self.exactly:
-            raise LanguageError(
-                "float",
-                f"{value!r} is a float, and what is computed from it and from data is rounded",
-                place=str(here),
-                hint=f'Fraction("{value!r}") for exactly that number',
-            )
+        if number is None:
+            raise LanguageError("float", f"{value!r} is no number", place=str(here), hint="a finite number")
+        if not self.exactly:
+            self.shared.floats.add((here, number))
         return Constant(number, here)
 
     def number(self, node: ast.expr, out: list[Statement]) -> Expression:

@@ -17,6 +17,7 @@ from typing import Any
 from privproof.errors import LanguageError
 from privproof.language.arrays import Arrays
 from privproof.language.expressions import INSTEAD_OF_METHOD, METHODS, Given
+from privproof.language.float_values import check_floats
 from privproof.language.joined_statements import JoinedStatements
 from privproof.language.kept_noise import only_reading
 from privproof.language.laws import CONTINUOUS, WEIGHED
@@ -59,6 +60,7 @@ class Translated:
         file: where it stands.
         ordinary: whether noise of libraries is read as the ideal noise that it names, and floats with their exact values.
         arrays: whether arrays of numpy are read as lists.
+        floats: whether data meet floats, which count with their exact values.
     """
 
     body: Block
@@ -67,6 +69,7 @@ class Translated:
     file: str
     ordinary: bool = False
     arrays: bool = False
+    floats: bool = False
 
 
 def draws_continuously(translated: Translated) -> bool:
@@ -84,6 +87,7 @@ def translate(
     fields: Iterable[str] = (),
     arrays: Mapping[str, object] | None = None,
     values: Mapping[str, tuple[object, ...]] | None = None,
+    runnable: bool = False,
 ) -> Translated:
     """The intermediate representation of a function.
 
@@ -95,6 +99,7 @@ def translate(
         fields: the names of the fields of their records.
         arrays: which of its arguments are arrays of numpy, each with what its length is.
         values: what the elements of its lists may be, where that is declared one by one.
+        runnable: whether all its arguments have listed values, so that it can be run as it is.
     """
     streams, known, fields = frozenset(streams), tuple(known), frozenset(fields)
     strict = Shared(streams, frozenset(known), lists=frozenset(lists), fields=fields, values=values)
@@ -107,6 +112,7 @@ def translate(
         problem = refused
     ordinary = Shared(streams, frozenset(known), lists=frozenset(lists), fields=fields, ordinary=True, values=values)
     ordinary.array_lengths = dict(arrays or {})
+    ordinary.runnable = runnable
     try:
         found = _translated(running, ordinary, known)
     except LanguageError as refused:
@@ -137,7 +143,8 @@ def _translated(running: Running, shared: Shared, known: tuple[str, ...]) -> Tra
                     place=str(statement.place),
                     hint="yield the value, then return",
                 )
-    return Translated(body, generator, shared.sites, read.file, shared.drawn, shared.arrays)
+    check_floats(body, frozenset(shared.floats), shared.lists, runnable=shared.runnable)
+    return Translated(body, generator, shared.sites, read.file, shared.drawn, shared.arrays, bool(shared.floats))
 
 
 class _Reader(JoinedStatements):

@@ -16,7 +16,7 @@ from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.language.inputs import as_given
-from privproof.language.linear import counting_floats, exactly
+from privproof.language.linear import beside_floats, counting_floats, exactly
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import in_parts
 from privproof.language.recognition import recognised
@@ -197,7 +197,8 @@ def exact_run(
         exact = mechanism
     else:
         exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
-    ran = run(exact, {name: exactly(value) for name, value in arguments.items()}, watch)
+    given = beside_floats if kept is not None and kept.translated.floats else exactly
+    ran = run(exact, {name: given(value) for name, value in arguments.items()}, watch)
     return in_parts(ran.value if mechanism.stream is None else [value for step in ran.written for value in step])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Final, NoReturn
 
 from privproof.errors import LanguageError
@@ -53,6 +54,8 @@ class Shared:
         noisy: the variables in which continuous noise of a library has a part.
         exact: the variables that were given something else.
         mixed: the variables in which it has a part on some ways, and on others not.
+        floats: the floats beside data that count with their exact values, by their places.
+        runnable: whether all arguments have listed values, so that the function can be run as it is.
         arrays: whether arrays of numpy were met.
         array_lengths: the arguments that are arrays, each with what its length is.
     """
@@ -84,6 +87,8 @@ class Shared:
         self.noisy: set[str] = set()
         self.exact: set[str] = set()
         self.mixed: set[str] = set()
+        self.floats: set[tuple[Place, Fraction]] = set()
+        self.runnable = False
         self.arrays = False
         self.array_lengths: dict[str, object] = {}
 
