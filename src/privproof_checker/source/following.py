@@ -33,7 +33,7 @@ from privproof_checker.source.symbols import (
     plus,
     times,
 )
-from privproof_checker.source.values import UNREAD, Beyond, Cells, Stream, Table, Value, Walk, Want
+from privproof_checker.source.values import UNREAD, Beyond, Cells, Stream, Value, Walk, Want, within
 from privproof_checker.source.walks import EXHAUSTED, element_at, peek
 
 HEAD, NOISE, YIELD, APPEND, WAIT, END = "head", "noise", "yield", "append", "wait", "end"
@@ -369,11 +369,7 @@ def _heads(function: Function) -> frozenset[int]:
 
 def left_open(value: Value) -> bool:
     """Whether a value is left open, or holds something that is."""
-    if isinstance(value, Cells | tuple):
-        return any(map(left_open, value.items if isinstance(value, Cells) else value))
-    if isinstance(value, Table):
-        return any(left_open(row) for row in value.rows)
-    return isinstance(value, Opaque)
+    return any(isinstance(each, Opaque) for each in within(value))
 
 
 def entry_of(path: Path, name: str, index: Parts, entry: Atom) -> Term:

@@ -6,7 +6,7 @@ that is returned; the end.  Both sides have stopped before they do it, and do it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -22,7 +22,6 @@ from privproof_checker.source.libraries import LIBRARY, noise_meant
 from privproof_checker.source.open_arguments import Given
 from privproof_checker.source.operations import elements
 from privproof_checker.source.recoding import Recoding
-from privproof_checker.source.running import Run
 from privproof_checker.source.symbols import PLACE, Atom, Term, is_whole, parts_of, plus
 from privproof_checker.source.values import Beyond, Cells, Value, Walk, frozen
 
@@ -243,7 +242,7 @@ class Observer:
             if not isinstance(holder, Sink):
                 if both.written:
                     raise Beyond("outputs are collected in two lists", self.follower.place(both.text.run))
-                both.text.run = _collecting(both.text.run, holder)
+                both.text.run = self.follower.copied(both.text.run, _collecting(holder))
                 frame = both.text.run.frames[-1]
             name = self.follower.functions[frame.function].code[frame.at][0]
             frame.stack[-2 if name == "append" else -1 :] = [None] if name == "append" else []
@@ -275,25 +274,13 @@ class Observer:
 _SAID = {NOISE: "noise", YIELD: "an output", APPEND: "an output", WAIT: "the next element of a stream", END: "its end"}
 
 
-def _collecting(run: Run, cells: Cells) -> Run:
-    """The run with a list as the one that outputs are collected in."""
+def _collecting(cells: Cells) -> Callable[[Value], Value]:
+    """The change that makes a list the one that outputs are collected in."""
     sink = Sink()
 
     def change(value: Value) -> Value:
-        if value is cells:
-            return sink
-        if isinstance(value, tuple):
-            return tuple(map(change, value))
-        if isinstance(value, Cells) and not value.fixed:
-            value.items[:] = map(change, value.items)
-        if isinstance(value, Walk) and walks(value):
+        if isinstance(value, Walk) and value.over is cells:
             raise Beyond("a list is walked over and collects outputs", PLACE)
-        return value
+        return sink if value is cells else value
 
-    def walks(walk: Walk) -> bool:
-        return walk.over is cells or any(map(walks, walk.inner))
-
-    for frame in run.frames:
-        frame.variables = {name: change(value) for name, value in frame.variables.items()}
-        frame.stack[:] = map(change, frame.stack)
-    return run
+    return change

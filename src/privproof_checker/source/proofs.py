@@ -163,10 +163,8 @@ class Comparison:
                     first, second = values[number, rank - 1].parts, own.parts
                     path.assume("above", plus(first, second, -1) if block.largest else plus(second, first, -1))
         numbers = Numbers(values, places, lambda place: self.follower.entry(answers, place), answers)
-        for frame in run.frames:
-            frame.variables = {each: numbers.of(value) for each, value in frame.variables.items()}
-            frame.stack[:] = map(numbers.of, frame.stack)
-        self._follow(Both(Executing(case.at, held), Following(run), path.facts))
+        text = Following(self.follower.copied(run, numbers.of))
+        self._follow(Both(Executing(case.at, held), text, path.facts))
 
     def settle(self) -> None:
         """Follow what is left at the heads of loops, or refuse."""

@@ -31,7 +31,7 @@ from privproof_checker.source.laws import Continuous
 from privproof_checker.source.machine import Machine
 from privproof_checker.source.operations import Fails
 from privproof_checker.source.rank_cases import ENTRY, Atom, Block, Case, atom_of, form_of, number_of_atom
-from privproof_checker.source.running import End, Event, Frame, Noise, Run, Wait, Work, holders
+from privproof_checker.source.running import End, Event, Frame, Noise, Run, Wait, Work, held_values, holders
 from privproof_checker.source.source_member import PLACE, Source
 from privproof_checker.source.symbols import Parts, Term, number_of, plus
 from privproof_checker.source.values import (
@@ -43,10 +43,8 @@ from privproof_checker.source.values import (
     Length,
     OpenList,
     Sealed,
-    Table,
     Value,
-    Walk,
-    with_items,
+    within,
 )
 
 _MOST_STATES = 400
@@ -394,7 +392,7 @@ def _after_loop(machine: RankMachine, start: Run) -> list[Run]:
                 raise Beyond("a turn ends the loop, or draws no noise", PLACE)
             _clean(turned, number, rank)
             turned, key = machine.settled(turned)
-            if any(atom[1] == number and atom[2] > tracked for atom in _atoms(machine, turned)):
+            if any(atom[1] == number and atom[2] > tracked for atom in _atoms(turned)):
                 raise Beyond("a loop keeps values that are not among the selected ones", PLACE)
             if (key, after) not in known:
                 known[key, after] = (turned, after)
@@ -447,18 +445,14 @@ def _clean(run: Run, number: int, rank: int) -> None:
             held.new = ()
 
 
-def _atoms(machine: RankMachine, run: Run) -> list[Atom]:
+def _atoms(run: Run) -> list[Atom]:
     """What a run knows of ranks."""
     found: list[Atom] = []
-
-    def look(leaf: Value) -> Value:
+    for leaf in (each for value in held_values(run) for each in within(value)):
         if isinstance(leaf, Form):
             found.extend(map(atom_of, leaf.terms))
         elif isinstance(leaf, At):
             found.append(("at", leaf.block, leaf.rank))
-        return leaf
-
-    machine.copied(run, look)
     return found
 
 
@@ -486,15 +480,6 @@ class Numbers:
             return self.answers.length
         if isinstance(value, Sealed):
             raise Beyond("what is left of a selection is not followed", PLACE)
-        if isinstance(value, Cells):
-            value.items[:] = map(self.of, value.items)
-            return value
-        if isinstance(value, tuple):
-            return with_items(value, map(self.of, value)) if value else value
-        if isinstance(value, Walk):
-            return Walk(self.of(value.over), value.kind, value.position, [self.of(inner) for inner in value.inner])
-        if isinstance(value, Table):
-            return Table(tuple((self.of(known), self.of(item)) for known, item in value.rows))
         return value
 
     def _combined(self, form: Form) -> Value:
