@@ -316,7 +316,7 @@ class _Finite:
         program = Transducer([_masses(begin) for begin in begins], steps, repeats=False, finish=finish)
         if not collected:
             self._aligned(program)
-        agree(program, self._as_transducer(), self.work, halting=self.model.ending == "visible")
+        agree(program, self._as_transducer(), self.work)
 
     def _answered(self, node: Rest, name: str, number: int, value: Value) -> Law:
         """Where a run rests after an answer; one that has ended stays where it is."""
@@ -435,7 +435,7 @@ class _Finite:
         steps += [{}] * (len(self.model.steps) - len(steps))
         self._ends_told(known)
         program = Transducer([_masses(begin) for begin in begins], steps, repeats=repeats, finish=None)
-        agree(program, self._as_transducer(starts), self.work, halting=self.model.ending == "visible")
+        agree(program, self._as_transducer(starts), self.work)
 
     def _element(self, node: Rest, name: str, value: Value) -> list[Branch]:
         law: Law = {node: ONE}
