@@ -119,16 +119,21 @@ def _stored_names(tree: ast.FunctionDef) -> Iterator[str]:
             waiting += ast.iter_child_nodes(node)
 
 
-def live_variables(code: Sequence[Instruction]) -> tuple[frozenset[str], ...]:
-    """For every instruction the variables that some way on reads before it writes them."""
-    onward: list[list[int]] = []
+def successors(code: Sequence[Instruction]) -> list[list[int]]:
+    """For every instruction those that may follow it."""
+    onward = []
     for number, (name, argument, _) in enumerate(code):
         targets = [] if name in ("jump", "return") else [number + 1]
         if name in ("jump", "unless", "or else", "and then", "next"):
             targets.append(argument)
         onward.append(targets)
+    return onward
+
+
+def live_variables(code: Sequence[Instruction]) -> tuple[frozenset[str], ...]:
+    """For every instruction the variables that some way on reads before it writes them."""
     read = [frozenset((argument,)) if name in ("load", "add", "entry") else frozenset() for name, argument, _ in code]
-    return needed_from(onward, read, [argument if name == "store" else None for name, argument, _ in code])
+    return needed_from(successors(code), read, [argument if name == "store" else None for name, argument, _ in code])
 
 
 def needed_from(

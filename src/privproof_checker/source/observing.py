@@ -17,8 +17,9 @@ from privproof_checker.programs.instruction_kinds import Coin, Emit, Instruction
 from privproof_checker.source.facts import Asked, Facts, Path
 from privproof_checker.source.following import APPEND, END, NOISE, WAIT, YIELD, Follower, Following, Sink
 from privproof_checker.source.instructed import Executing, Held, Instructed, scale_of
-from privproof_checker.source.laws import SIGNATURES, Continuous, DiscreteGaussian, Geometric, Truncated, law
-from privproof_checker.source.libraries import LIBRARY, noise_meant
+from privproof_checker.source.laws import Continuous, DiscreteGaussian, Geometric, Truncated, law
+from privproof_checker.source.libraries import noise_meant
+from privproof_checker.source.machine import noise_arguments
 from privproof_checker.source.open_arguments import Given
 from privproof_checker.source.operations import elements
 from privproof_checker.source.recoding import Recoding
@@ -112,9 +113,8 @@ class Observer:
     def _noise(self, both: Both, stop: Sample | Coin | Whole) -> list[Both]:
         frame = both.text.run.frames[-1]
         name, names = self.follower.functions[frame.function].code[frame.at][1]
-        at = len(frame.stack) - len(names)
-        defaults = (SIGNATURES[name] if name in SIGNATURES else LIBRARY[name]).defaults
-        name, given = noise_meant(name, {**defaults, **dict(zip(names, frame.stack[at:], strict=True))})
+        at, written = noise_arguments(frame, name, names)
+        name, given = noise_meant(name, written)
         kind = {Sample: getattr(stop, "kind", ""), Coin: "bernoulli", Whole: "uniform"}[type(stop)]
         if isinstance(stop, Sample) and (name, kind) == ("truncated_geometric", "geometric"):
             return self._clamped(both, stop, given, at)

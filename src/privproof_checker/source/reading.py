@@ -172,9 +172,8 @@ class _Reader(ExpressionReader):
                 self.emit("raise")
             case ast.Assert(test=test):
                 self.expression(test)
-                failing = self.emit("unless")
-                over = self.emit("jump")
-                self.land(failing)
+                self.emit("sign", "Not")
+                over = self.emit("unless")
                 self.emit("raise")
                 self.land(over)
             case ast.Expr(value=ast.Call() as told) if self.tells(told):
@@ -190,11 +189,9 @@ class _Reader(ExpressionReader):
 
     def tells(self, node: ast.Call) -> bool:
         """Whether a call prints or logs values, which nobody sees who sees the outputs."""
-        meaning = self.meaning(node.func)
-        if meaning is None or any(not isinstance(k.value, ast.Constant) for k in node.keywords):
+        if any(not isinstance(k.value, ast.Constant) for k in node.keywords):
             return False
-        told = meaning.kind == "library" and str(meaning.value).startswith("logging.")
-        return told or (meaning.kind, meaning.value) == ("builtin", "print")
+        return self.called(node, "builtin") == "print" or str(self.called(node, "library")).startswith("logging.")
 
     def augment(self, target: ast.expr, op: ast.operator, value: ast.expr) -> None:
         sign = type(op).__name__
@@ -218,13 +215,15 @@ class _Reader(ExpressionReader):
                 self.refuse(target, f"a target that is a {type(target).__name__}")
 
     def match(self, node: ast.Match) -> None:
+        """The cases, one after the other: each is the question whether its pattern fits, and its guard."""
         subject = self.slot("subject")
         self.expression(node.subject)
         self.emit("store", subject)
         done: list[int] = []
         for case in node.cases:
             self.line = case.pattern.lineno
-            fail = self.pattern(case.pattern, subject)
+            self.fits(case.pattern, subject)
+            fail = [self.emit("unless")]
             if case.guard is not None:
                 self.expression(case.guard)
                 fail.append(self.emit("unless"))
@@ -233,32 +232,26 @@ class _Reader(ExpressionReader):
             self.land(*fail)
         self.land(*done)
 
-    def pattern(self, pattern: ast.pattern, subject: str) -> list[int]:
-        """Test a pattern; the jumps that are taken if it does not match."""
+    def fits(self, pattern: ast.pattern, subject: str) -> None:
+        """Push whether a pattern fits."""
         match pattern:
             case ast.MatchValue(value=value):
                 self.emit("load", subject)
                 self.expression(value)
                 self.emit("compare", "Eq")
-                return [self.emit("unless")]
-            case ast.MatchSingleton(value=value):
+            case ast.MatchSingleton(value=single):
                 self.emit("load", subject)
-                self.emit("constant", value)
+                self.emit("constant", single)
                 self.emit("compare", "Is")
-                return [self.emit("unless")]
             case ast.MatchAs(pattern=None, name=None):
-                return []
+                self.emit("constant", argument=True)
             case ast.MatchOr(patterns=patterns):
-                found: list[int] = []
-                fail: list[int] = []
-                for each in patterns:
-                    self.land(*fail)
-                    fail = self.pattern(each, subject)
-                    found.append(self.emit("jump"))
-                self.land(*fail)
-                no = self.emit("jump")
-                self.land(*found)
-                return [no]
+                jumps = []
+                for each in patterns[:-1]:
+                    self.fits(each, subject)
+                    jumps.append(self.emit("or else"))
+                self.fits(patterns[-1], subject)
+                self.land(*jumps)
             case _:
                 self.refuse(pattern, f"a pattern that is a {type(pattern).__name__}")
 

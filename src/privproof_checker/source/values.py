@@ -90,8 +90,9 @@ class Sealed:
 
     @property
     def mark(self) -> tuple[Any, ...]:
-        """What tells it from other values."""
-        raise NotImplementedError
+        """What tells it from other values: what it is, and all that it knows."""
+        known = (each.mark if isinstance(each, Sealed) else each for each in vars(self).values())
+        return (type(self).__name__, *known)
 
     def equals(self, other: Value) -> bool:
         """``self == other``."""
@@ -172,11 +173,6 @@ class Place(Sealed):
     """The index of an element of a list of open length: of the one that was given last, or of an earlier one."""
 
     here: bool
-
-    @property
-    def mark(self) -> tuple[Any, ...]:
-        """Whether it is that of the last element."""
-        return ("place", self.here)
 
 
 @dataclass(frozen=True, eq=False)
