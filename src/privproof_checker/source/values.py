@@ -458,7 +458,7 @@ def with_items(value: Value, items: Iterable[Value]) -> Value:
         over, *inner = items
         return Walk(over, value.kind, value.position, inner)
     if isinstance(value, Length):
-        return Length(*items, value.indices)
+        return Length(next(iter(items)), value.indices)
     if isinstance(value, Table):
         return Table(tuple(items))
     return value.holding(items) if isinstance(value, Labelled) else type(value)(items)
