@@ -7,7 +7,7 @@ stack (`code`), in the order in which Python evaluates.  What is not known here 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from privproof_checker.documents import a_list
@@ -16,43 +16,27 @@ from privproof_checker.source.code import Instruction, live_variables
 from privproof_checker.source.expressions import OPERATORS, ExpressionReader
 from privproof_checker.source.heads import Head
 from privproof_checker.source.libraries import LIBRARY, UNIT
-from privproof_checker.source.values import Beyond, Value
+from privproof_checker.source.values import Beyond
 
 _MOST_FUNCTIONS = 200
 """The functions of one program; beyond, nothing is established about it."""
 
 
 @dataclass(frozen=True)
-class Function:
-    """A function of the program.
+class Function(Head):
+    """A function of the program, whose body is read.
 
     Attributes:
-        name: its name.
-        parameters: its parameters, in order.
-        positional: how many of them may be given by position.
-        defaults: the values of those that are not given.
         code: its instructions.
         live: for every instruction the variables that are needed from there on.
-        generator: whether it yields.
-        line: the line of its file that its text begins with.
-        annotations: what is written beside its parameters.
-        written: the defaults that its text writes out.
         owner: of a method, the parameter that stands for its object.
         ordinary: whether it draws noise of libraries.
     """
 
-    name: str
-    parameters: tuple[str, ...]
-    positional: int
-    defaults: Mapping[str, Value]
     code: tuple[Instruction, ...]
     live: tuple[frozenset[str], ...]
-    generator: bool
-    line: int
-    annotations: Mapping[str, ast.expr]
-    written: Mapping[str, Value]
-    owner: str | None = None
-    ordinary: bool = False
+    owner: str | None
+    ordinary: bool
 
 
 def read_functions(value: object, place: str) -> tuple[Function, ...]:
@@ -79,22 +63,9 @@ class _Reader(ExpressionReader):
         self.emit("constant", None)
         self.emit("return", None)
         code = tuple(self.code)
-        arguments = head.tree.args
-        listed = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-        return Function(
-            name=head.name,
-            parameters=head.parameters,
-            positional=head.positional,
-            defaults=head.defaults,
-            code=code,
-            live=live_variables(code),
-            generator=head.generator,
-            line=head.line,
-            annotations={a.arg: a.annotation for a in listed if a.annotation is not None},
-            written=_written(arguments),
-            owner=self.owner,
-            ordinary=any(each.kind == "library" and each.value in (*LIBRARY, *UNIT) for each in head.meanings.values()),
-        )
+        told = (head.name, head.tree, head.meanings, head.defaults, head.line, head.place)
+        ordinary = any(each.kind == "library" and each.value in (*LIBRARY, *UNIT) for each in head.meanings.values())
+        return Function(*told, code, live_variables(code), self.owner, ordinary)
 
     def block(self, nodes: Sequence[ast.stmt]) -> None:
         for node in nodes:
@@ -254,23 +225,6 @@ class _Reader(ExpressionReader):
                 self.land(*jumps)
             case _:
                 self.refuse(pattern, f"a pattern that is a {type(pattern).__name__}")
-
-
-def _written(arguments: ast.arguments) -> dict[str, Value]:
-    """The defaults that are numbers, texts, truth values or None, as they are written."""
-    places = [*arguments.posonlyargs, *arguments.args]
-    given = [*zip(places[len(places) - len(arguments.defaults) :], arguments.defaults, strict=True)]
-    given += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
-    found: dict[str, Value] = {}
-    for argument, default in given:
-        negative = isinstance(default, ast.UnaryOp) and isinstance(default.op, ast.USub)
-        inner = default.operand if isinstance(default, ast.UnaryOp) and negative else default
-        if isinstance(inner, ast.Constant) and type(inner.value) in (bool, int, str, type(None)):
-            if not negative:
-                found[argument.arg] = inner.value
-            elif type(inner.value) is int:
-                found[argument.arg] = -inner.value
-    return found
 
 
 def _is_none(node: ast.expr) -> bool:
