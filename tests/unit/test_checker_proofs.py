@@ -15,6 +15,7 @@ from tests.laplace_programs import load
 from privproof import check
 from privproof.engines.laplace import engine
 from privproof.errors import CertificateRefused
+from privproof.evidence import gate
 from privproof.library.laplace.examples import ENTRIES
 from privproof_checker import Accepted, recheck
 
@@ -204,9 +205,9 @@ def test_a_text_that_does_something_else_is_not_taken_for_its_instructions(folde
     assert outcome(question) != "established"
 
 
-def test_a_proof_about_another_program_does_not_pass_the_gate(monkeypatch):
-    """As if the compiler were wrong and its trials blind: the instructions draw more noise than the text."""
-    mechanism = next(mechanism for mechanism in PROVED if mechanism.name == "laplace_mechanism")
+@pytest.fixture
+def more_noise(monkeypatch):
+    """As if the compiler were wrong and its trials blind: the instructions of a mechanism draw more noise than its text."""
     compiling = importlib.import_module("privproof.compiling.relational")
     honest, tried = compiling.shifted_scales, engine.agreement
 
@@ -215,5 +216,18 @@ def test_a_proof_about_another_program_does_not_pass_the_gate(monkeypatch):
 
     monkeypatch.setattr(compiling, "shifted_scales", doubled)
     monkeypatch.setattr(engine, "agreement", lambda *given: replace(tried(*given), told=None))
+    return next(mechanism for mechanism in PROVED if mechanism.name == "laplace_mechanism")
+
+
+def test_a_proof_about_another_program_does_not_pass_the_gate(more_noise):
     with pytest.warns(CertificateRefused, match="the noise has another scale in the text"):
-        assert check(mechanism, 1).status != "proved"
+        assert check(more_noise, 1).status != "proved"
+
+
+def test_without_the_second_look_of_the_gate_it_would_be_taken_from_the_compiler(more_noise, monkeypatch):
+    monkeypatch.setattr(gate, "_by_chance", lambda *given: None)
+    verdict = check(more_noise, 1)
+    assert verdict.certificate["question"]["source"]["claims"] == "taken"
+    found = json.loads(json.dumps(verdict.certificate))
+    found["question"]["source"]["claims"] = "established"
+    assert recheck(found).reason.startswith("the noise has another scale in the text")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -35,8 +36,11 @@ from privproof.exact import Budget, epsilon
 from privproof.library import mechanisms
 from privproof.models import Horizon
 from privproof_checker import Accepted, Limits, Rejected, recheck
+from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Refusal
 from privproof_checker.questions import read_question
+from privproof_checker.source.agreeing import Transducer, agree
+from privproof_checker.source.running import Work
 from privproof_checker.source.values import Beyond
 from privproof_checker.telling import _from_source
 
@@ -593,3 +597,65 @@ def test_nonsense_in_the_source_is_rejected(member, value):
     document = copy.deepcopy(asked(largest, size=2))
     document["source"][member] = value
     assert refused(document)
+
+
+# ------------------------------------------------------------------------------------------------------ programs and models
+
+
+def step(**rows):
+    return {state: {"x": branches} for state, branches in rows.items()}
+
+
+HALF = Rational(1, 2)
+EARLY = Transducer(
+    [{"begin": Rational(1)}],
+    [
+        step(begin=[(HALF, None, "a"), (HALF, None, "b")]),
+        step(a=[(Rational(1), "yes", "end")], b=[(Rational(1), "no", "end")]),
+    ],
+    repeats=False,
+    finish=None,
+)
+"""Chooses first, and shows it a step later."""
+
+
+def test_states_that_go_on_alike_are_one():
+    doubled = replace(
+        EARLY,
+        steps=[
+            step(begin=[(HALF, None, "b"), (HALF / 2, None, "c"), (HALF / 2, None, "a")]),
+            step(**{name: [(Rational(1), "no" if name == "b" else "yes", "end")] for name in "abc"}),
+        ],
+    )
+    agree(EARLY, doubled, Work(1_000))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [step(begin=[(Rational(1), None, "a")]), step(a=[(HALF, "yes", "end"), (HALF, "no", "end")])],
+        [EARLY.steps[0], step(a=[(Rational(1), "yes", "end")], b=[(Rational(1), "yes", "end")])],
+        [step(begin=[(HALF / 2, None, "a"), (3 * HALF / 2, None, "b")]), EARLY.steps[1]],
+        [EARLY.steps[0], step(a=[(Rational(1), "yes", "end")])],
+    ],
+    ids=["chooses later", "shows something else", "other probabilities", "halts"],
+)
+@pytest.mark.parametrize("repeats", [False, True])
+def test_a_model_that_chooses_later_or_shows_something_else_is_refused(steps, repeats):
+    first, second = (replace(EARLY, steps=each) for each in (EARLY.steps, steps))
+    if repeats:
+        first, second = (
+            replace(each, steps=[{**each.steps[0], **each.steps[1]}], repeats=True) for each in (first, second)
+        )
+    agree(first, first, Work(1_000))
+    with pytest.raises(Refusal, match="does not do what the model does"):
+        agree(first, second, Work(1_000))
+
+
+@mechanism
+def counted(q: queries(0, 1, size=2)):
+    return {"all": [truncated_geometric(answer, low=0, high=1, alpha="1/2") for answer in q], 0: ([1], {})}
+
+
+def test_tables_of_lists_are_outputs():
+    assert established(asked(counted)).from_source

@@ -30,6 +30,7 @@ from privproof_checker.front import taken_by
 from privproof_checker.linear.documents import supplied
 from privproof_checker.numbers import Epsilon as CheckedEpsilon
 from privproof_checker.numbers.patience import watched
+from privproof_checker.source.establishing import second_look
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     other = _other(answer, certificate.get("verdict"), certificate.get("question"))
     if other:
         return Refusal(f"the certificate is about something else: {other}")
-    with watched(_Patience()), supplied(_refutations), taken_by(take):
+    with watched(_Patience()), supplied(_refutations), taken_by(take), second_look(_by_chance):
         outcome = recheck(certificate)
         if isinstance(outcome, Rejected) and outcome.beyond:
             take(certificate["question"], f"{outcome.reason} ({outcome.place})")
@@ -119,6 +120,13 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     if other:
         return Refusal(f"the certificate establishes something else: {other}")
     return _sealed(answer, certificate, _certified(answer, outcome))
+
+
+def _by_chance(*given: Any) -> None:
+    """Refuse instructions that differ from the text on numbers drawn by chance; loaded where something seems to differ."""
+    from privproof.evidence.chance import differ_by_chance
+
+    differ_by_chance(*given)
 
 
 def _refutations(conditions: Sequence[str]) -> Sequence[dict[str, object] | None]:

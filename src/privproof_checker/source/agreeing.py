@@ -1,19 +1,16 @@
 """Whether two transducers show the same: the one that the program is, and the one in the certificate.
 
-Both read one input a step and write an output or nothing.  States of both that go on alike are put into classes first, from
-the end backwards (probabilistic bisimulation, Larsen and Skou 1991); on a step that repeats, by refining a partition until
-nothing changes.  If both begin with the same mass in every class they agree.  Otherwise the difference of the two
-distributions is followed through all letters, as far as it is linearly independent of what was followed before, and no
-word may tell the two apart (Schützenberger 1961, Tzeng 1992).  Either way the answer is exact.
+Both read one input a step and write an output or nothing.  States of both that go on alike are put into classes, from the end
+backwards (probabilistic bisimulation, Larsen and Skou 1991); on a step that repeats, by refining a partition until nothing
+changes.  If both begin with the same mass in every class, every word has the same probability in both.  A model that shows the same and
+makes its choices at other times is refused: nothing that compiles a text makes one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
-
-from flint import fmpq
 
 from privproof_checker.numbers import ZERO, Rational
 from privproof_checker.outcomes import refuse
@@ -28,10 +25,6 @@ Row: TypeAlias = "Mapping[str, Sequence[Branch]]"
 """From an input to the branches."""
 Mass: TypeAlias = "Mapping[State, Rational]"
 Vector: TypeAlias = "dict[int, Rational]"
-Moves: TypeAlias = "dict[tuple[str, str | None], Vector]"
-
-_MOST_CLASSES = 600
-"""Beyond so many classes differences are not followed: their basis would be too large."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +44,8 @@ class Transducer:
     finish: Mapping[State, Mapping[str, Rational]] | None
 
 
-def agree(program: Transducer, model: Transducer, work: Work, *, halting: bool) -> None:
-    """Refuse if some word tells the program and the model apart; also a word that has ended, where halting is seen."""
+def agree(program: Transducer, model: Transducer, work: Work) -> None:
+    """Refuse unless every word has the same probability in the program and in the model, and both halt alike."""
     if len(program.starts) != len(model.starts):
         refuse("the program begins in another number of situations than the model", "question.scenario")
     if program.repeats != model.repeats or len(program.steps) != len(model.steps):
@@ -61,193 +54,72 @@ def agree(program: Transducer, model: Transducer, work: Work, *, halting: bool) 
         refuse("the program shows its output at another time than the model", "question.finish")
     classes = _Classes((program, model), work)
     for number in range(len(program.starts)):
-        difference = _difference(*(classes.sums(side, number) for side in (0, 1)))
-        if difference:
-            _followed(difference, classes, work, halting=halting)
-
-
-def _difference(left: Vector, right: Vector) -> Vector:
-    result = dict(left)
-    for place, mass in right.items():
-        result[place] = result.get(place, ZERO) - mass
-    return {place: mass for place, mass in result.items() if mass != 0}
+        if classes.sums(0, number) != classes.sums(1, number):
+            refuse("the program does not do what the model does", "question.source")
 
 
 class _Classes:
-    """The classes of states that go on alike, level by level, and how a class goes on."""
+    """The classes of states that go on alike, level by level; a state that no step reads has halted, and is in class 0."""
 
     def __init__(self, sides: tuple[Transducer, Transducer], work: Work) -> None:
-        self.sides = sides
-        self.work = work
-        self.repeats = sides[0].repeats
-        self.last = len(sides[0].steps)
-        self.finish: list[Mapping[str, Rational]] = []
-        self.moves: list[list[Moves]] = [[] for _ in range(self.last)]
-        self.where: list[dict[State, int]] = [{} for _ in range(self.last + 1)]
-        if self.repeats:
-            if self.last != 1:
+        self.sides, self.work = sides, work
+        last = len(sides[0].steps)
+        self.where: list[dict[State, int]] = [{} for _ in range(last + 1)]
+        if sides[0].repeats:
+            if last != 1:
                 raise Beyond("a step that repeats after others", "question.steps")
             self._refined()
-        else:
-            self._ended()
-            for level in range(self.last - 1, -1, -1):
-                self._level(level)
-
-    def level(self, number: int) -> int:
-        """The level after so many letters."""
-        return 0 if self.repeats else number
+            return
+        ends = [((side, state), row) for side in (0, 1) for state, row in (sides[side].finish or {}).items()]
+        self.where[last] = _numbered((each, _said({("", ""): row})) for each, row in ends)
+        for level in range(last - 1, -1, -1):
+            self.where[level] = _numbered(self._onward(level, level + 1))
 
     def sums(self, side: int, start: int) -> Vector:
         """The mass that a beginning has in each class."""
+        return self._sums(0, side, ((mass, state) for state, mass in self.sides[side].starts[start].items()))
+
+    def _sums(self, level: int, side: int, masses: Iterable[tuple[Rational, State]]) -> Vector:
         result: Vector = {}
-        for state, mass in self.sides[side].starts[start].items():
-            place = self._class(0, (side, state))
+        for mass, state in masses:
+            place = self.where[level].get((side, state), 0)
             result[place] = result.get(place, ZERO) + mass
         return {place: mass for place, mass in result.items() if mass != 0}
 
-    def _class(self, level: int, state: State) -> int:
-        """The class of a state; one that no step reads has halted: class 0."""
-        return self.where[level].get(state, 0)
-
-    def _ended(self) -> None:
-        """After the last step: by the last output."""
-        known: dict[State, int] = {}
-        self.finish.append({})
-        for side, transducer in enumerate(self.sides):
-            for state, row in (transducer.finish or {}).items():
-                said = frozenset((name, _plain(p)) for name, p in row.items() if p != 0)
-                if said not in known:
-                    known[said] = len(self.finish)
-                    self.finish.append({name: p for name, p in row.items() if p != 0})
-                self.where[self.last][side, state] = known[said]
-
-    def _moves(self, level: int, row: Row, side: int) -> Moves:
-        """Where a state goes: for every letter the mass in each class of the next level."""
-        result: Moves = {}
-        following = self.level(level + 1) if self.repeats else level + 1
-        for symbol, branches in row.items():
-            self.work.spend(len(branches))
-            for probability, output, target in branches:
-                sums = result.setdefault((symbol, output), {})
-                place = self._class(following, (side, target))
-                sums[place] = sums.get(place, ZERO) + probability
-        return result
-
-    def _level(self, level: int) -> None:
-        known: dict[State, int] = {}
-        self.moves[level].append({})
+    def _onward(self, level: int, following: int) -> Iterator[tuple[State, State]]:
+        """Where the states of a level go: for every letter the mass in each class of the next level."""
         for side, transducer in enumerate(self.sides):
             for state, row in transducer.steps[level].items():
-                moves = self._moves(level, row, side)
-                said = _said(moves)
-                if said not in known:
-                    known[said] = len(self.moves[level])
-                    self.moves[level].append(moves)
-                self.where[level][side, state] = known[said]
+                moves: dict[tuple[str, str | None], list[tuple[Rational, State]]] = {}
+                for symbol, branches in row.items():
+                    self.work.spend(len(branches))
+                    for probability, output, target in branches:
+                        moves.setdefault((symbol, output), []).append((probability, target))
+                said = _said({letter: self._sums(following, side, found) for letter, found in moves.items()})
+                yield (side, state), said
 
     def _refined(self) -> None:
         """The coarsest partition that no letter splits."""
-        states = [(side, state) for side in (0, 1) for state in self.sides[side].steps[0]]
-        self.where[0] = dict.fromkeys(states, 1)
+        self.where[0] = dict.fromkeys(((side, state) for side in (0, 1) for state in self.sides[side].steps[0]), 1)
         count = 1
         while True:
-            known: dict[State, int] = {}
-            found: list[Moves] = [{}]
-            where: dict[State, int] = {}
-            for side, state in states:
-                moves = self._moves(0, self.sides[side].steps[0][state], side)
-                said = (self.where[0][side, state], _said(moves))
-                if said not in known:
-                    known[said] = len(found)
-                    found.append(moves)
-                where[side, state] = known[said]
-            self.where[0] = where
-            if len(known) == count:
-                break
-            count = len(known)
-        for (side, state), place in where.items():
-            found[place] = self._moves(0, self.sides[side].steps[0][state], side)
-        self.moves = [found]
+            before = self.where[0]
+            self.where[0] = _numbered([(state, (before[state], said)) for state, said in self._onward(0, 0)])
+            found = len(set(self.where[0].values()))
+            if found <= count:
+                return
+            count = found
 
 
-def _plain(value: Rational) -> tuple[int, int]:
-    return int(value.p), int(value.q)
+def _numbered(said: Iterable[tuple[State, State]]) -> dict[State, int]:
+    """Classes of states that say the same, numbered from 1 on."""
+    known: dict[State, int] = {}
+    return {state: known.setdefault(words, len(known) + 1) for state, words in said}
 
 
-def _said(moves: Moves) -> State:
+def _said(moves: Mapping[Any, Mapping[Any, Rational]]) -> State:
     return frozenset(
-        (letter, frozenset((place, _plain(mass)) for place, mass in sums.items() if mass != 0))
+        (letter, frozenset((place, int(mass.p), int(mass.q)) for place, mass in sums.items() if mass != 0))
         for letter, sums in moves.items()
         if any(mass != 0 for mass in sums.values())
     )
-
-
-def _followed(difference: Vector, classes: _Classes, work: Work, *, halting: bool) -> None:
-    """Refuse if a word has another probability in the program than in the model."""
-    bases: dict[int, _Basis] = {}
-    waiting: list[tuple[int, Vector, tuple[tuple[str, str | None], ...]]] = [(0, difference, ())]
-    while waiting:
-        level, vector, word = waiting.pop()
-        if classes.sides[0].finish is None and (sum(vector.values(), ZERO) != 0 or (halting and 0 in vector)):
-            _told_apart(word)
-        if not classes.repeats and level == classes.last:
-            _same_ends(vector, classes, word)
-            continue
-        if max(vector, default=0) > _MOST_CLASSES:
-            raise Beyond("the program and the model have too many classes of states to compare", "question.steps")
-        basis = bases.setdefault(level, _Basis(work))
-        if not basis.adds(vector):
-            continue
-        after: dict[tuple[str, str | None], Vector] = {}
-        for place, mass in vector.items():
-            for letter, sums in classes.moves[level][place].items():
-                reached = after.setdefault(letter, {})
-                work.spend(len(sums))
-                for target, probability in sums.items():
-                    reached[target] = reached.get(target, ZERO) + mass * probability
-        for letter, reached in after.items():
-            rest = {place: mass for place, mass in reached.items() if mass != 0}
-            if rest:
-                waiting.append((classes.level(level + 1), rest, (*word, letter)))
-
-
-def _same_ends(vector: Vector, classes: _Classes, word: Sequence[tuple[str, str | None]]) -> None:
-    sums: dict[str, Rational] = {}
-    for place, mass in vector.items():
-        for name, probability in classes.finish[place].items():
-            sums[name] = sums.get(name, ZERO) + mass * probability
-    for name, total in sums.items():
-        if total != 0:
-            _told_apart((*word, ("", name)))
-
-
-def _told_apart(word: Sequence[tuple[str, str | None]]) -> None:
-    shown = " ".join(f"{symbol}:{output}" if symbol and output else symbol or str(output) for symbol, output in word)[
-        :120
-    ]
-    refuse(f"the program does not do what the model does: {shown or 'at the beginning'}", "question.source")
-
-
-class _Basis:
-    """Linearly independent vectors, each reduced by those before it."""
-
-    def __init__(self, work: Work) -> None:
-        self.rows: dict[int, Vector] = {}
-        self.work = work
-
-    def adds(self, vector: Vector) -> bool:
-        """Whether a vector is independent of those so far; if so it is added."""
-        rest = dict(vector)
-        for lead, row in self.rows.items():
-            factor = rest.get(lead, ZERO)
-            if factor != 0:
-                self.work.spend(len(row))
-                for place, entry in row.items():
-                    rest[place] = rest.get(place, ZERO) - factor * entry
-                rest = {place: entry for place, entry in rest.items() if entry != 0}
-        if not rest:
-            return False
-        lead = min(rest)
-        scale: fmpq = rest[lead]
-        self.rows[lead] = {place: entry / scale for place, entry in rest.items()}
-        return True

@@ -18,7 +18,7 @@ that is attained, is about the value 0, which must be allowed, and about streams
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -258,7 +258,7 @@ class _Walk:
         def change(value: Value) -> Value:
             if not isinstance(value, Form):
                 return value
-            found = _sum(Form(value.constant), (after(atom).times(factor) for atom, factor in value.terms.items()))
+            found = sum((after(atom).times(factor) for atom, factor in value.terms.items()), Form(value.constant))
             held.update(atom for atom in found.terms if self.atoms[atom][0] == "threshold")
             return found
 
@@ -284,12 +284,6 @@ class _Walk:
             refuse("several outputs for one number of the stream", PLACE)
         if self.bare and self.mixed:
             refuse("a number without noise is written where another output may be the same number", PLACE)
-
-
-def _sum(start: Form, forms: Iterable[Form]) -> Form:
-    for form in forms:
-        start = start + form
-    return start
 
 
 def _plain(value: Value) -> Value:

@@ -119,30 +119,39 @@ def _stored_names(tree: ast.FunctionDef) -> Iterator[str]:
             waiting += ast.iter_child_nodes(node)
 
 
-def live_variables(code: Sequence[Instruction]) -> tuple[frozenset[str], ...]:
-    """For every instruction the variables that some way on reads before it writes them."""
-    onward: list[list[int]] = []
+def successors(code: Sequence[Instruction]) -> list[list[int]]:
+    """For every instruction those that may follow it."""
+    onward = []
     for number, (name, argument, _) in enumerate(code):
         targets = [] if name in ("jump", "return") else [number + 1]
         if name in ("jump", "unless", "or else", "and then", "next"):
             targets.append(argument)
         onward.append(targets)
-    before: list[list[int]] = [[] for _ in code]
+    return onward
+
+
+def live_variables(code: Sequence[Instruction]) -> tuple[frozenset[str], ...]:
+    """For every instruction the variables that some way on reads before it writes them."""
+    read = [frozenset((argument,)) if name in ("load", "add", "entry") else frozenset() for name, argument, _ in code]
+    return needed_from(successors(code), read, [argument if name == "store" else None for name, argument, _ in code])
+
+
+def needed_from(
+    onward: Sequence[Sequence[int]], read: Sequence[frozenset[str]], written: Sequence[str | None]
+) -> tuple[frozenset[str], ...]:
+    """The variables that some way on reads before it writes them, by where instructions lead and what they read and write."""
+    before: list[list[int]] = [[] for _ in onward]
     for number, targets in enumerate(onward):
         for target in targets:
             before[target].append(number)
-    live: list[frozenset[str]] = [frozenset()] * len(code)
-    waiting = list(range(len(code)))
+    live: list[frozenset[str]] = [frozenset()] * len(onward)
+    waiting = list(range(len(onward)))
     queued = set(waiting)
     while waiting:
         number = waiting.pop()
         queued.discard(number)
-        name, argument, _ = code[number]
         needed = frozenset[str]().union(*(live[target] for target in onward[number]))
-        if name == "store":
-            needed -= {argument}
-        elif name in ("load", "add", "entry"):
-            needed |= {argument}
+        needed = read[number] | (needed - {written[number]})
         if needed != live[number]:
             live[number] = needed
             for earlier in before[number]:

@@ -41,7 +41,9 @@ from privproof_checker.source.values import (
     Table,
     Value,
     Walk,
+    held,
     key,
+    with_items,
 )
 
 _MOST_FACTS = 300
@@ -61,12 +63,12 @@ class Remade:
         frames, shape = [], []
         for frame in run.frames:
             names = sorted(frame.variables)
-            held = [self._value(frame.variables[name]) for name in names]
+            known = [self._value(frame.variables[name]) for name in names]
             stack = [self._value(value) for value in frame.stack]
-            variables = {name: value for name, (value, _) in zip(names, held, strict=True)}
+            variables = {name: value for name, (value, _) in zip(names, known, strict=True)}
             frames.append(Frame(frame.function, frame.at, variables, [value for value, _ in stack]))
             shape.append(
-                (frame.function, frame.at, tuple(names), tuple(s for _, s in held), tuple(s for _, s in stack))
+                (frame.function, frame.at, tuple(names), tuple(s for _, s in known), tuple(s for _, s in stack))
             )
         self.run = Run(frames)
         self.shape = tuple(shape)
@@ -85,12 +87,12 @@ class Remade:
             case Term() | int() | Fraction():
                 return self._number(value)
             case float():
-                return value, ("float", value.hex())
+                return value, key(value)
             case Labelled() | Member():
                 raise Beyond("an object is held in a loop", PLACE)
-            case tuple():
-                items, shape = self._several(value)
-                return tuple(items), ("tuple", *shape)
+            case tuple() | Table():
+                items, shape = self._several(held(value))
+                return with_items(value, items), (type(value).__name__, *shape)
             case Cells():
                 return self._list(value)
             case Walk():
@@ -107,9 +109,6 @@ class Remade:
             case Summing():
                 (position, total), shape = self._several((value.position, value.total))
                 return Summing(value.over, position, total), ("summing", value.over.name, *shape)
-            case Table():
-                rows, shape = self._several(value.rows)
-                return Table(tuple(rows)), ("table", *shape)
         raise Beyond(f"{type(value).__name__} is held in a loop", PLACE)
 
     def _list(self, cells: Cells) -> tuple[Value, Any]:

@@ -7,7 +7,9 @@ text, or whose text the checker cannot follow, is rejected.  Or it says ``taken`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 from privproof_checker.documents import a_text, an_object
@@ -90,6 +92,26 @@ def established(
     except RecursionError:
         raise Beyond("values or texts are nested too deeply", PLACE) from None
     return Established(source.mechanism.name, (what,), (*source.taken, *found.taken), (*source.notes, *found.notes))
+
+
+_SECOND_LOOK: ContextVar[Callable[..., None] | None] = ContextVar("second look", default=None)
+
+
+@contextmanager
+def second_look(look: Callable[..., None]) -> Iterator[None]:
+    """Let what seems to differ from the text be looked at again, by who may refuse it for good; nothing is established by that."""
+    token = _SECOND_LOOK.set(look)
+    try:
+        yield
+    finally:
+        _SECOND_LOOK.reset(token)
+
+
+def look_again(*given: object) -> None:
+    """Look again at what seems to differ, before the checker gives up."""
+    look = _SECOND_LOOK.get()
+    if look is not None:
+        look(*given)
 
 
 def _name(member: Mapping[str, object]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from privproof_checker.source.code import CodeWriter, bound_names
 from privproof_checker.source.functions import FUNCTIONS, KINDS, METHODS
 from privproof_checker.source.heads import Head, Meaning
-from privproof_checker.source.laws import SIGNATURES
+from privproof_checker.source.laws import SIGNATURES, Signature
 from privproof_checker.source.libraries import BETWEEN, COIN, COMPUTED, LIBRARY, UNIT
 from privproof_checker.source.values import Value
 
@@ -155,56 +155,43 @@ class ExpressionReader(CodeWriter):
 
         self.gathered(node, ("table", 0), self.slot("table"), add)
 
-    def unit(self, node: ast.expr) -> bool:
-        """Whether an expression draws a number between 0 and 1."""
-        if not isinstance(node, ast.Call) or node.args or node.keywords:
-            return False
-        meaning = self.meaning(node.func)
-        return meaning is not None and meaning.kind == "library" and meaning.value in UNIT
-
-    def between(self, node: ast.expr) -> str | None:
-        """The function by which an expression draws a number between two others."""
+    def called(self, node: ast.expr, kind: str) -> Any:
+        """The function of a kind that an expression calls, by its name."""
         meaning = self.meaning(node.func) if isinstance(node, ast.Call) else None
-        known = meaning is not None and meaning.kind == "library" and meaning.value in BETWEEN
-        return str(meaning.value) if known and meaning is not None else None
+        return meaning.value if meaning is not None and meaning.kind == kind else None
 
-    def one_of_several(self, node: ast.expr) -> bool:
+    def one_of_several(self, node: ast.Subscript) -> bool:
         """``random.choices(values, weights)[0]``; whether it was one."""
-        match node:
-            case ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=0)):
-                meaning = self.meaning(call.func)
-            case _:
-                return False
-        if meaning is None or (meaning.kind, meaning.value) != ("library", "random.choices"):
+        call = node.value
+        first = isinstance(node.slice, ast.Constant) and node.slice.value == 0
+        if not (isinstance(call, ast.Call) and first and self.called(call, "library") == "random.choices"):
             return False
         rest = [k for k in call.keywords if k.arg != "k"]
         once = all(isinstance(k.value, ast.Constant) and k.value.value == 1 for k in call.keywords if k.arg == "k")
         if not once or any(k.arg is None for k in rest) or any(isinstance(a, ast.Starred) for a in call.args):
             return False
-        drawing = LIBRARY["random.choices"]
-        plain = ast.copy_location(ast.Call(call.func, call.args, rest), call)
-        names = self.arguments(plain, drawing.names, drawing.positional, drawing.defaults)
-        self.emit("noise", ("random.choices", names))
+        self.noise(ast.copy_location(ast.Call(call.func, call.args, rest), call), "random.choices", LIBRARY)
         return True
+
+    def noise(self, node: ast.Call, name: str, known: Mapping[str, Signature]) -> None:
+        """Push what a noise draws."""
+        self.emit("noise", (name, self.arguments(node, known[name])))
 
     def coin(self, node: ast.Compare) -> bool:
         """``random() < p`` and its kin; whether it was one."""
         if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
             return False
         below, sides = isinstance(node.ops[0], ast.Lt | ast.LtE), (node.left, node.comparators[0])
-        drawn = [self.unit(side) or self.between(side) is not None for side in sides]
+        named = [self.called(side, "library") for side in sides]
+        plain = [isinstance(side, ast.Call) and not side.args and not side.keywords for side in sides]
+        drawn = [name in BETWEEN or (name in UNIT and bare) for name, bare in zip(named, plain, strict=True)]
         if drawn.count(True) != 1:
             return False
-        number = sides[drawn.index(True)]
-        named = self.between(number)
-        if named is None:
-            self.expression(sides[drawn.index(False)])
-            self.emit("noise", (COIN, ("p",)))
-        else:
-            assert isinstance(number, ast.Call)
-            ends = self.arguments(number, BETWEEN[named].names, BETWEEN[named].positional, BETWEEN[named].defaults)
-            self.expression(sides[drawn.index(False)])
-            self.emit("noise", (named, (*ends, "at")))
+        number, name = sides[drawn.index(True)], named[drawn.index(True)]
+        assert isinstance(number, ast.Call)
+        ends = self.arguments(number, BETWEEN[name]) if name in BETWEEN else ()
+        self.expression(sides[drawn.index(False)])
+        self.emit("noise", (name, (*ends, "at")) if name in BETWEEN else (COIN, ("p",)))
         if below == drawn[1]:
             self.emit("sign", "Not")
         return True
@@ -250,16 +237,11 @@ class ExpressionReader(CodeWriter):
         held = [n.value for n in ast.walk(self.head.tree) if isinstance(n, ast.Attribute)]
         return first[0] if first and all(any(use is each for each in held) for use in uses) else None
 
-    def builtin(self, node: ast.expr) -> str | None:
-        """The built-in function that an expression calls."""
-        meaning = self.meaning(node.func) if isinstance(node, ast.Call) else None
-        return meaning.value if meaning is not None and meaning.kind == "builtin" else None
-
     # -------------------------------------------------------------------------------------------------------------- loops
 
     def walk(self, over: ast.expr, target: ast.expr | None = None) -> None:
         """Begin to walk over what a loop is over; a number of ``enumerate`` that nothing reads is not counted."""
-        name = self.builtin(over)
+        name = self.called(over, "builtin")
         if name not in _WALKS:
             self.expression(over)
             self.emit("walk", ("elements", 1))
@@ -394,9 +376,7 @@ class ExpressionReader(CodeWriter):
             case "builtin":
                 self.built_in(node, meaning.value)
             case "noise":
-                signature = SIGNATURES[meaning.value]
-                names = self.arguments(node, signature.names, signature.positional, signature.defaults)
-                self.emit("noise", (meaning.value, names))
+                self.noise(node, meaning.value, SIGNATURES)
             case "library" if meaning.value in _EXTREMES and len(node.args) == 1 and not node.keywords:
                 self.expression(node.args[0])
                 self.emit("builtin", (_EXTREMES[meaning.value], 1))
@@ -406,50 +386,33 @@ class ExpressionReader(CodeWriter):
             case "library":
                 if meaning.value not in LIBRARY or meaning.value in (*BETWEEN, "random.choices"):
                     self.refuse(node, f"the function {ast.unparse(node.func)[:60]}")
-                drawing = LIBRARY[meaning.value]
-                names = self.arguments(node, drawing.names, drawing.positional, drawing.defaults)
-                self.emit("noise", (meaning.value, names))
+                self.noise(node, meaning.value, LIBRARY)
             case "record":
                 self.record(node, meaning.value)
             case "function":
                 head = self.heads[meaning.value]
                 if head.generator:
                     self.refuse(node, "a call of a generator")
-                names = self.arguments(node, head.parameters, head.positional, head.defaults)
-                self.emit("call", (meaning.value, names))
+                taken = Signature(head.parameters, head.positional, head.defaults)
+                self.emit("call", (meaning.value, self.arguments(node, taken)))
             case _:
                 self.refuse(node, "a call of a constant")
 
     def record(self, node: ast.Call, meaning: tuple[str, tuple[str, ...], tuple[Value, ...], bool]) -> None:
         """A named tuple, or an object of a data class: its values in the order of its fields."""
         name, fields, defaults, sequence = meaning
-        given = [*fields[: len(node.args)], *(str(k.arg) for k in node.keywords)]
         late = dict(zip(fields[len(fields) - len(defaults) :], defaults, strict=True))
-        if len(node.args) > len(fields) or len(set(given)) < len(given) or not set(given) <= set(fields):
-            self.refuse(node, "an object with these fields")
-        if not set(fields) <= {*given, *late}:
-            self.refuse(node, "an object without a field that has no default")
-        slots = {field: self.slot(field) for field in given}
-        for field, value in zip(given, (*node.args, *(k.value for k in node.keywords)), strict=True):
-            self.expression(value)
-            self.emit("store", slots[field])
-        for field in fields:
-            if field in slots:
-                self.emit("load", slots[field])
-            else:
-                self.emit("constant", late[field])
-        self.emit("record", (name, tuple(f"{field}=" for field in fields), sequence))
+        given = self.arguments(node, Signature(fields, len(fields), late))
+        self.emit("record", (name, fields, sequence, given, late))
 
-    def arguments(
-        self, node: ast.Call, parameters: Sequence[str], positional: int, defaults: Mapping[str, Value]
-    ) -> tuple[str, ...]:
+    def arguments(self, node: ast.Call, taken: Signature) -> tuple[str, ...]:
         """Push the arguments in the order in which they are written; which parameters they are for."""
-        if len(node.args) > positional:
+        if len(node.args) > taken.positional:
             self.refuse(node, "a call with too many arguments")
-        names = [*parameters[: len(node.args)], *(str(k.arg) for k in node.keywords)]
-        if len(set(names)) < len(names) or not set(names) <= set(parameters):
+        names = [*taken.names[: len(node.args)], *(str(k.arg) for k in node.keywords)]
+        if len(set(names)) < len(names) or not set(names) <= set(taken.names):
             self.refuse(node, "a call with a parameter that is given twice, or does not exist")
-        if not set(parameters) <= {*names, *defaults}:
+        if not set(taken.names) <= {*names, *taken.defaults}:
             self.refuse(node, "a call without an argument that has no default")
         for argument in (*node.args, *(k.value for k in node.keywords)):
             self.expression(argument)
@@ -516,7 +479,7 @@ class ExpressionReader(CodeWriter):
         found = _element_key(given["key"])
         measured = node.args[0].args if len(node.args) == 1 and isinstance(node.args[0], ast.Call) else []
         over = node.args[0] if len(measured) == 1 and not getattr(node.args[0], "keywords", [1]) else None
-        if over is None or self.builtin(over) != "range" or self.builtin(measured[0]) != "len":
+        if over is None or self.called(over, "builtin") != "range" or self.called(measured[0], "builtin") != "len":
             self.refuse(node, f"{name} with key")
         if (
             found is None

@@ -120,7 +120,7 @@ class _Finite:
                 refuse("the public inputs have values that the model leaves out", "question.scenario.pairs")
             return expected
         given = [self._arguments(i, ("left",))[0] for i in range(len(self.pairs))]
-        self._some({_text(data_key(each)) for each in given}, {_text(data_key(each)) for each in expected})
+        self._some({data_key(each) for each in given}, {data_key(each) for each in expected})
         for i, (left, right) in enumerate(self.pairs):
             if left != right:
                 refuse("public inputs are the same on both sides", f"question.scenario.pairs[{i}]")
@@ -163,8 +163,8 @@ class _Finite:
             place = f"{PLACE}.inputs.{name}"
             given = value if declared.shape != "value" else an_object(value, place).get(declared.name)
             found[name] = read_value(given, place)
-        if declared.values is None or sorted(_text(key(v)) for v in found.values()) != sorted(
-            _text(key(v)) for v in declared.values
+        if declared.values is None or sorted(repr(key(v)) for v in found.values()) != sorted(
+            repr(key(v)) for v in declared.values
         ):
             refuse("the inputs of the model are not the values of the input", f"{PLACE}.inputs")
         return found
@@ -232,7 +232,7 @@ class _Finite:
             place = f"{PLACE}.inputs.{name}"
             found[name] = {each: read_value(inner, place) for each, inner in an_object(value, place).items()}
         expected = combinations(private, shorter=self.source.lengths_differ)
-        if sorted(_text(data_key(data)) for data in found.values()) != sorted(_text(data_key(d)) for d in expected):
+        if sorted(data_key(data) for data in found.values()) != sorted(data_key(d) for d in expected):
             refuse("the inputs of the model are not the data sets of the mechanism", f"{PLACE}.inputs")
         return found
 
@@ -316,7 +316,7 @@ class _Finite:
         program = Transducer([_masses(begin) for begin in begins], steps, repeats=False, finish=finish)
         if not collected:
             self._aligned(program)
-        agree(program, self._as_transducer(), self.work, halting=self.model.ending == "visible")
+        agree(program, self._as_transducer(), self.work)
 
     def _answered(self, node: Rest, name: str, number: int, value: Value) -> Law:
         """Where a run rests after an answer; one that has ended stays where it is."""
@@ -361,7 +361,7 @@ class _Finite:
         laws: list[Law] = []
         for (left, right), arguments in zip(self.pairs, given, strict=True):
             for row, side in ((left, arguments[0]), (right, arguments[1])):
-                name = _text(data_key(side))
+                name = data_key(side)
                 if name not in beginnings:
                     if set(side) != {each.name for each in self.source.inputs.values() if each is not stream}:
                         refuse("a data set has a value for every input", f"{PLACE}.pairs")
@@ -385,7 +385,7 @@ class _Finite:
     def _belonging(self, beginnings: Mapping[str, Law]) -> None:
         """Refuse values that no input may have."""
         known = {
-            _text(data_key({**public, **data}))
+            data_key({**public, **data})
             for public in self.source.public_values()
             for data in combinations(self.source.private, shorter=self.source.lengths_differ)
         }
@@ -397,13 +397,13 @@ class _Finite:
         publics = self.source.public_values()
         self.work.spend(len(data) ** 2 * len(publics))
         expected = {
-            frozenset((_text(data_key({**public, **left})), _text(data_key({**public, **right}))))
+            frozenset((data_key({**public, **left}), data_key({**public, **right})))
             for left in data
             for right in data
             if neighbours(self.source, left, right)
             for public in publics
         }
-        self._some({frozenset((_text(data_key(left)), _text(data_key(right)))) for left, right in given}, set(expected))
+        self._some({frozenset((data_key(left), data_key(right))) for left, right in given}, set(expected))
 
     def _stream(self, stream: Input, begins: list[Law], starts: list[Mass] | None = None) -> None:
         """A step reads one element, and shows what is written until the next is asked for."""
@@ -435,7 +435,7 @@ class _Finite:
         steps += [{}] * (len(self.model.steps) - len(steps))
         self._ends_told(known)
         program = Transducer([_masses(begin) for begin in begins], steps, repeats=repeats, finish=None)
-        agree(program, self._as_transducer(starts), self.work, halting=self.model.ending == "visible")
+        agree(program, self._as_transducer(starts), self.work)
 
     def _element(self, node: Rest, name: str, value: Value) -> list[Branch]:
         law: Law = {node: ONE}
@@ -487,10 +487,6 @@ class _Finite:
 def _after(before: tuple[Value, ...]) -> Callable[[Rest], tuple[Value, ...]]:
     """What is shown in a step: what was written before it, and in it."""
     return lambda one: (*before, *one.written)
-
-
-def _text(value: object) -> str:
-    return repr(value)
 
 
 def _masses(law: Law) -> Mass:

@@ -14,10 +14,11 @@ from fractions import Fraction
 from functools import partial
 
 from privproof_checker.source.arithmetic import OPERATORS, exact_divide
+from privproof_checker.source.code import successors
 from privproof_checker.source.facts import Asked, Path
 from privproof_checker.source.functions import FUNCTIONS
 from privproof_checker.source.machine import Machine
-from privproof_checker.source.operations import COMPARISONS, exact_float
+from privproof_checker.source.operations import exact_float
 from privproof_checker.source.reading import Function
 from privproof_checker.source.running import Frame, Run, Work
 from privproof_checker.source.symbols import (
@@ -33,8 +34,8 @@ from privproof_checker.source.symbols import (
     plus,
     times,
 )
-from privproof_checker.source.values import UNREAD, Beyond, Cells, Stream, Table, Value, Walk, Want
-from privproof_checker.source.walks import EXHAUSTED, element_at, peek
+from privproof_checker.source.values import UNREAD, Beyond, Cells, Stream, Value, Walk, Want, within
+from privproof_checker.source.walks import EXHAUSTED
 
 HEAD, NOISE, YIELD, APPEND, WAIT, END = "head", "noise", "yield", "append", "wait", "end"
 """Where the machine stops."""
@@ -155,60 +156,32 @@ class Follower(Machine):
         frame = run.frames[-1]
         name, argument, _ = self.functions[frame.function].code[frame.at]
         stack = frame.stack
-        match name:
-            case "compare":
-                stack[-2:] = [self._compared(argument, stack[-2], stack[-1])]
-            case "unless" | "and then" | "or else" if isinstance(stack[-1], Opaque):
-                holds = self._truth(stack[-1])
-                if name == "unless":
-                    stack.pop()
-                if holds == (name == "or else"):
-                    frame.at = argument
-                    return
-                if name != "unless":
-                    stack.pop()
-            case "sign" if isinstance(stack[-1], Opaque):
-                stack[-1] = self._signed(argument, stack[-1])
-            case "walk":
-                self._walked(frame, *argument)
-            case "next":
-                value = peek(stack[-1], self._element)
-                if value is EXHAUSTED:
-                    stack.pop()
-                    frame.at = argument
-                    return
-                self._advance(stack[-1])
-                stack.append(value)
-            case "element" if isinstance(stack[-2], Answers):
-                stack[-2:] = [self.entry(stack[-2], self._index(stack[-2], stack[-1]))]
-            case "builtin":
-                function, count = argument
-                at = len(stack) - (1 if stack and isinstance(stack[-1], Summing) else count)
-                made = self._built_in(function, stack[at:])
-                stack[at:] = [made]
-                if isinstance(made, Summing):
-                    return
-            case "method" if argument != "copy" and any(map(left_open, stack[-2:])):
-                raise Beyond(f"{argument}() of what is left open", PLACE)
-            case _:
-                super().instruction(run)
-                return
-        frame.at += 1
+        if name == "method" and argument != "copy" and any(map(left_open, stack[-2:])):
+            raise Beyond(f"{argument}() of what is left open", PLACE)
+        if name != "builtin":
+            super().instruction(run)
+            return
+        function, count = argument
+        at = len(stack) - (1 if stack and isinstance(stack[-1], Summing) else count)
+        stack[at:] = [self._built_in(function, stack[at:])]
+        if not isinstance(stack[-1], Summing):
+            frame.at += 1
 
     def _truth(self, value: Value) -> bool:
-        """Whether a value counts as true."""
         if isinstance(value, Answers):
             return self.path.holds("above", parts_of(value.length))
-        return not self.path.equal(value, 0)
+        return not self.path.equal(value, 0) if isinstance(value, Opaque) else super()._truth(value)
 
     def _signed(self, sign: str, value: Value) -> Value:
+        if not isinstance(value, Opaque):
+            return super()._signed(sign, value)
         if sign == "Not":
             return not self._truth(value)
         return value if sign == "UAdd" else number_of(plus({}, parts_of(value), -1), whole=is_whole(value))
 
     def _compared(self, sign: str, left: Value, right: Value) -> bool:
         if sign in ("Is", "IsNot") or not (left_open(left) or left_open(right)):
-            return COMPARISONS[sign](left, right)
+            return super()._compared(sign, left, right)
         if not (isinstance(left, Term) or isinstance(right, Term)):
             raise Beyond("what is left open is compared", PLACE)
         if sign in ("Eq", "NotEq"):
@@ -244,6 +217,11 @@ class Follower(Machine):
 
     # -------------------------------------------------------------------------------------------------- lists that are given
 
+    def _element(self, sequence: Value, index: Value) -> Value:
+        if isinstance(sequence, Answers):
+            return self.entry(sequence, self._index(sequence, index))
+        return super()._element(sequence, index)
+
     def entry(self, answers: Answers, index: Value) -> Term:
         """An entry of a list."""
         return entry_of(self.path, answers.name, parts_of(index), answers.entry)
@@ -260,9 +238,7 @@ class Follower(Machine):
             raise Beyond(f"an index may lie outside of {answers.name!r}", PLACE)
         return index
 
-    def _walked(self, frame: Frame, kind: str, count: int) -> None:
-        """Begin to walk over what is on top of the stack."""
-        stack = frame.stack
+    def _begin_walk(self, stack: list[Value], kind: str, count: int) -> None:
         if kind == "elements" and isinstance(stack[-1], Answers | Span):
             over = stack[-1]
             stack[-1] = Walk(over, "elements", over.start if isinstance(over, Span) else 0)
@@ -271,10 +247,9 @@ class Follower(Machine):
                 raise Beyond("enumerate begins with what is no whole number", PLACE)
             stack[-2:] = [Walk(None, kind, stack[-1], [stack[-2]])]
         else:
-            self._other(frame, "walk", (kind, count))
+            super()._begin_walk(stack, kind, count)
 
-    def _element(self, walk: Walk) -> Value:
-        """The next element of a walk over one thing, which is not taken yet."""
+    def _next(self, walk: Walk) -> Value:
         over = walk.over
         if isinstance(over, Answers):
             inside = self.path.less(walk.position, over.length)
@@ -282,7 +257,7 @@ class Follower(Machine):
         if isinstance(over, Span):
             near, far = (walk.position, over.stop) if over.step > 0 else (over.stop, walk.position)
             return walk.position if self.path.less(near, far) else EXHAUSTED
-        return element_at(walk)
+        return super()._next(walk)
 
     def _advance(self, walk: Walk) -> None:
         for inner in walk.inner:
@@ -353,27 +328,18 @@ class Follower(Machine):
 
 def _heads(function: Function) -> frozenset[int]:
     """The instructions that a loop comes back to."""
-    found: set[int] = set()
+    onward = successors(function.code)
     reached, waiting = {0}, [0]
     while waiting:
-        at = waiting.pop()
-        name, argument, _ = function.code[at]
-        targets = [argument] if name in ("jump", "unless", "or else", "and then", "next") else []
-        found.update(target for target in targets if target <= at)
-        if name not in ("jump", "return"):
-            targets.append(at + 1)
+        targets = onward[waiting.pop()]
         waiting += [target for target in targets if target not in reached]
         reached.update(targets)
-    return frozenset(found)
+    return frozenset(target for at in reached for target in onward[at] if target <= at)
 
 
 def left_open(value: Value) -> bool:
     """Whether a value is left open, or holds something that is."""
-    if isinstance(value, Cells | tuple):
-        return any(map(left_open, value.items if isinstance(value, Cells) else value))
-    if isinstance(value, Table):
-        return any(left_open(row) for row in value.rows)
-    return isinstance(value, Opaque)
+    return any(isinstance(each, Opaque) for each in within(value))
 
 
 def entry_of(path: Path, name: str, index: Parts, entry: Atom) -> Term:

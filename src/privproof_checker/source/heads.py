@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from privproof_checker.documents import a_flag, a_list, a_text, an_integer, an_object, only_members
@@ -53,21 +54,47 @@ class Head:
         }
         return cls(name, tree, meanings, defaults, line, place)
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         """Its parameters, in order."""
-        arguments = self.tree.args
-        return tuple(a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+        return tuple(a.arg for a in self._listed)
 
-    @property
+    @cached_property
     def positional(self) -> int:
         """How many of them may be given by position."""
         return len(self.tree.args.posonlyargs) + len(self.tree.args.args)
 
-    @property
+    @cached_property
     def generator(self) -> bool:
         """Whether it yields."""
         return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(self.tree))
+
+    @property
+    def annotations(self) -> dict[str, ast.expr]:
+        """What is written beside its parameters."""
+        return {a.arg: a.annotation for a in self._listed if a.annotation is not None}
+
+    @property
+    def _listed(self) -> Sequence[ast.arg]:
+        return (*self.tree.args.posonlyargs, *self.tree.args.args, *self.tree.args.kwonlyargs)
+
+    @cached_property
+    def written(self) -> dict[str, Value]:
+        """The defaults that are numbers, texts, truth values or None, as its text writes them out."""
+        arguments = self.tree.args
+        places = [*arguments.posonlyargs, *arguments.args]
+        given = [*zip(places[len(places) - len(arguments.defaults) :], arguments.defaults, strict=True)]
+        given += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
+        found: dict[str, Value] = {}
+        for argument, default in given:
+            negative = isinstance(default, ast.UnaryOp) and isinstance(default.op, ast.USub)
+            inner = default.operand if isinstance(default, ast.UnaryOp) and negative else default
+            if isinstance(inner, ast.Constant) and type(inner.value) in (bool, int, str, type(None)):
+                if not negative:
+                    found[argument.arg] = inner.value
+                elif type(inner.value) is int:
+                    found[argument.arg] = -inner.value
+        return found
 
 
 def _parsed(text: str, name: str, place: str) -> ast.FunctionDef:

@@ -28,6 +28,7 @@ from privproof_checker.programs.instruction_kinds import (
     Test,
     Whole,
 )
+from privproof_checker.source.code import needed_from
 from privproof_checker.source.facts import Asked, Path
 from privproof_checker.source.following import OPEN, Answers, entry_of
 from privproof_checker.source.running import Work
@@ -79,7 +80,10 @@ class Instructed:
         if any(target >= len(program.code) for _, target in targets):
             refuse("the code ends without a return", "question.code")
         self.heads = frozenset(target for at, target in targets if target <= at)
-        self.live = _live(program, work)
+        work.spend(len(program.code))
+        onward = [program.following(at) for at in range(len(program.code))]
+        written = [getattr(step, "name", None) for step in program.code]
+        self.live = needed_from(onward, [_read(step) for step in program.code], written)
 
     def advance(self, side: Executing) -> Instruction | None:
         """Execute up to the next instruction that can be observed, or to the head of a loop (None)."""
@@ -221,25 +225,6 @@ def scale_of(sample: Sample, given: Mapping[str, Held]) -> Parts:
         assert isinstance(value, Term)
         found = times(found, value.parts)
     return found
-
-
-def _live(program: Program, work: Work) -> list[frozenset[str]]:
-    """For every instruction the variables that some way on reads before it writes them."""
-    read, written = [], []
-    for step in program.code:
-        read.append(_read(step))
-        written.append(getattr(step, "name", None))
-    live = [frozenset[str]()] * len(program.code)
-    changed = True
-    while changed:
-        changed = False
-        work.spend(len(program.code))
-        for at in reversed(range(len(program.code))):
-            onward = frozenset[str]().union(*(live[target] for target in program.following(at)))
-            needed = read[at] | (onward - {written[at]})
-            if needed != live[at]:
-                live[at], changed = needed, True
-    return live
 
 
 def _read(step: Instruction) -> frozenset[str]:

@@ -23,7 +23,7 @@ from fractions import Fraction
 from privproof_checker.numbers import Rational, rational
 from privproof_checker.source.forms import Form
 from privproof_checker.source.laws import Continuous, Law, Signature
-from privproof_checker.source.operations import elements, fails, real, unknown
+from privproof_checker.source.operations import elements, exact_float, fails, real, unknown, whole
 from privproof_checker.source.values import Cells, Tail, Value
 
 _WIDEST = 20_000
@@ -70,6 +70,22 @@ LIBRARY: Mapping[str, Signature] = {
     "numpy.random.choice": Signature(("a", "size", "replace", "p"), 4, {"size": None, "replace": True, "p": None}),
 }
 
+_CONTINUOUS: Mapping[str, tuple[str, str, str]] = {
+    "numpy.random.laplace": ("laplace", "loc", "scale"),
+    "scipy.stats.laplace.rvs": ("laplace", "loc", "scale"),
+    "numpy.random.normal": ("gaussian", "loc", "scale"),
+    "scipy.stats.norm.rvs": ("gaussian", "loc", "scale"),
+    "random.gauss": ("gaussian", "mu", "sigma"),
+    "random.normalvariate": ("gaussian", "mu", "sigma"),
+    "numpy.random.gumbel": ("gumbel", "loc", "scale"),
+    "scipy.stats.gumbel_r.rvs": ("gumbel", "loc", "scale"),
+    "numpy.random.exponential": ("exponential", "", "scale"),
+    "numpy.random.standard_exponential": ("exponential", "", ""),
+    "scipy.stats.expon.rvs": ("exponential", "loc", "scale"),
+    "random.expovariate": ("exponential", "", "lambd"),
+}
+"""Continuous noise: which, and the arguments that are its location and its scale, where there are such; `lambd` is one over it."""
+
 
 def library_law(name: str, a: Mapping[str, Value]) -> Law:
     """The law that a function of a library draws from, at its arguments.
@@ -77,26 +93,13 @@ def library_law(name: str, a: Mapping[str, Value]) -> Law:
     >>> library_law("random.randint", {"a": 1, "b": 2})
     [(1, 1/2), (2, 1/2)]
     """
-    if a.get("size") not in (None, 1) or (a.get("size") == 1 and not name.startswith("scipy")):
-        unknown("noise of a size")
+    _one(name, a)
+    if name in _CONTINUOUS:
+        kind, given = noise_meant(name, a)
+        return Continuous(kind, given["value"], _scale(given["sigma" if kind == "gaussian" else "scale"]))
     match name:
         case "coin":
-            p = min(max(_number(a["p"]), Fraction(0)), Fraction(1))
-            return [(value, rational(q)) for value, q in ((True, p), (False, 1 - p)) if q]
-        case "numpy.random.laplace" | "scipy.stats.laplace.rvs":
-            return Continuous("laplace", _center(a["loc"]), _scale(a["scale"]))
-        case "numpy.random.normal" | "scipy.stats.norm.rvs":
-            return Continuous("gaussian", _center(a["loc"]), _scale(a["scale"]))
-        case "numpy.random.gumbel" | "scipy.stats.gumbel_r.rvs":
-            return Continuous("gumbel", _center(a["loc"]), _scale(a["scale"]))
-        case "random.gauss" | "random.normalvariate":
-            return Continuous("gaussian", _center(a["mu"]), _scale(a["sigma"]))
-        case "numpy.random.exponential" | "numpy.random.standard_exponential":
-            return Continuous("exponential", 0, _scale(a.get("scale", 1)))
-        case "scipy.stats.expon.rvs":
-            return Continuous("exponential", _center(a["loc"]), _scale(a["scale"]))
-        case "random.expovariate":
-            return Continuous("exponential", 0, 1 / _scale(a["lambd"]))
+            return _true_with(_number(a["p"]))
         case "random.randint":
             return _between(_whole(a["a"]), _whole(a["b"]) + 1)
         case "random.randrange":
@@ -128,25 +131,20 @@ def noise_meant(name: str, a: Mapping[str, Value]) -> tuple[str, Mapping[str, Va
     """The noise of the language that a library's function is, with its arguments, of which some may be left open."""
     if name not in LIBRARY:
         return name, a
-    if a.get("size") not in (None, 1):
+    _one(name, a)
+    if name == COIN:
+        return "bernoulli", {"p": a["p"]}
+    if name not in _CONTINUOUS:
+        unknown(f"{name} beside continuous noise")
+    kind, location, given = _CONTINUOUS[name]
+    scale = 1 / _scale(a[given]) if name == "random.expovariate" else exact_float(a.get(given, 1))
+    return kind, {"value": exact_float(a.get(location, 0)), "sigma" if kind == "gaussian" else "scale": scale}
+
+
+def _one(name: str, a: Mapping[str, Value]) -> None:
+    """Refuse several numbers that are drawn at once; numpy makes a list also of one."""
+    if a.get("size") not in (None, 1) or (a.get("size") == 1 and not name.startswith("scipy")):
         unknown("noise of a size")
-    match name:
-        case "coin":
-            return "bernoulli", {"p": a["p"]}
-        case "numpy.random.laplace" | "scipy.stats.laplace.rvs":
-            return "laplace", {"value": _center(a["loc"]), "scale": _center(a["scale"])}
-        case "numpy.random.normal" | "scipy.stats.norm.rvs":
-            return "gaussian", {"value": _center(a["loc"]), "sigma": _center(a["scale"])}
-        case "numpy.random.gumbel" | "scipy.stats.gumbel_r.rvs":
-            return "gumbel", {"value": _center(a["loc"]), "scale": _center(a["scale"])}
-        case "random.gauss" | "random.normalvariate":
-            return "gaussian", {"value": _center(a["mu"]), "sigma": _center(a["sigma"])}
-        case "numpy.random.exponential" | "numpy.random.standard_exponential" | "scipy.stats.expon.rvs":
-            return "exponential", {"value": _center(a.get("loc", 0)), "scale": _center(a.get("scale", 1))}
-        case "random.expovariate":
-            return "exponential", {"value": 0, "scale": 1 / _scale(a["lambd"])}
-        case _:
-            unknown(f"{name} beside continuous noise")
 
 
 def _number(value: Value) -> Fraction:
@@ -157,10 +155,6 @@ def _number(value: Value) -> Fraction:
     return Fraction(value)
 
 
-def _center(value: Value) -> Value:
-    return Fraction(value) if isinstance(value, float) else value
-
-
 def _scale(value: Value) -> Fraction:
     found = _number(value)
     if found <= 0:
@@ -169,11 +163,7 @@ def _scale(value: Value) -> Fraction:
 
 
 def _whole(value: Value) -> int:
-    if isinstance(value, Tail | Form):
-        unknown("noise that is not drawn is an argument of noise")
-    if not isinstance(value, int):
-        fails(f"{type(value).__name__} is no whole number")
-    return int(value)
+    return whole(value, "an argument of noise")
 
 
 def _from(low: Value, high: Value) -> Law:
@@ -206,7 +196,12 @@ def _below(name: str, a: Mapping[str, Value]) -> Law:
     if not all(type(end) in (int, float) for end in (low, high)) or not low < high:
         unknown("a uniform number between these ends")
     width = Fraction(high - low) if name == "random.uniform" else Fraction(high) - Fraction(low)
-    p = min(max((_number(a["at"]) - Fraction(low)) / width, Fraction(0)), Fraction(1))
+    return _true_with((_number(a["at"]) - Fraction(low)) / width)
+
+
+def _true_with(share: Fraction) -> Law:
+    """Whether a number that is drawn between 0 and 1 is below another one."""
+    p = min(max(share, Fraction(0)), Fraction(1))
     return [(value, rational(q)) for value, q in ((True, p), (False, 1 - p)) if q]
 
 
@@ -218,11 +213,11 @@ def _heads(count: int, p: Fraction) -> Law:
     return [(k, rational(share)) for k, share in enumerate(shares) if share]
 
 
-def _weighted(values: Sequence[Value], weights: Sequence[Value]) -> Law:
-    """One of several values, by weights that need not sum to one."""
+def _weighted(values: Sequence[Value], weights: Sequence[Value], most: float | Fraction = math.inf) -> Law:
+    """One of several values, by weights whose sum is no further from one than is said."""
     shares = [_number(weight) for weight in weights]
     total = sum(shares, Fraction(0))
-    if len(shares) != len(values) or min(shares, default=Fraction(-1)) < 0 or total <= 0:
+    if len(shares) != len(values) or min(shares, default=Fraction(-1)) < 0 or total <= 0 or abs(total - 1) > most:
         unknown("weights that do not fit the values")
     return [(value, rational(share / total)) for value, share in zip(values, shares, strict=True) if share]
 
@@ -232,28 +227,11 @@ def _chosen(a: Mapping[str, Value]) -> Law:
     values: list[Value] = list(range(_whole(a["a"]))) if isinstance(a["a"], int) else _listed(a["a"])
     if {type(value) for value in values} not in ({int}, {str}):
         unknown("an array of values of several kinds")
-    if a["p"] is None:
-        return _alike(values)
-    shares = [_number(share) for share in _listed(a["p"])]
-    total = sum(shares, Fraction(0))
-    if len(shares) != len(values) or min(shares, default=Fraction(-1)) < 0 or abs(total - 1) > _ROUNDING:
-        unknown("probabilities that do not fit the values")
-    return [(value, rational(share / total)) for value, share in zip(values, shares, strict=True) if share]
+    return _alike(values) if a["p"] is None else _weighted(values, _listed(a["p"]), _ROUNDING)
 
 
-_MATH: Mapping[str, Callable[[float], object]] = {
-    "math.exp": math.exp,
-    "math.log": math.log,
-    "math.log2": math.log2,
-    "math.log10": math.log10,
-    "math.log1p": math.log1p,
-    "math.expm1": math.expm1,
-    "math.sqrt": math.sqrt,
-    "math.floor": math.floor,
-    "math.ceil": math.ceil,
-    "math.trunc": math.trunc,
-    "math.fabs": math.fabs,
-}
+_COMPUTING = ("exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "floor", "ceil", "trunc", "fabs")
+_MATH: Mapping[str, Callable[[float], object]] = {f"math.{name}": getattr(math, name) for name in _COMPUTING}
 COMPUTED = tuple(_MATH)
 """Functions of one number."""
 

@@ -36,9 +36,7 @@ from privproof_checker.documents import a_list, a_number
 from privproof_checker.numbers import ONE, ZERO, Rational, rational
 from privproof_checker.outcomes import Limits, refuse
 from privproof_checker.source.exploring import Explorer, Rest
-from privproof_checker.source.laws import SIGNATURES
-from privproof_checker.source.libraries import LIBRARY
-from privproof_checker.source.machine import Machine
+from privproof_checker.source.machine import Machine, noise_arguments
 from privproof_checker.source.operations import Fails
 from privproof_checker.source.running import Event, Frame, Noise, Run, Work, holders
 from privproof_checker.source.source_member import PLACE, Findings, Source
@@ -148,22 +146,12 @@ class Share(Sealed):
 
     count: Count
 
-    @property
-    def mark(self) -> tuple[Any, ...]:
-        """Of which count."""
-        return ("share", *self.count.mark)
-
 
 @dataclass(frozen=True, eq=False)
 class Above(Sealed):
     """A whole number that was drawn, and is not the first of those that it was drawn from."""
 
     first: int
-
-    @property
-    def mark(self) -> tuple[Any, ...]:
-        """Above which number."""
-        return ("above", self.first)
 
     def equals(self, other: Value) -> bool:
         """Whether it is the first, and nothing else."""
@@ -176,11 +164,6 @@ class Extreme(Sealed):
 
     largest: bool
 
-    @property
-    def mark(self) -> tuple[Any, ...]:
-        """Which of both."""
-        return ("extreme", self.largest)
-
     def equals(self, other: Value) -> bool:
         """Whether a number of the list is it."""
         return other.top if isinstance(other, Level) else super().equals(other)
@@ -191,11 +174,6 @@ class Level(Sealed):
     """A number of a list, of which it is known whether it is the extreme one."""
 
     top: bool
-
-    @property
-    def mark(self) -> tuple[Any, ...]:
-        """Whether it is."""
-        return ("level", self.top)
 
     def equals(self, other: Value) -> bool:
         """Whether the extreme number is this one."""
@@ -228,7 +206,7 @@ class _LotMachine(Machine):
         super()._other(frame, name, argument)
 
     def _noise(self, frame: Frame, name: str, names: Sequence[str]) -> Event:
-        at = len(frame.stack) - len(names)
+        at, given = noise_arguments(frame, name, names)
         if not any(isinstance(value, Sealed) for value in frame.stack[at:]):
             return super()._noise(frame, name, names)
         if name == "random.choice" and isinstance(frame.stack[-1], Gathered):
@@ -237,8 +215,7 @@ class _LotMachine(Machine):
             del frame.stack[at:]
             frame.at += 1
             return Noise([(Place(here=False), ONE)])
-        defaults = (SIGNATURES[name] if name in SIGNATURES else LIBRARY[name]).defaults
-        first, among = _lot(name, {**defaults, **dict(zip(names, frame.stack[at:], strict=True))})
+        first, among = _lot(name, given)
         if among < 1:
             raise Fails("a lot among none", "")
         self.lots += 1

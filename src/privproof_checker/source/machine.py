@@ -58,13 +58,14 @@ from privproof_checker.source.values import (
     Stream,
     Tail,
     Value,
+    Walk,
     Want,
     anonymous,
     frozen,
     key,
     tails,
 )
-from privproof_checker.source.walks import EXHAUSTED, advance, begin_walk, peek
+from privproof_checker.source.walks import EXHAUSTED, advance, begin_walk, element_at, peek
 
 _DEEPEST = 40
 """Calls inside each other; beyond, nothing is established about the source."""
@@ -136,9 +137,9 @@ class Machine:
             case "operate":
                 stack[-2:] = [self.operators[argument](stack[-2], stack[-1])]
             case "compare":
-                stack[-2:] = [COMPARISONS[argument](stack[-2], stack[-1])]
+                stack[-2:] = [self._compared(argument, stack[-2], stack[-1])]
             case "unless":
-                holds = truth(stack[-1])
+                holds = self._truth(stack[-1])
                 stack.pop()
                 if not holds:
                     frame.at = argument
@@ -147,17 +148,17 @@ class Machine:
                 frame.at = argument
                 return None
             case "and then" | "or else":
-                if truth(stack[-1]) == (name == "or else"):
+                if self._truth(stack[-1]) == (name == "or else"):
                     frame.at = argument
                     return None
                 stack.pop()
             case "next":
-                value = peek(stack[-1])
+                value = peek(stack[-1], self._next)
                 if value is EXHAUSTED:
                     stack.pop()
                     frame.at = argument
                     return None
-                advance(stack[-1])
+                self._advance(stack[-1])
                 stack.append(value)
             case "return":
                 return self._return(run)
@@ -176,6 +177,29 @@ class Machine:
         frame.at += 1
         return None
 
+    # -------------------------------------------------------------------- what other values than Python's own have in another way
+
+    def _truth(self, value: Value) -> bool:
+        return truth(value)
+
+    def _compared(self, sign: str, left: Value, right: Value) -> bool:
+        return COMPARISONS[sign](left, right)
+
+    def _signed(self, sign: str, value: Value) -> Value:
+        return SIGNS[sign](value)
+
+    def _element(self, sequence: Value, index: Value) -> Value:
+        return element(sequence, index)
+
+    def _begin_walk(self, stack: list[Value], kind: str, count: int) -> None:
+        begin_walk(stack, kind, count)
+
+    def _next(self, walk: Walk) -> Value:
+        return element_at(walk)
+
+    def _advance(self, walk: Walk) -> None:
+        advance(walk)
+
     def _other(self, frame: Frame, name: str, argument: Any) -> None:
         stack = frame.stack
         match name:
@@ -189,7 +213,7 @@ class Machine:
                 made = tuple(items) if name == "tuple" else Cells(items) if name == "list" else table(items)
                 stack[len(stack) - count :] = [made]
             case "element":
-                stack[-2:] = [element(stack[-2], stack[-1])]
+                stack[-2:] = [self._element(stack[-2], stack[-1])]
             case "part":
                 stack[-3:] = [part(stack[-3], stack[-2], stack[-1])]
             case "put":
@@ -201,7 +225,7 @@ class Machine:
             case "change":
                 stack[-2:] = [in_place(argument, stack[-2], stack[-1], self.operators)]
             case "sign":
-                stack[-1] = SIGNS[argument](stack[-1])
+                stack[-1] = self._signed(argument, stack[-1])
             case "unpack":
                 stack[-1:] = reversed(unpacked(stack[-1], argument))
             case "append":
@@ -211,11 +235,13 @@ class Machine:
                 appended(frame.variables[argument], stack[-1])
                 stack.pop()
             case "walk":
-                begin_walk(stack, *argument)
+                self._begin_walk(stack, *argument)
             case "record":
-                name, fields, sequence = argument
-                made = Labelled.of(name, fields, stack[len(stack) - len(fields) :], sequence=sequence)
-                stack[len(stack) - len(fields) :] = [made]
+                name, fields, sequence, given, late = argument
+                at = len(stack) - len(given)
+                values = {**late, **dict(zip(given, stack[at:], strict=True))}
+                labels = [f"{field}=" for field in fields]
+                stack[at:] = [Labelled.of(name, labels, map(values.__getitem__, fields), sequence=sequence)]
             case "text":
                 stack[-1] = text_of(stack[-1], argument)
             case "texts":
@@ -262,9 +288,7 @@ class Machine:
         run.frames.append(Frame(number, 0, {**function.defaults, **given}))
 
     def _noise(self, frame: Frame, name: str, names: Sequence[str]) -> Event:
-        at = len(frame.stack) - len(names)
-        known_defaults = (SIGNATURES[name] if name in SIGNATURES else LIBRARY[name]).defaults
-        given = {**known_defaults, **dict(zip(names, frame.stack[at:], strict=True))}
+        at, given = noise_arguments(frame, name, names)
         if name in LIBRARY:
             found = library_law(name, given)
             del frame.stack[at:]
@@ -342,6 +366,13 @@ class Machine:
     def tails(self, run: Run) -> list[Tail]:
         """The tails that the run still holds."""
         return [tail for value in held_values(run) for tail in tails(value)]
+
+
+def noise_arguments(frame: Frame, name: str, names: Sequence[str]) -> tuple[int, dict[str, Value]]:
+    """The arguments of a noise that a run is about to draw, and where on the stack they begin."""
+    at = len(frame.stack) - len(names)
+    defaults = (SIGNATURES[name] if name in SIGNATURES else LIBRARY[name]).defaults
+    return at, {**defaults, **dict(zip(names, frame.stack[at:], strict=True))}
 
 
 def _weight(value: Value) -> int:

@@ -6,7 +6,7 @@ that is returned; the end.  Both sides have stopped before they do it, and do it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -17,12 +17,12 @@ from privproof_checker.programs.instruction_kinds import Coin, Emit, Instruction
 from privproof_checker.source.facts import Asked, Facts, Path
 from privproof_checker.source.following import APPEND, END, NOISE, WAIT, YIELD, Follower, Following, Sink
 from privproof_checker.source.instructed import Executing, Held, Instructed, scale_of
-from privproof_checker.source.laws import SIGNATURES, Continuous, DiscreteGaussian, Geometric, Truncated, law
-from privproof_checker.source.libraries import LIBRARY, noise_meant
+from privproof_checker.source.laws import Continuous, DiscreteGaussian, Geometric, Truncated, law
+from privproof_checker.source.libraries import noise_meant
+from privproof_checker.source.machine import noise_arguments
 from privproof_checker.source.open_arguments import Given
 from privproof_checker.source.operations import elements
 from privproof_checker.source.recoding import Recoding
-from privproof_checker.source.running import Run
 from privproof_checker.source.symbols import PLACE, Atom, Term, is_whole, parts_of, plus
 from privproof_checker.source.values import Beyond, Cells, Value, Walk, frozen
 
@@ -113,9 +113,8 @@ class Observer:
     def _noise(self, both: Both, stop: Sample | Coin | Whole) -> list[Both]:
         frame = both.text.run.frames[-1]
         name, names = self.follower.functions[frame.function].code[frame.at][1]
-        at = len(frame.stack) - len(names)
-        defaults = (SIGNATURES[name] if name in SIGNATURES else LIBRARY[name]).defaults
-        name, given = noise_meant(name, {**defaults, **dict(zip(names, frame.stack[at:], strict=True))})
+        at, written = noise_arguments(frame, name, names)
+        name, given = noise_meant(name, written)
         kind = {Sample: getattr(stop, "kind", ""), Coin: "bernoulli", Whole: "uniform"}[type(stop)]
         if isinstance(stop, Sample) and (name, kind) == ("truncated_geometric", "geometric"):
             return self._clamped(both, stop, given, at)
@@ -243,7 +242,7 @@ class Observer:
             if not isinstance(holder, Sink):
                 if both.written:
                     raise Beyond("outputs are collected in two lists", self.follower.place(both.text.run))
-                both.text.run = _collecting(both.text.run, holder)
+                both.text.run = self.follower.copied(both.text.run, _collecting(holder))
                 frame = both.text.run.frames[-1]
             name = self.follower.functions[frame.function].code[frame.at][0]
             frame.stack[-2 if name == "append" else -1 :] = [None] if name == "append" else []
@@ -275,25 +274,13 @@ class Observer:
 _SAID = {NOISE: "noise", YIELD: "an output", APPEND: "an output", WAIT: "the next element of a stream", END: "its end"}
 
 
-def _collecting(run: Run, cells: Cells) -> Run:
-    """The run with a list as the one that outputs are collected in."""
+def _collecting(cells: Cells) -> Callable[[Value], Value]:
+    """The change that makes a list the one that outputs are collected in."""
     sink = Sink()
 
     def change(value: Value) -> Value:
-        if value is cells:
-            return sink
-        if isinstance(value, tuple):
-            return tuple(map(change, value))
-        if isinstance(value, Cells) and not value.fixed:
-            value.items[:] = map(change, value.items)
-        if isinstance(value, Walk) and walks(value):
+        if isinstance(value, Walk) and value.over is cells:
             raise Beyond("a list is walked over and collects outputs", PLACE)
-        return value
+        return sink if value is cells else value
 
-    def walks(walk: Walk) -> bool:
-        return walk.over is cells or any(map(walks, walk.inner))
-
-    for frame in run.frames:
-        frame.variables = {name: change(value) for name, value in frame.variables.items()}
-        frame.stack[:] = map(change, frame.stack)
-    return run
+    return change

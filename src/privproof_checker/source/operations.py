@@ -27,6 +27,7 @@ from privproof_checker.source.values import (
     Tail,
     Value,
     Want,
+    within,
 )
 
 _LONGEST = 20_000
@@ -287,11 +288,8 @@ def contains(item: Value, sequence: Value) -> bool:
 
 def hashable(value: Value) -> None:
     """Fail where a value cannot be a key."""
-    if isinstance(value, Cells | Table):
+    if any(isinstance(each, Cells | Table) for each in within(value)):
         fails("a list is no key")
-    if isinstance(value, tuple):
-        for item in value:
-            hashable(item)
 
 
 COMPARISONS: Mapping[str, Callable[[Value, Value], bool]] = {

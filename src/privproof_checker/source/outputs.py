@@ -17,18 +17,14 @@ from privproof_checker.outcomes import refuse
 from privproof_checker.source.values import (
     END,
     Beyond,
-    Shown,
-    Table,
     Tail,
     Value,
     frozen,
     leaves,
     printed,
     read_value,
-    with_items,
     with_leaves,
 )
-from privproof_checker.source.values import Cells as _Cells
 
 _PLACE = "question.source.outputs"
 _WIDEST = 10_000
@@ -112,12 +108,4 @@ def _shown(value: object, place: str) -> Value:
     """A value in an output of the model."""
     if isinstance(value, dict) and list(value) == ["end"]:
         return END
-    return _as_shown(read_value(value, place))
-
-
-def _as_shown(value: Value) -> Value:
-    if isinstance(value, _Cells):
-        return Shown(map(_as_shown, value.items))
-    if isinstance(value, Table):
-        return frozen(Table(tuple((_as_shown(known), _as_shown(item)) for known, item in value.rows)))
-    return with_items(value, map(_as_shown, value)) if isinstance(value, tuple) else value
+    return frozen(read_value(value, place))

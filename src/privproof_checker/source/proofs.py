@@ -8,10 +8,9 @@ lengths.  A run that goes on for ever on one side does so on the other: no side 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
-from random import Random
 from typing import Any
 
 from privproof_checker.outcomes import Limits, Refusal, refuse
@@ -19,7 +18,8 @@ from privproof_checker.programs.inputs import Declared, read_declared
 from privproof_checker.programs.instruction_kinds import Emit, Place, Program, Return
 from privproof_checker.programs.instructions import read_program
 from privproof_checker.source.cuts import Cut, numbers_of, with_numbers
-from privproof_checker.source.facts import Facts, Open, Path
+from privproof_checker.source.establishing import look_again
+from privproof_checker.source.facts import Asked, Facts, Open, Path
 from privproof_checker.source.following import HEAD, Follower, Following
 from privproof_checker.source.instructed import Executing, Held, Instructed
 from privproof_checker.source.observing import Both, Observer
@@ -27,12 +27,11 @@ from privproof_checker.source.open_arguments import Given
 from privproof_checker.source.operations import Fails
 from privproof_checker.source.rank_cases import Case, case_of, longest_told
 from privproof_checker.source.running import Run, Work
-from privproof_checker.source.sampled import Sampled
 from privproof_checker.source.selections import Numbers, final_runs
 from privproof_checker.source.source_member import Findings, Source, same_inputs
 from privproof_checker.source.symbols import PLACE, Atom, Term, is_whole, parts_of, plus
 from privproof_checker.source.totals import unfolded
-from privproof_checker.source.values import Beyond
+from privproof_checker.source.values import Beyond, Value
 
 _MOST_CUTS = 500
 """Pairs of loop heads that are compared; beyond them the comparison gives up."""
@@ -41,10 +40,6 @@ _MOST_STEPS = 4_000
 _MOST_TOTALLED = 300
 """The same where the instructions have totals: what is to be found about their loops is found in the first steps, and lists that the
 text keeps beside them make ever new states."""
-_LONGEST_RUN = 200
-"""Steps of one run on sampled numbers, where a difference is looked for."""
-_RUNS = 100
-"""Runs on sampled numbers that a difference has to show on."""
 _STEP = 20
 """How many instructions take about as long as one step of the comparison."""
 
@@ -70,7 +65,7 @@ def establish_proof(source: Source, asked: dict[str, object], limits: Limits, wo
     except Beyond:
         raise
     except Refusal as problem:
-        Comparison(source, asked, declared, limits, work).run_by_chance()
+        look_again(source, asked, declared, limits, work)
         raise Beyond(problem.reason, problem.place) from None
     return Findings()
 
@@ -131,14 +126,17 @@ class Comparison:
         self.edges: set[tuple[int, int, bool, bool]] = set()
         self.belongs: dict[Any, Any] = {}
         self.steps = 0
-        self.sampled: Sampled | None = None
 
     def run(self) -> None:
         """Compare everything, or refuse."""
         for variables, arguments in self.given.beginnings(self.program.tags):
-            run = self.follower.begin({**self.source.parameters, **arguments})
-            self._follow(Both(Executing(0, variables), Following(run), Facts(self.path.atoms)))
+            self.begin(variables, arguments)
         self.settle()
+
+    def begin(self, variables: dict[str, Held], arguments: Mapping[str, Value]) -> None:
+        """Follow both sides from their beginning on."""
+        run = self.follower.begin({**self.source.parameters, **arguments})
+        self._follow(Both(Executing(0, variables), Following(run), Facts(self.path.atoms)))
 
     def begin_selected(self, name: str, case: Case, run: Run, length: int | None, most: int) -> None:
         """Follow both sides from the end of their selections on, on lists of a length, or of all that are longer than a number."""
@@ -163,10 +161,8 @@ class Comparison:
                     first, second = values[number, rank - 1].parts, own.parts
                     path.assume("above", plus(first, second, -1) if block.largest else plus(second, first, -1))
         numbers = Numbers(values, places, lambda place: self.follower.entry(answers, place), answers)
-        for frame in run.frames:
-            frame.variables = {each: numbers.of(value) for each, value in frame.variables.items()}
-            frame.stack[:] = map(numbers.of, frame.stack)
-        self._follow(Both(Executing(case.at, held), Following(run), path.facts))
+        text = Following(self.follower.copied(run, numbers.of))
+        self._follow(Both(Executing(case.at, held), text, path.facts))
 
     def settle(self) -> None:
         """Follow what is left at the heads of loops, or refuse."""
@@ -178,21 +174,6 @@ class Comparison:
         for side in (0, 1):
             if _endless({(a, b) for a, b, *moved in self.edges if a >= 0 and not moved[side]}):
                 raise Beyond("a loop of one side has no counterpart on the other", PLACE)
-
-    def run_by_chance(self) -> None:
-        """Refuse if both sides differ on numbers that are drawn by chance."""
-        random = Random(0)
-        beginnings = list(islice(self.given.beginnings(self.program.tags), _RUNS))
-        for _ in range(_RUNS):
-            self.sampled = Sampled(self.path, random)
-            variables, arguments = random.choice(beginnings)
-            run = self.follower.begin({**self.source.parameters, **arguments})
-            self.steps = max(0, self.most - _LONGEST_RUN)
-            try:
-                self._follow(Both(Executing(0, variables), Following(run), Facts(self.path.atoms)))
-            except Beyond:
-                continue
-        self.observer.recoding.finish()
 
     # ------------------------------------------------------------------------------------------------------------- following
 
@@ -207,19 +188,22 @@ class Comparison:
                 raise Beyond(f"the comparison takes more than {self.most} steps", PLACE)
             self.path.facts = both.facts
             try:
-                following = self._onward(both)
+                following = self.onward(both)
             except Fails as problem:
                 raise Beyond(f"the function may fail: {problem.reason}", self.follower.place(both.text.run)) from None
             except Open as question:
                 following = []
-                outcomes = (True, False) if self.sampled is None else (self.sampled.answer(question.asked),)
-                for outcome in outcomes:
+                for outcome in self.answers(question.asked):
                     facts = self.path.facts.after(question.asked, outcome=outcome)
                     if facts is not None:
                         following.append(self.observer.copied(both, facts))
             waiting += following
 
-    def _onward(self, both: Both) -> list[Both]:
+    def answers(self, asked: Asked) -> Sequence[bool]:
+        """The answers to a question that are followed, where nothing settles it."""
+        return (True, False)
+
+    def onward(self, both: Both) -> list[Both]:
         """How both sides go on, one step further."""
         if not both.stopped:
             both.stop = self.instructed.advance(both.ours)
@@ -227,21 +211,13 @@ class Comparison:
         if both.halt is None:
             both.halt = self.follower.advance(both.text)
         if both.stop is None or both.halt == HEAD:
-            if self.sampled is None:
-                self._arrive(both)
-                return []
-            both.ours.leaving |= both.stop is None
-            both.text.leaving |= both.halt == HEAD
-            both.stopped, both.halt = both.stop is not None, None if both.halt == HEAD else both.halt
-            both.facts = self.path.facts
-            return [both]
+            return self.arrive(both)
         both.facts = self.path.facts
-        found = self.observer.observed(both, both.stop, both.halt)
-        return found if self.sampled is None or not found else [self.sampled.random.choice(found)]
+        return self.observer.observed(both, both.stop, both.halt)
 
     # ------------------------------------------------------------------------------------------------------------------ cuts
 
-    def _arrive(self, both: Both) -> None:
+    def arrive(self, both: Both) -> list[Both]:
         """Both sides are at a cut: what was known there is weakened by what holds now."""
         self.work.spend(_STEP)
         self.follower.trim(both.text.run)
@@ -260,6 +236,7 @@ class Comparison:
         elif self.places[number].cut.weaken(numbers):
             self.places[number].waiting = True
         self.edges.add((both.cut, number, *both.moved))
+        return []
 
     def _from_cut(self, number: int) -> Both:
         """Both sides at a cut, with all that is known there and nothing else."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from privproof_checker.numbers import fraction
 from privproof_checker.programs.expressions import Expression
@@ -23,6 +24,15 @@ ENTRY = 0
 Atom: TypeAlias = tuple[str, int, int]
 """What an atom is: ``value`` or ``entry``, the number of the selection, and the rank."""
 _KINDS = ("value", "entry")
+ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+}
+_SIGNS = dict(zip(("==", "!=", "<", "<=", ">", ">="), ORDERS, strict=True))
 
 
 def number_of_atom(kind: str, block: int, rank: int) -> int:
@@ -104,7 +114,7 @@ def case_of(program: Program, name: str, length: int | None, most: int) -> Case:
 
 
 def _about_length(condition: Expression, name: str) -> bool:
-    if len(condition.parts) != 2 or condition.head not in ("==", "!=", "<", "<=", ">", ">="):
+    if len(condition.parts) != 2 or condition.head not in _SIGNS:
         return False
     one, other = condition.parts
     return (one.head, one.name, other.head) == ("length", name, "literal")
@@ -113,15 +123,7 @@ def _about_length(condition: Expression, name: str) -> bool:
 def _holds(condition: Expression, length: int) -> bool:
     number = condition.parts[1].value
     assert number is not None
-    right = fraction(number)
-    return {
-        "==": length == right,
-        "!=": length != right,
-        "<": length < right,
-        "<=": length <= right,
-        ">": length > right,
-        ">=": length >= right,
-    }[condition.head]
+    return ORDERS[_SIGNS[condition.head]](length, fraction(number))
 
 
 def _block(program: Program, at: int, name: str) -> tuple[Block, int]:

@@ -7,7 +7,7 @@ stack (`code`), in the order in which Python evaluates.  What is not known here 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from privproof_checker.documents import a_list
@@ -16,43 +16,27 @@ from privproof_checker.source.code import Instruction, live_variables
 from privproof_checker.source.expressions import OPERATORS, ExpressionReader
 from privproof_checker.source.heads import Head
 from privproof_checker.source.libraries import LIBRARY, UNIT
-from privproof_checker.source.values import Beyond, Value
+from privproof_checker.source.values import Beyond
 
 _MOST_FUNCTIONS = 200
 """The functions of one program; beyond, nothing is established about it."""
 
 
 @dataclass(frozen=True)
-class Function:
-    """A function of the program.
+class Function(Head):
+    """A function of the program, whose body is read.
 
     Attributes:
-        name: its name.
-        parameters: its parameters, in order.
-        positional: how many of them may be given by position.
-        defaults: the values of those that are not given.
         code: its instructions.
         live: for every instruction the variables that are needed from there on.
-        generator: whether it yields.
-        line: the line of its file that its text begins with.
-        annotations: what is written beside its parameters.
-        written: the defaults that its text writes out.
         owner: of a method, the parameter that stands for its object.
         ordinary: whether it draws noise of libraries.
     """
 
-    name: str
-    parameters: tuple[str, ...]
-    positional: int
-    defaults: Mapping[str, Value]
     code: tuple[Instruction, ...]
     live: tuple[frozenset[str], ...]
-    generator: bool
-    line: int
-    annotations: Mapping[str, ast.expr]
-    written: Mapping[str, Value]
-    owner: str | None = None
-    ordinary: bool = False
+    owner: str | None
+    ordinary: bool
 
 
 def read_functions(value: object, place: str) -> tuple[Function, ...]:
@@ -79,22 +63,9 @@ class _Reader(ExpressionReader):
         self.emit("constant", None)
         self.emit("return", None)
         code = tuple(self.code)
-        arguments = head.tree.args
-        listed = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-        return Function(
-            name=head.name,
-            parameters=head.parameters,
-            positional=head.positional,
-            defaults=head.defaults,
-            code=code,
-            live=live_variables(code),
-            generator=head.generator,
-            line=head.line,
-            annotations={a.arg: a.annotation for a in listed if a.annotation is not None},
-            written=_written(arguments),
-            owner=self.owner,
-            ordinary=any(each.kind == "library" and each.value in (*LIBRARY, *UNIT) for each in head.meanings.values()),
-        )
+        told = (head.name, head.tree, head.meanings, head.defaults, head.line, head.place)
+        ordinary = any(each.kind == "library" and each.value in (*LIBRARY, *UNIT) for each in head.meanings.values())
+        return Function(*told, code, live_variables(code), self.owner, ordinary)
 
     def block(self, nodes: Sequence[ast.stmt]) -> None:
         for node in nodes:
@@ -172,9 +143,8 @@ class _Reader(ExpressionReader):
                 self.emit("raise")
             case ast.Assert(test=test):
                 self.expression(test)
-                failing = self.emit("unless")
-                over = self.emit("jump")
-                self.land(failing)
+                self.emit("sign", "Not")
+                over = self.emit("unless")
                 self.emit("raise")
                 self.land(over)
             case ast.Expr(value=ast.Call() as told) if self.tells(told):
@@ -190,11 +160,9 @@ class _Reader(ExpressionReader):
 
     def tells(self, node: ast.Call) -> bool:
         """Whether a call prints or logs values, which nobody sees who sees the outputs."""
-        meaning = self.meaning(node.func)
-        if meaning is None or any(not isinstance(k.value, ast.Constant) for k in node.keywords):
+        if any(not isinstance(k.value, ast.Constant) for k in node.keywords):
             return False
-        told = meaning.kind == "library" and str(meaning.value).startswith("logging.")
-        return told or (meaning.kind, meaning.value) == ("builtin", "print")
+        return self.called(node, "builtin") == "print" or str(self.called(node, "library")).startswith("logging.")
 
     def augment(self, target: ast.expr, op: ast.operator, value: ast.expr) -> None:
         sign = type(op).__name__
@@ -218,13 +186,15 @@ class _Reader(ExpressionReader):
                 self.refuse(target, f"a target that is a {type(target).__name__}")
 
     def match(self, node: ast.Match) -> None:
+        """The cases, one after the other: each is the question whether its pattern fits, and its guard."""
         subject = self.slot("subject")
         self.expression(node.subject)
         self.emit("store", subject)
         done: list[int] = []
         for case in node.cases:
             self.line = case.pattern.lineno
-            fail = self.pattern(case.pattern, subject)
+            self.fits(case.pattern, subject)
+            fail = [self.emit("unless")]
             if case.guard is not None:
                 self.expression(case.guard)
                 fail.append(self.emit("unless"))
@@ -233,51 +203,28 @@ class _Reader(ExpressionReader):
             self.land(*fail)
         self.land(*done)
 
-    def pattern(self, pattern: ast.pattern, subject: str) -> list[int]:
-        """Test a pattern; the jumps that are taken if it does not match."""
+    def fits(self, pattern: ast.pattern, subject: str) -> None:
+        """Push whether a pattern fits."""
         match pattern:
             case ast.MatchValue(value=value):
                 self.emit("load", subject)
                 self.expression(value)
                 self.emit("compare", "Eq")
-                return [self.emit("unless")]
-            case ast.MatchSingleton(value=value):
+            case ast.MatchSingleton(value=single):
                 self.emit("load", subject)
-                self.emit("constant", value)
+                self.emit("constant", single)
                 self.emit("compare", "Is")
-                return [self.emit("unless")]
             case ast.MatchAs(pattern=None, name=None):
-                return []
+                self.emit("constant", argument=True)
             case ast.MatchOr(patterns=patterns):
-                found: list[int] = []
-                fail: list[int] = []
-                for each in patterns:
-                    self.land(*fail)
-                    fail = self.pattern(each, subject)
-                    found.append(self.emit("jump"))
-                self.land(*fail)
-                no = self.emit("jump")
-                self.land(*found)
-                return [no]
+                jumps = []
+                for each in patterns[:-1]:
+                    self.fits(each, subject)
+                    jumps.append(self.emit("or else"))
+                self.fits(patterns[-1], subject)
+                self.land(*jumps)
             case _:
                 self.refuse(pattern, f"a pattern that is a {type(pattern).__name__}")
-
-
-def _written(arguments: ast.arguments) -> dict[str, Value]:
-    """The defaults that are numbers, texts, truth values or None, as they are written."""
-    places = [*arguments.posonlyargs, *arguments.args]
-    given = [*zip(places[len(places) - len(arguments.defaults) :], arguments.defaults, strict=True)]
-    given += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
-    found: dict[str, Value] = {}
-    for argument, default in given:
-        negative = isinstance(default, ast.UnaryOp) and isinstance(default.op, ast.USub)
-        inner = default.operand if isinstance(default, ast.UnaryOp) and negative else default
-        if isinstance(inner, ast.Constant) and type(inner.value) in (bool, int, str, type(None)):
-            if not negative:
-                found[argument.arg] = inner.value
-            elif type(inner.value) is int:
-                found[argument.arg] = -inner.value
-    return found
 
 
 def _is_none(node: ast.expr) -> bool:

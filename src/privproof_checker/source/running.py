@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -15,7 +15,6 @@ from privproof_checker.source.values import (
     Beyond,
     Cells,
     Labelled,
-    Length,
     Member,
     OpenList,
     Split,
@@ -23,6 +22,7 @@ from privproof_checker.source.values import (
     Table,
     Value,
     Walk,
+    held,
     key,
     with_items,
 )
@@ -92,93 +92,60 @@ class Work:
 
 
 def held_values(run: Run) -> Iterator[Value]:
-    """All that a run holds: variables and stacks, the values in walks too."""
+    """The values of all variables and stacks, in order."""
     for frame in run.frames:
         for name in sorted(frame.variables):
-            yield from _unwalked(frame.variables[name])
-        for value in frame.stack:
-            yield from _unwalked(value)
+            yield frame.variables[name]
+        yield from frame.stack
 
 
-def _unwalked(value: Value) -> Iterator[Value]:
-    if isinstance(value, Walk):
-        if value.over is not None and not isinstance(value.over, Stream):
-            yield value.over
-        for inner in value.inner:
-            yield from _unwalked(inner)
-    else:
-        yield value
+def _inside(value: Value) -> Sequence[Value]:
+    """What a value holds, but for values that hold nothing."""
+    return [item for item in held(value) if type(item) not in ATOMS]
 
 
 def holders(run: Run) -> Iterator[Any]:
     """The lists and streams that a run holds, each once."""
-    waiting: list[Value] = []
-    seen: set[int] = set()
-    for frame in run.frames:
-        waiting += [*frame.variables.values(), *frame.stack]
+    waiting, seen = list(held_values(run)), set[int]()
     while waiting:
         value = waiting.pop()
-        if isinstance(value, Walk):
-            waiting += [value.over, *value.inner]
-        elif isinstance(value, tuple):
-            waiting += value
-        elif isinstance(value, Stream) and id(value) not in seen:
+        if isinstance(value, Cells | Stream):
+            if id(value) in seen:
+                continue
             seen.add(id(value))
             yield value
-        elif isinstance(value, Cells) and id(value) not in seen:
-            seen.add(id(value))
-            yield value
-            if value.name is None:
-                waiting += value.items
+        waiting += _inside(value)
 
 
 def forget_passed(run: Run) -> None:
     """Drop the elements of lists that only loops hold, and that these have passed."""
     if not any(isinstance(value, Walk) for frame in run.frames for value in frame.stack):
         return
-    held: set[int] = set()
+    named: set[int] = set()
     walked: dict[int, tuple[Cells, int]] = {}
     seen: set[int] = set()
-
-    def look(value: Value) -> None:
-        if isinstance(value, Walk):
+    waiting = list(held_values(run))
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Walk) and isinstance(value.over, Cells):
             over = value.over
-            if isinstance(over, Cells):
-                position = min(value.position, walked[id(over)][1]) if id(over) in walked else value.position
-                walked[id(over)] = (over, position)
-                inside(over)
-            elif isinstance(over, tuple):
-                look(over)
-            for inner in value.inner:
-                look(inner)
+            _, position = walked.get(id(over), (over, value.position))
+            walked[id(over)] = (over, min(position, value.position))
+            waiting += value.inner
+            value = over
         elif isinstance(value, Cells):
-            held.add(id(value))
-            inside(value)
-        elif isinstance(value, tuple):
-            for item in value:
-                look(item)
-        elif isinstance(value, Table):
-            for row in value.rows:
-                look(row)
-
-    def inside(cells: Cells) -> None:
-        if id(cells) not in seen:
-            seen.add(id(cells))
-            for item in cells.items:
-                if type(item) not in ATOMS:
-                    look(item)
-
-    for frame in run.frames:
-        for value in (*frame.variables.values(), *frame.stack):
-            if type(value) not in ATOMS:
-                look(value)
+            named.add(id(value))
+        if id(value) not in seen:
+            if isinstance(value, Cells):
+                seen.add(id(value))
+            waiting += _inside(value)
     for number, (cells, position) in walked.items():
-        if number not in held and (not cells.fixed or cells.name is not None):
+        if number not in named and (not cells.fixed or cells.name is not None):
             cells.items[:position] = [FORGOTTEN] * min(position, len(cells.items))
 
 
 class Copier:
-    """Copies values; what is one list stays one list."""
+    """Copies values; what is one list stays one list.  A change may put another value in the place of any that is not among `ATOMS`."""
 
     def __init__(self, change: Callable[[Value], Value] | None) -> None:
         self.change = change
@@ -189,6 +156,10 @@ class Copier:
         self.count += 1
         if type(value) in ATOMS:
             return value
+        if self.change is not None:
+            changed = self.change(value)
+            if changed is not value:
+                return changed
         if isinstance(value, tuple):
             if not value:
                 return value
@@ -203,17 +174,12 @@ class Copier:
                 copy.items = [item if type(item) in ATOMS else self.value(item) for item in value.items]
                 self.count += len(copy.items)
             return self.known[id(value)]
-        if isinstance(value, Walk):
-            return Walk(self.value(value.over), value.kind, value.position, [self.value(w) for w in value.inner])
         if isinstance(value, Stream):
             if id(value) not in self.known:
                 self.known[id(value)] = replace(value)
             return self.known[id(value)]
-        if isinstance(value, Table):
-            return Table(tuple((self.value(k), self.value(v)) for k, v in value.rows))
-        if isinstance(value, Length):
-            return Length(self.value(value.of), value.indices)
-        return value if self.change is None else self.change(value)
+        items = [self.value(item) for item in held(value)]
+        return with_items(value, items) if items else value
 
 
 class Keys:

@@ -30,8 +30,8 @@ from privproof_checker.source.forms import Form, knowing
 from privproof_checker.source.laws import Continuous
 from privproof_checker.source.machine import Machine
 from privproof_checker.source.operations import Fails
-from privproof_checker.source.rank_cases import ENTRY, Atom, Block, Case, atom_of, form_of, number_of_atom
-from privproof_checker.source.running import End, Event, Frame, Noise, Run, Wait, Work, holders
+from privproof_checker.source.rank_cases import ENTRY, ORDERS, Atom, Block, Case, atom_of, form_of, number_of_atom
+from privproof_checker.source.running import End, Event, Frame, Noise, Run, Wait, Work, held_values, holders
 from privproof_checker.source.source_member import PLACE, Source
 from privproof_checker.source.symbols import Parts, Term, number_of, plus
 from privproof_checker.source.values import (
@@ -43,10 +43,8 @@ from privproof_checker.source.values import (
     Length,
     OpenList,
     Sealed,
-    Table,
     Value,
-    Walk,
-    with_items,
+    within,
 )
 
 _MOST_STATES = 400
@@ -59,11 +57,6 @@ class At(Sealed):
 
     block: int
     rank: int
-
-    @property
-    def mark(self) -> tuple[Any, ...]:
-        """Which rank of which selection."""
-        return ("at", self.block, self.rank)
 
 
 @dataclass(eq=False)
@@ -112,11 +105,6 @@ class Ordered(Sealed):
     block: int
     first: bool
     indices: bool
-
-    @property
-    def mark(self) -> tuple[Any, ...]:
-        """Of which list."""
-        return ("ordered", self.block, self.first, self.indices)
 
 
 # ------------------------------------------------------------------------------------------------------------- the machine
@@ -202,12 +190,8 @@ class RankMachine(Machine):
                 stack[-2:] = [self._of_values(argument[0], stack[-2])]
             case "method" if argument == "index" and isinstance(stack[-2], Gathered):
                 stack[-2:] = [self._index(stack[-2], stack[-1])]
-            case "element" if isinstance(stack[-2], Gathered | Ordered):
-                stack[-2:] = [self._value(stack[-2], stack[-1])]
             case "part" if isinstance(stack[-3], Ordered):
                 stack[-3:] = [self._first(stack[-3], stack[-2], stack[-1])]
-            case "compare" if isinstance(stack[-1], Length | At) or isinstance(stack[-2], Length | At):
-                stack[-2:] = [self._measured(argument, stack[-2], stack[-1])]
             case _:
                 return super().instruction(run)
         frame.at += 1
@@ -244,7 +228,10 @@ class RankMachine(Machine):
                 return At(number, found[2])
         raise Beyond("the index of what is no value of the list", PLACE)
 
-    def _value(self, listed: Gathered | Ordered, index: Value) -> Value:
+    def _element(self, sequence: Value, index: Value) -> Value:
+        if not isinstance(sequence, Gathered | Ordered):
+            return super()._element(sequence, index)
+        listed = sequence
         if isinstance(listed, Gathered):
             number = self._list_number(listed)
             if not isinstance(index, At) or index.block != number:
@@ -271,12 +258,13 @@ class RankMachine(Machine):
         ranks = range(1, count + 1) if listed.first else range(count, 0, -1)
         return Cells([_ranked(listed.block, rank, indices=listed.indices) for rank in ranks])
 
-    def _measured(self, sign: str, left: Value, right: Value) -> bool:
-        """A comparison of the length, or of the index in this turn, with a whole number."""
+    def _compared(self, sign: str, left: Value, right: Value) -> bool:
+        if not (isinstance(left, Length | At) or isinstance(right, Length | At)):
+            return super()._compared(sign, left, right)
         measured, number = (left, right) if isinstance(left, Length | At) else (right, left)
         if number is None and sign in ("Is", "IsNot", "Eq", "NotEq"):
             return sign in ("IsNot", "NotEq")
-        if isinstance(number, bool) or not isinstance(number, int) or sign not in _ORDERS:
+        if isinstance(number, bool) or not isinstance(number, int) or sign not in ORDERS:
             raise Beyond("an index, or the length of the list, and something else are compared", PLACE)
         if isinstance(measured, At):
             if self.turn != (measured.block, measured.rank):
@@ -290,7 +278,7 @@ class RankMachine(Machine):
             one = self.most + 1 if self.length is None else self.length
         if not told and number > self.most:
             raise Beyond("an index, or the length of the list, is compared with a number that is too large", PLACE)
-        return _ORDERS[sign](*((one, number) if measured is left else (number, one)))
+        return ORDERS[sign](*((one, number) if measured is left else (number, one)))
 
 
 _EXTREMES: Mapping[str, tuple[bool, bool, bool]] = {
@@ -308,16 +296,6 @@ _EXTREMES: Mapping[str, tuple[bool, bool, bool]] = {
 
 def _ranked(block: int, rank: int, *, indices: bool) -> Value:
     return At(block, rank) if indices else form_of("value", block, rank)
-
-
-_ORDERS: Mapping[str, Callable[[int, int], bool]] = {
-    "Eq": lambda a, b: a == b,
-    "NotEq": lambda a, b: a != b,
-    "Lt": lambda a, b: a < b,
-    "LtE": lambda a, b: a <= b,
-    "Gt": lambda a, b: a > b,
-    "GtE": lambda a, b: a >= b,
-}
 
 
 # --------------------------------------------------------------------------------------------------------------- the loops
@@ -394,7 +372,7 @@ def _after_loop(machine: RankMachine, start: Run) -> list[Run]:
                 raise Beyond("a turn ends the loop, or draws no noise", PLACE)
             _clean(turned, number, rank)
             turned, key = machine.settled(turned)
-            if any(atom[1] == number and atom[2] > tracked for atom in _atoms(machine, turned)):
+            if any(atom[1] == number and atom[2] > tracked for atom in _atoms(turned)):
                 raise Beyond("a loop keeps values that are not among the selected ones", PLACE)
             if (key, after) not in known:
                 known[key, after] = (turned, after)
@@ -447,18 +425,14 @@ def _clean(run: Run, number: int, rank: int) -> None:
             held.new = ()
 
 
-def _atoms(machine: RankMachine, run: Run) -> list[Atom]:
+def _atoms(run: Run) -> list[Atom]:
     """What a run knows of ranks."""
     found: list[Atom] = []
-
-    def look(leaf: Value) -> Value:
+    for leaf in (each for value in held_values(run) for each in within(value)):
         if isinstance(leaf, Form):
             found.extend(map(atom_of, leaf.terms))
         elif isinstance(leaf, At):
             found.append(("at", leaf.block, leaf.rank))
-        return leaf
-
-    machine.copied(run, look)
     return found
 
 
@@ -486,15 +460,6 @@ class Numbers:
             return self.answers.length
         if isinstance(value, Sealed):
             raise Beyond("what is left of a selection is not followed", PLACE)
-        if isinstance(value, Cells):
-            value.items[:] = map(self.of, value.items)
-            return value
-        if isinstance(value, tuple):
-            return with_items(value, map(self.of, value)) if value else value
-        if isinstance(value, Walk):
-            return Walk(self.of(value.over), value.kind, value.position, [self.of(inner) for inner in value.inner])
-        if isinstance(value, Table):
-            return Table(tuple((self.of(known), self.of(item)) for known, item in value.rows))
         return value
 
     def _combined(self, form: Form) -> Value:

@@ -144,13 +144,13 @@ def combinations(inputs: list[Input], *, shorter: bool = False) -> list[dict[str
     return [dict(zip((each.name for each in inputs), values, strict=True)) for values in product(*listed)]
 
 
-def data_key(values: Mapping[str, Value]) -> tuple[object, ...]:
+def data_key(values: Mapping[str, Value]) -> str:
     """What tells data sets apart."""
 
     def inner(value: Value) -> object:
         return ("list", *map(key, value.items)) if isinstance(value, Cells) else key(value)
 
-    return tuple((name, inner(values[name])) for name in sorted(values))
+    return repr([(name, inner(values[name])) for name in sorted(values)])
 
 
 def read_source(value: object, limits: Limits) -> Source:
@@ -234,8 +234,9 @@ def _as_written(each: Input, annotation: ast.expr | None, relation: str) -> bool
     same = (written.shape, written.public, written.real, written.within, written.low, written.high) == declared
     if not same and known == values and written.within is None and relation in ("each", "one"):
         # records that are declared as the numbers they are: any two of them are neighbours either way
-        bounds = (written.shape, written.public, written.real, _spread(each), *_ends(each))
-        same = bounds == declared and not each.public
+        low, high = _ends(each)
+        spread = None if low is None or high is None else high - low
+        same = (written.shape, written.public, written.real, spread, low, high) == declared and not each.public
     if not same or (written.low is None and written.high is None and known != values):
         if written.public and each.public:
             raise Beyond(
@@ -254,12 +255,6 @@ def _ends(each: Input) -> tuple[Rational | None, Rational | None]:
         return None, None
     numbers = [rational(value) for value in listed if isinstance(value, int)]
     return min(numbers), max(numbers)
-
-
-def _spread(each: Input) -> Rational | None:
-    """How far the whole numbers that an input may be are apart."""
-    low, high = _ends(each)
-    return None if low is None or high is None else high - low
 
 
 def _input(name: str, value: object, length: int | None, limits: Limits) -> Input:

@@ -12,7 +12,7 @@ Whole numbers, fractions, truth values, texts, None and tuples are Python's.  Th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
@@ -90,8 +90,9 @@ class Sealed:
 
     @property
     def mark(self) -> tuple[Any, ...]:
-        """What tells it from other values."""
-        raise NotImplementedError
+        """What tells it from other values: what it is, and all that it knows."""
+        known = (each.mark if isinstance(each, Sealed) else each for each in vars(self).values())
+        return (type(self).__name__, *known)
 
     def equals(self, other: Value) -> bool:
         """``self == other``."""
@@ -172,11 +173,6 @@ class Place(Sealed):
     """The index of an element of a list of open length: of the one that was given last, or of an earlier one."""
 
     here: bool
-
-    @property
-    def mark(self) -> tuple[Any, ...]:
-        """Whether it is that of the last element."""
-        return ("place", self.here)
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,19 +400,27 @@ def key(value: Value) -> Any:
     raise TypeError(kind)
 
 
+def held(value: Value) -> Sequence[Value]:
+    """The values that one is made of, in order."""
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, Cells):
+        return value.items
+    if isinstance(value, Walk):
+        return (value.over, *value.inner)
+    return value.rows if isinstance(value, Table) else (value.of,) if isinstance(value, Length) else ()
+
+
+def within(value: Value) -> Iterator[Value]:
+    """A value and all that it holds, in order."""
+    yield value
+    for item in held(value):
+        yield from within(item)
+
+
 def tails(value: Value) -> Iterator[Tail]:
     """The tails in a value, in order."""
-    if isinstance(value, Tail):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from tails(item)
-    elif isinstance(value, Cells):
-        for item in value.items:
-            yield from tails(item)
-    elif isinstance(value, Table):
-        for row in value.rows:
-            yield from tails(row)
+    return (each for each in within(value) if isinstance(each, Tail))
 
 
 def frozen(value: Value) -> Value:
@@ -449,7 +453,14 @@ def anonymous(value: Value) -> Value:
 
 
 def with_items(value: Value, items: Iterable[Value]) -> Value:
-    """A tuple, a list in an output, or values under labels, with other values inside."""
+    """What is made of values, made of others in the same way."""
+    if isinstance(value, Walk):
+        over, *inner = items
+        return Walk(over, value.kind, value.position, inner)
+    if isinstance(value, Length):
+        return Length(next(iter(items)), value.indices)
+    if isinstance(value, Table):
+        return Table(tuple(items))
     return value.holding(items) if isinstance(value, Labelled) else type(value)(items)
 
 
