@@ -153,12 +153,15 @@ def _is_hollow(region: Region, *, whole: bool) -> bool:
     """Whether nothing lies on all sides; False also if this takes too long to find out."""
     found: Region | None = region
     while found and len(found) > 2:  # two that do not exclude each other leave room
-        costs = []
-        for node in {n for pairs, _, _ in found for n, _ in pairs}:
-            signs = [factor > 0 for pairs, _, _ in found for n, factor in pairs if n == node]
-            above = sum(signs)
-            costs.append((above * (len(signs) - above) - len(signs), node))
-        lowers, uppers, others = _bounds(found, min(costs)[1])
+        sides: dict[int, list[int]] = {}
+        for pairs, _, _ in found:
+            for node, factor in pairs:
+                sides.setdefault(node, [0, 0])[factor > 0] += 1
+        free = {node for node, (below, above) in sides.items() if below * above == 0}
+        if free:  # nothing bounds these on one side, so that their forms can be met
+            found = frozenset(form for form in found if free.isdisjoint([n for n, _ in form[0]]))
+            continue
+        lowers, uppers, others = _bounds(found, min(sides, key=lambda n: (sides[n][0] * sides[n][1] - sum(sides[n]), n)))
         for low, high in product(lowers, uppers):
             between = _ordered(low, high, 0, whole=whole)
             if between is False:
