@@ -161,7 +161,9 @@ def _is_hollow(region: Region, *, whole: bool) -> bool:
         if free:  # nothing bounds these on one side, so that their forms can be met
             found = frozenset(form for form in found if free.isdisjoint([n for n, _ in form[0]]))
             continue
-        lowers, uppers, others = _bounds(found, min(sides, key=lambda n: (sides[n][0] * sides[n][1] - sum(sides[n]), n)))
+        lowers, uppers, others = _bounds(
+            found, min(sides, key=lambda n: (sides[n][0] * sides[n][1] - sum(sides[n]), n))
+        )
         for low, high in product(lowers, uppers):
             between = _ordered(low, high, 0, whole=whole)
             if between is False:
