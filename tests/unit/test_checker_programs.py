@@ -13,12 +13,15 @@ import z3
 from tests.amounts import examples, spread
 
 import privproof_checker as checker
+from privproof.engines.integrals.functions import Noise
+from privproof.engines.integrals.leaves import Halfspace
+from privproof.engines.integrals.probabilities import probability as searched
 from privproof.evidence.multipliers import refutations
 from privproof.exact import rational
 from privproof_checker.documents import plain
 from privproof_checker.integrals import probabilities as integrals
+from privproof_checker.integrals.elimination import Unresolved
 from privproof_checker.integrals.probabilities import Integrator
-from privproof_checker.integrals.rings import Unresolved
 from privproof_checker.linear.documents import supplied
 from privproof_checker.outcomes import Accepted, Limits, Refusal, Rejected
 from privproof_checker.programs.checking import check_program
@@ -1246,8 +1249,8 @@ def test_a_threshold_with_eight_answers_is_fast():
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_dense_inequalities_agree_whichever_way_they_are_integrated(seed, monkeypatch):
-    """By the cells of planes, and by polyhedra, which are split only as far as it takes."""
+def test_dense_inequalities_agree_whoever_integrates_them_and_in_whichever_order(seed):
+    """The engine integrates by another method; noises by other names are eliminated in another order."""
     source = random.Random(seed)
     size = source.randint(2, 4)
     laws = [(source.choice(["laplace", "exponential"]), rational(source.choice([1, 2, "1/2", 3]))) for _ in range(size)]
@@ -1256,12 +1259,13 @@ def test_dense_inequalities_agree_whichever_way_they_are_integrated(seed, monkey
         for _ in range(source.randint(1, 4))
     ]
     either = probability(laws, forms(*rows))
-    monkeypatch.setattr(integrals, "_FEW_CELLS", -1)
-    assert probability(laws, forms(*rows)) == either
+    assert probability(laws[::-1], forms(*((*row[-2::-1], row[-1]) for row in rows))) == either
+    halfspaces = [Halfspace(*form) for form in forms(*rows)]
+    assert searched([Noise(*law) for law in laws], halfspaces).text() == str(either)
 
 
 def test_too_much_work_is_refused(monkeypatch):
-    monkeypatch.setattr(integrals, "_MOST_WORK", 50)
+    monkeypatch.setattr(integrals, "MOST_WORK", 50)
     with pytest.raises(Unresolved, match="more than 50 products"):
         probability([("laplace", rational(1))] * 3, forms((1, -1, 0, 0), (0, 1, -1, 1), (1, 1, 1, 2)))
 

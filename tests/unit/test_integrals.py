@@ -20,8 +20,9 @@ from privproof.errors import LanguageError, NumberError
 from privproof.exact import rational
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum, loss
-from privproof_checker.integrals.integers import sum_probability
-from privproof_checker.integrals.rings import Unresolved, Work
+from privproof_checker.integrals import probabilities as checked
+from privproof_checker.integrals.elimination import Unresolved
+from privproof_checker.integrals.probabilities import Integrator
 
 ONE = ExponentialSum.constant(1)
 
@@ -371,12 +372,13 @@ def test_multiples_sums_and_cycles_of_geometric_noises(count, system, strict):
     forms = []  # the checker knows no strict inequalities: they are moved by less than one step
     for halfspace, above in zip(system, strictly, strict=True):
         forms.append((halfspace.coefficients, halfspace.constant - (fmpq(1, 2) if above else 0)))
-    assert sum_probability(dict(enumerate(alphas)), forms, Work(100_000)) == rational(value)
+    assert Integrator().sum_probability([("geometric", alpha) for alpha in alphas], forms) == rational(value)
 
 
-def test_too_much_work_is_given_up():
-    with pytest.raises(Unresolved, match="more than 100"):
-        sum_probability({i: fmpq(1, 2) for i in range(3)}, [(h.coefficients, h.constant) for h in CYCLE], Work(100))
+def test_too_much_work_is_given_up(monkeypatch):
+    monkeypatch.setattr(checked, "MOST_WORK", 20)
+    with pytest.raises(Unresolved, match="more than 20"):
+        Integrator().sum_probability([("geometric", fmpq(1, 2))] * 3, [(h.coefficients, h.constant) for h in CYCLE])
 
 
 def test_geometric_refusals():

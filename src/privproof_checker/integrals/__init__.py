@@ -1,6 +1,6 @@
-"""The integrator of the checker: probabilities of linear inequalities between independent Laplace and exponential noises.
+"""The integrators of the checker: probabilities of linear inequalities between independent noises.
 
-Read it in this order: `rings` (where coefficients live), `planes` (cells between planes), `buckets` (noises are integrated out one
-after the other), `polyhedra` (the same for dense inequalities), `probabilities` (all of it, exactly), `differences` (bounds on
-differences, as balls).
+`regions`, `elimination` and `probabilities`: Laplace and exponential noises, and geometric ones, exactly or in balls; `orders`: Gumbel
+noises; `normal` and `strips`: Gaussian noises, in balls; `whole` and `compared`: discrete Gaussian noises; `gaps`: which differences there
+are.
 """

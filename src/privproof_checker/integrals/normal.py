@@ -3,7 +3,7 @@
 Each noise is compared with constants and, in pairs, with others; the graph of the pairs is a forest.  In a tree of it every noise is
 measured in a unit and from a zero in which it is compared with its parent itself.  Two methods:
 
-* *One noise in the middle* (`_star`): all others meet it alone.  The integrand is a product of distribution functions and one density; it
+* *One noise in the middle* (`star`): all others meet it alone.  The integrand is a product of distribution functions and one density; it
   is entire between the places where one of them has a kink, and FLINT integrates it there with its own error bound.
 * *Gaussian noise throughout* (`_tree`), compared with no constant: the trapezoidal rule.  A function f that is analytic within the strip
   ``|Im z| <= a`` with ``int |f(x + ib)| dx <= M`` there has ``|int f - h sum f(kh)| <= 2 M/(e^(2 pi a/h) - 1)`` (Trefethen and Weideman
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -32,7 +32,7 @@ _STEPS = 12
 """Nodes for each half width of the strip: the rule is then off by 10^-16 times its bound."""
 _BLEND_STEPS = 7
 """The same for densities, which are computed at many points: off by 10^-19 times the bound."""
-_TAIL = {"gaussian": 10, "laplace": 46, "exponential": 46}
+_TAIL = {"gaussian": 10, "laplace": 60, "exponential": 60}
 """So many scales from its center a law is followed; what lies beyond is added as a ball."""
 _MOST_NODES = 4_000
 """Nodes of the trapezoidal rule; a tree whose scales ask for more is refused."""
@@ -45,7 +45,7 @@ Inequality = tuple[dict[int, Rational], Rational]
 
 @dataclass
 class Vertex:
-    """A noise as ``unit * x + zero``, between two ends of its own and two distances above its parent."""
+    """A noise as ``unit * x + zero``, between two ends of its own and two distances above its parent; or several of one law."""
 
     kind: str
     unit: Rational
@@ -53,6 +53,7 @@ class Vertex:
     scale: Rational
     ends: list[Rational | None]
     gaps: list[Rational | None] = field(default_factory=lambda: [None, None])
+    power: int = 1
     below: list[Vertex] = field(default_factory=list)
 
     @property
@@ -65,7 +66,7 @@ class Vertex:
         """Whether it grows as the noise falls."""
         return self.unit < 0
 
-    @property
+    @cached_property
     def spread(self) -> Rational:
         """Its scale."""
         return abs(self.unit) * self.scale
@@ -222,7 +223,7 @@ def _mass(root: Vertex, place: str) -> arb:
         low, high = root.ends
         return _between(root, low, high)
     if all(not child.below for child in root.below):
-        return _star(root, place)
+        return star(root, place)
     vertices = list(_vertices(root))
     if all(v.kind == "gaussian" and v.free for v in vertices) and all(_plain(v) for v in vertices if v is not root):
         return _tree(root, vertices, place)
@@ -292,8 +293,8 @@ def _between(vertex: Vertex, low: Rational | None, high: Rational | None) -> arb
 # --------------------------------------------------------------------------------------------------------------- star
 
 
-def _star(root: Vertex, place: str) -> arb:
-    """All noises meet the one in the middle."""
+def star(root: Vertex, place: str) -> arb:
+    """The probability that all noises agree with the one in the middle, which they meet alone."""
     reach = _TAIL[root.kind] * root.spread
     low, high = root.ends
     start = root.zero - reach if low is None else low
@@ -304,10 +305,10 @@ def _star(root: Vertex, place: str) -> arb:
     if high is None:
         outside += _over(root, stop)
     if start >= stop:
-        return _within(_between(root, low, high))
-    cuts = {start, stop, root.zero}
+        return up_to(_between(root, low, high))
+    cuts = {start, stop, *_kinks(root)}
     for child in root.below:
-        for point in (child.zero, *(end for end in child.ends if end is not None)):
+        for point in (*_kinks(child), *(end for end in child.ends if end is not None)):
             cuts |= {point - gap for gap in child.gaps if gap is not None}
     marks = sorted(cut for cut in cuts if start <= cut <= stop)
     total = arb(0)
@@ -321,15 +322,20 @@ def _star(root: Vertex, place: str) -> arb:
         ) -> acb:
             """Entire, so that nothing has to be asked."""
             value = density_of(root, z, after=after)
-            for factor in factors:
-                value *= factor(z)
+            for factor, child in zip(factors, root.below, strict=True):
+                value *= factor(z) if child.power == 1 else factor(z) ** child.power
             return value
 
         part = acb.integral(integrand, acb(arb(one)), acb(arb(two)))
         if not part.is_finite():
             refuse("an integral does not converge", place)
         total += part.real
-    return total + _within(outside)
+    return total + up_to(outside)
+
+
+def _kinks(vertex: Vertex) -> list[Rational]:
+    """Where its density is not smooth, but for its ends."""
+    return [] if vertex.kind == "gaussian" else [vertex.zero]
 
 
 def share_near(child: Vertex, middle: Rational) -> Callable[[acb], acb]:
@@ -342,7 +348,7 @@ def share_near(child: Vertex, middle: Rational) -> Callable[[acb], acb]:
         fixed = end
         if gap is not None and moving is not None and (fixed is None or (moving > fixed) == (side == 0)):
             after = moving >= child.zero
-            return lambda z: _share(child, z + gap, after=after)
+            return lambda z: _share(child, z + gap if gap else z, after=after)
         if fixed is not None:
             constant = acb(_at(child, fixed))
             return lambda _: constant
@@ -351,6 +357,10 @@ def share_near(child: Vertex, middle: Rational) -> Callable[[acb], acb]:
     if _empty(child, middle):
         return lambda _: acb(0)
     lower, upper = bound(low, child.ends[0], 0), bound(high, child.ends[1], 1)
+    if low is None and child.ends[0] is None:
+        return upper
+    if high is None and child.ends[1] is None:
+        return lambda z: 1 - lower(z)
     return lambda z: upper(z) - lower(z)
 
 
@@ -361,7 +371,7 @@ def _empty(child: Vertex, middle: Rational) -> bool:
     return bool(lows and highs) and max(lows) >= min(highs)
 
 
-def _within(top: arb) -> arb:
+def up_to(top: arb) -> arb:
     """Some number between 0 and another one."""
     half = top.upper() / 2
     return arb(half, half)
@@ -389,7 +399,7 @@ def _tree(root: Vertex, vertices: Sequence[Vertex], place: str) -> arb:
     strip, step = nodes.strip, nodes.step
     values, strength, _ = _weighted(root, nodes)
     edge = 2 * strength / ((2 * arb.pi() * strip / step).exp() - 1)
-    return step * sum(values, arb(0)) + arb(0, edge.upper()) + _within(_cut_off(root, nodes))
+    return step * sum(values, arb(0)) + arb(0, edge.upper()) + up_to(_cut_off(root, nodes))
 
 
 def _nodes(
@@ -474,9 +484,7 @@ def _passed(child: Vertex, nodes: _Nodes) -> tuple[list[arb], arb]:
             values.append(
                 value if low is None else value - normal_share((nodes.point(k) + low - child.zero) / child.spread)
             )
-        y = nodes.strip / child.spread
-        c = y * (y * y / 2).exp()
-        bound = normal_share(1 / c) + c * (-1 / (2 * c * c)).exp() / (2 * arb.pi()).sqrt()
+        bound = highest_share(nodes.strip / child.spread)
         return values, bound if low is None or high is None else 2 * bound
     inside, strength, top = _weighted(child, nodes)
     ratio = arb.pi() * nodes.strip / nodes.step
@@ -504,6 +512,12 @@ def _running(count: int, bits: int) -> arb_mat:
 def normal_share(x: arb) -> arb:
     """How much of the standard normal law lies below a number."""
     return (-x / arb(2).sqrt()).erfc() / 2
+
+
+def highest_share(across: arb) -> arb:
+    """A bound on the normal distribution function within some distance of the line."""
+    c = across * (across * across / 2).exp()
+    return normal_share(1 / c) + c * (-1 / (2 * c * c)).exp() / (2 * arb.pi()).sqrt()
 
 
 def normal_excess(mu: arb, e: arb) -> arb:

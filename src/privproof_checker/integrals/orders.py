@@ -12,15 +12,15 @@ from itertools import permutations
 
 from flint import fmpq
 
-from privproof_checker.integrals.probabilities import Form, Law
-from privproof_checker.integrals.rings import Unresolved
+from privproof_checker.integrals.elimination import Law, Unresolved
+from privproof_checker.integrals.probabilities import Inequality
 from privproof_checker.numbers.exponentials import ExponentialSum
 
 _MOST = 7
 """So many numbers with Gumbel noise in one group, of which all orders are listed; beyond, a probability is not established."""
 
 
-def order_probability(laws: Sequence[Law], forms: Sequence[Form]) -> ExponentialSum:
+def order_probability(laws: Sequence[Law], forms: Sequence[Inequality]) -> ExponentialSum:
     """The probability that all forms in Gumbel noises are at least 0.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Probabilities that independent Laplace and exponential noises satisfy linear inequalities, exactly.
+"""Probabilities that independent Laplace and exponential, or geometric, noises satisfy linear inequalities, exactly or in balls.
 
 Noises in groups without a common inequality are integrated apart, and equal groups once.
 
@@ -7,128 +7,128 @@ Noises in groups without a common inequality are integrated apart, and equal gro
     '1/2*e^(-1)'
     >>> str(Integrator().probability([("laplace", one)] * 2, [(((0, one), (1, -one)), fmpq(0))]))
     '1/2'
+    >>> half = ("geometric", fmpq(1, 2))
+    >>> Integrator().sum_probability([half, half], [(((0, one), (1, -one)), fmpq(0))])
+    16/27
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from math import lcm
 from typing import TypeAlias
 
-from flint import fmpq
+from flint import arb, ctx, fmpq
 
-from privproof_checker.integrals.buckets import Integral, System
-from privproof_checker.integrals.integers import sum_probability
-from privproof_checker.integrals.planes import Plane, plane
-from privproof_checker.integrals.polyhedra import dense_integral
-from privproof_checker.integrals.rings import Exact, K, Ring, Unresolved, Work
+from privproof_checker.integrals.elimination import Integers, Law, Reals, Unresolved, Work
+from privproof_checker.integrals.regions import Form, form_of
 from privproof_checker.numbers.exponentials import ExponentialSum
 
-_MOST_WORK = 3_000_000
+MOST_WORK = 3_000_000
 """Products of terms for the integrals of all leaves of a question; beyond, they are `Unresolved` and the evidence is refused."""
-_FEW_CELLS = 50_000
-"""Work after which a group counts as dense, and is split into polyhedra instead: most groups take a tenth of it or less."""
+MOST_PRODUCTS = 200_000_000
+"""The same for one integral in balls."""
+MOST_BITS = 16384
+"""The precision beyond which integrals in balls are given up."""
+_ENOUGH_BITS = 44
+"""A probability known to so many bits is exact enough; with fewer it is computed again with twice the precision."""
 
-Law: TypeAlias = tuple[str, fmpq]
-"""The kind, ``laplace``, ``exponential`` or ``geometric``, and the scale or alpha."""
-
-Form: TypeAlias = tuple[tuple[tuple[int, fmpq], ...], fmpq]
-"""The coefficients of a linear form by noise, and its constant."""
+Inequality: TypeAlias = tuple[tuple[tuple[int, fmpq], ...], fmpq]
+"""The coefficients of a linear form by noise, and its constant: it is at least 0."""
+Group: TypeAlias = tuple[tuple[Law, ...], frozenset[Form]]
+"""Noises that are connected by inequalities, called by their order."""
 
 
 class Integrator:
     """Integrates exactly, with a memory of what it has integrated and a bound on the work."""
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, ExponentialSum] = {}
-        self._sums: dict[Hashable, fmpq] = {}
-        self._work = Work(_MOST_WORK)
+        self._known: dict[Group, ExponentialSum] = {}
+        self._sums: dict[Group, fmpq] = {}
+        self._work = Work(MOST_WORK)
 
-    def probability(self, laws: Sequence[Law], forms: Sequence[Form]) -> ExponentialSum:
-        """The probability that all forms in the noises are at least 0.
+    def probability(self, laws: Sequence[Law], forms: Sequence[Inequality]) -> ExponentialSum:
+        """The probability that all forms in Laplace and exponential noises are at least 0.
 
         Raises:
             Unresolved: if it takes too much work.
         """
-        tightest: dict[tuple[tuple[int, fmpq], ...], fmpq] = {}
-        for pairs, constant in forms:
-            if pairs:
-                lead = abs(pairs[0][1])
-                scaled, value = tuple((node, factor / lead) for node, factor in pairs), constant / lead
-                tightest[scaled] = min(value, tightest.get(scaled, value))
-            elif constant < 0:
-                return ExponentialSum.constant(0)
-        used = {node for pairs in tightest for node, _ in pairs}
-        system = within(
-            {node: (*laws[node], fmpq(0)) for node in sorted(used)},
-            (plane(pairs, constant) for pairs, constant in tightest.items()),
-        )
-        return ExponentialSum.constant(0) if system is None else integral(system, Exact(), self._group, self._known)
+        groups = _groups(laws, forms, whole=False)
+        total = ExponentialSum.constant(0 if groups is None else 1)
+        for group in groups or ():
+            if group not in self._known:
+                steps = Reals[fmpq](dict(enumerate(group[0])), group[1], self._work, exact=True)
+                terms = (ExponentialSum.term(v, fmpq(k, steps.unit)) for (k,), v in steps.value().items())
+                self._known[group] = sum(terms, ExponentialSum.constant(0))
+            total = total * self._known[group]
+        return total
 
-    def sum_probability(self, laws: Sequence[Law], forms: Sequence[Form]) -> fmpq:
+    def sum_probability(self, laws: Sequence[Law], forms: Sequence[Inequality]) -> fmpq:
         """The probability that all forms in geometric noises are at least 0.
 
         Raises:
             Unresolved: if it takes too much work.
         """
-        if not forms:
-            return fmpq(1)
-        alphas = {node: number for node, (kind, number) in enumerate(laws) if kind == "geometric"}
-        look = ("sum", tuple(sorted(alphas.items())), frozenset(forms))
-        if look not in self._sums:
-            self._sums[look] = sum_probability(alphas, forms, self._work)
-        return self._sums[look]
-
-    def _group(self, system: System) -> ExponentialSum:
-        try:
-            return Integral(system, Exact(), Work(_FEW_CELLS, self._work)).value()
-        except Unresolved:
-            return dense_integral(system, Exact(), self._work)
+        groups = _groups(laws, forms, whole=True)
+        total = fmpq(0 if groups is None else 1)
+        for group in groups or ():
+            if group not in self._sums:
+                alphas = {node: alpha for node, (_, alpha) in enumerate(group[0])}
+                self._sums[group] = sum(Integers(alphas, group[1], self._work).value().values(), fmpq(0))
+            total *= self._sums[group]
+        return total
 
 
-def within(laws: Mapping[int, tuple[str, fmpq, fmpq]], sides: Iterable[tuple[Plane, bool]]) -> System | None:
-    """The system, or None if it asks for both sides of a plane."""
-    inside: dict[Plane, bool] = {}
-    for each, above in sides:
-        if inside.setdefault(each, above) != above:
-            return None
-    return System(laws, inside)
+def probability_ball(laws: Sequence[Law], forms: Sequence[Inequality], bits: int = 256) -> arb:
+    """The probability that all forms in Laplace and exponential noises are at least 0, computed with so many bits or more.
+
+    Returns:
+        A ball with a relative error below 2^-40; exactly 0 if there is no solution, or only solutions on a plane.
+
+    Raises:
+        Unresolved: if the precision `MOST_BITS` or a bound on the work does not suffice.
+    """
+    groups = _groups(laws, forms, whole=False)
+    if groups is None:
+        return arb(0)
+    while bits <= MOST_BITS:
+        found, work = arb(1), Work(MOST_PRODUCTS)
+        known: dict[Group, arb] = {}
+        with ctx.workprec(bits):
+            for group in groups:
+                if group not in known:
+                    steps = Reals[arb](dict(enumerate(group[0])), group[1], work, exact=False)
+                    known[group] = sum(steps.value().values(), arb(0))
+                found *= known[group]
+        if found.is_zero() or found.rel_accuracy_bits() >= _ENOUGH_BITS:
+            return found
+        bits *= 2
+    raise Unresolved(f"{MOST_BITS} bits do not separate a probability of {len(laws)} noises from 0")
 
 
-def integral(system: System, ring: Ring[K], solve: Callable[[System], K], known: dict[Hashable, K]) -> K:
-    """The probability of a system, by groups that share planes; those of equal shape are known after the first."""
-    total = ring.number(fmpq(1))
-    for group in _groups(system):
-        places = {node: i for i, node in enumerate(group.laws)}
-        shape = frozenset(
-            (tuple((places[node], factor) for node, factor in pairs), constant, above)
-            for (pairs, constant), above in group.inside.items()
-        )
-        look = (tuple(group.laws.values()), shape)
-        if look not in known:
-            known[look] = solve(group)
-        total = total * known[look]
-        if ring.vanishes(total):
-            break
-    return total
-
-
-def _groups(system: System) -> list[System]:
-    """The noises in groups that share planes, in their order."""
-    leader = {node: node for node in system.laws}
-
-    def led(node: int) -> int:
-        while leader[node] != node:
-            leader[node] = leader[leader[node]]
-            node = leader[node]
-        return node
-
-    for pairs, _ in system.inside:
-        for node, _ in pairs:
-            leader[led(node)] = led(pairs[0][0])
-    laws: dict[int, dict[int, tuple[str, fmpq, fmpq]]] = {}
-    inside: dict[int, dict[Plane, bool]] = {}
-    for node, law in system.laws.items():
-        laws.setdefault(led(node), {})[node] = law
-    for each, above in system.inside.items():
-        inside.setdefault(led(each[0][0][0]), {})[each] = above
-    return [System(found, inside.get(head, {})) for head, found in laws.items()]
+def _groups(laws: Sequence[Law], forms: Sequence[Inequality], *, whole: bool) -> list[Group] | None:
+    """The inequalities in groups that share no noise; None if one without noise does not hold."""
+    groups: list[tuple[set[int], list[Form]]] = []
+    for pairs, constant in forms:
+        below = lcm(*(int(factor.q) for _, factor in pairs))
+        scaled = constant * below
+        made = form_of({node: int((f * below).p) for node, f in pairs}, int(scaled.p), int(scaled.q), whole=whole)
+        if isinstance(made, bool):
+            if constant < 0:
+                return None
+            continue
+        nodes, listed = {node for node, _ in made[0]}, [made]
+        apart = []
+        for others, known in groups:
+            if others.isdisjoint(nodes):
+                apart.append((others, known))
+            else:
+                nodes |= others
+                listed += known
+        groups = [*apart, (nodes, listed)]
+    found = []
+    for nodes, listed in groups:
+        order = {node: place for place, node in enumerate(sorted(nodes))}
+        renamed = [(tuple([(order[n], f) for n, f in pairs]), above, below) for pairs, above, below in listed]
+        found.append((tuple(laws[node] for node in order), frozenset(renamed)))
+    return found

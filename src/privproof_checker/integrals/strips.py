@@ -14,27 +14,25 @@ these leave.
   ``K e^(a^2/2s^2) (1 + a e^(a^2/2t^2)/(t sqrt(2 pi)))`` in integral, s and t the deviations of h and l.  K bounds the probabilities:
   ``|Phi(h) - Phi(l)| <= 2B - 1`` where both are complex (at real parts on both sides of 0 it is at most the sum of
   ``Phi(|u|) - 1/2 + c phi(u)`` over the two, on one side of 0 no more because ``1/2 + c phi(0) <= B``), and ``<= B`` where h is real.
-* *Laplace and exponential laws*, or laws of very different scales, one number: entire between the kinks, where FLINT integrates with an
-  error bound of its own.
+* *Laplace and exponential laws*, or laws of very different scales, one number: a star (`normal`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from itertools import product as iterate_over
 from math import comb
 
-from flint import acb, arb, arb_mat, ctx
+from flint import arb, arb_mat, ctx
 
-from privproof_checker.integrals.normal import normal_share
+from privproof_checker.integrals.normal import Vertex, highest_share, normal_share, star, up_to
 from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import refuse, within
 
-_REACH = {"gaussian": 9, "laplace": 60, "exponential": 60}
-"""So many scales from its center a density is followed; what lies beyond, less than 10^-18, is added as a ball."""
+_REACH = 9
+"""So many deviations from its center a density is followed; what lies beyond, less than 10^-18, is added as a ball."""
 _NEAR = 8
 """The same for two numbers with Gaussian laws: less than 10^-14 lies beyond."""
 _ACROSS = Rational(3, 4)
@@ -88,12 +86,6 @@ def integrate(laws: Sequence[Law], products: Iterable[Product]) -> dict[Product,
     return result
 
 
-def _highest(across: arb) -> arb:
-    """B: a bound on the normal distribution function within some distance of the line."""
-    c = across * (across * across / 2).exp()
-    return normal_share(1 / c) + c * (-1 / (2 * c * c)).exp() / (2 * arb.pi()).sqrt()
-
-
 @dataclass(frozen=True)
 class _Nodes:
     points: list[arb]
@@ -111,14 +103,14 @@ def _strip(laws: Sequence[Law], group: Sequence[Product]) -> Rational:
 
 def _narrow(laws: Sequence[Law], group: Sequence[Product]) -> bool:
     """Whether the rule on one number has few nodes: no law is so much wider than another."""
-    widest = max(2 * _REACH["gaussian"] * laws[j].scale for product in group for j in product[0])
+    widest = max(2 * _REACH * laws[j].scale for product in group for j in product[0])
     return bool(widest <= _MOST_NODES // 2 * _strip(laws, group) * Rational(22, 7) / (_SINGLE // 2))
 
 
 def _nodes(laws: Sequence[Law], group: Sequence[Product], exponent: int, limit: int) -> _Nodes:
     hubs = {law for product in group for law in product[0]}
     strip = _strip(laws, group)
-    reach = _REACH["gaussian"] if limit == _MOST_NODES else _NEAR
+    reach = _REACH if limit == _MOST_NODES else _NEAR
     low = min(laws[j].center - reach * laws[j].scale for j in hubs)
     high = max(laws[j].center + reach * laws[j].scale for j in hubs)
     step = strip * Rational(22, 7) / exponent
@@ -137,11 +129,6 @@ def _outside(law: Law, nodes: _Nodes) -> arb:
     step = nodes.step
     below = normal_share((arb(nodes.ends[0]) + step - law.center) / law.scale)
     return (below + normal_share((law.center - arb(nodes.ends[1]) + step) / law.scale)).upper()
-
-
-def _up_to(value: arb) -> arb:
-    half = value.upper() / 2
-    return arb(half, half)
 
 
 class _Rows:
@@ -199,14 +186,14 @@ def _single(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]
         factors[j, gaps] = [normal_share(sign * (x - laws[j].center) / laws[j].scale) for x in nodes.points]
     sums = rows.sums(starts, factors)
     edge = 2 / ((2 * arb.pi() * nodes.strip / nodes.step).exp() - 1)
-    highest = {j: _highest(nodes.strip / laws[j].scale) for j, _ in rows.tops}
+    highest = {j: highest_share(nodes.strip / laws[j].scale) for j, _ in rows.tops}
     result = {}
     for product, (i, k) in rows.at.items():
         hub = laws[product[0][0]]
         bound = edge * ((nodes.strip / hub.scale) ** 2 / 2).exp()
         for (j, _), power in product[1]:
             bound *= highest[j] ** power
-        result[product] = sums(i, k) + arb(0, bound.upper()) + _up_to(_outside(hub, nodes))
+        result[product] = sums(i, k) + arb(0, bound.upper()) + up_to(_outside(hub, nodes))
     return result
 
 
@@ -347,7 +334,7 @@ def _double_error(laws: Sequence[Law], product: Product, nodes: _Nodes) -> arb:
     strip, step, pi = nodes.strip, nodes.step, arb.pi()
     one = both = beyond = arb(1)
     for (j, gaps), power in product[1]:
-        top = _highest(strip / laws[j].scale)
+        top = highest_share(strip / laws[j].scale)
         one *= (1 + top if gaps == 0b101 else top) ** power
         both *= (2 * top if gaps == 0b101 else 2 * top - 1 if gaps == 0b010 else top) ** power
         beyond *= arb(2) ** power if gaps == 0b101 else arb(1)  # for l above h a difference may be down to -1
@@ -357,7 +344,7 @@ def _double_error(laws: Sequence[Law], product: Product, nodes: _Nodes) -> arb:
     modulus = both * rise[1] * (1 + strip * rise[0] / (first.scale * (2 * pi).sqrt()))
     outer = 2 * modulus / ((2 * pi * strip / step).exp() - 1)
     mass = 1 + 2 / ((2 * pi * strip / step).exp() - 1) * rise[1]  # the rule's own sum over the density of h
-    return arb(0, (inside * mass + outer).upper()) + _up_to(_outside(second, nodes) * (1 + inside.upper()))
+    return arb(0, (inside * mass + outer).upper()) + up_to(_outside(second, nodes) * (1 + inside.upper()))
 
 
 # -------------------------------------------------------------------------------------------------- one number, any law
@@ -368,59 +355,16 @@ def _separately(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, 
     within(len(group), _MOST_SEPARATE, "integrals", "evidence")
     result = {}
     for product in group:
-        hub = laws[product[0][0]]
-        reach = _REACH[hub.kind] * hub.scale
-        low = hub.center if hub.kind == "exponential" and not hub.turned else hub.center - reach
-        high = hub.center if hub.kind == "exponential" and hub.turned else hub.center + reach
-        kinks = {laws[j].center for j in (*product[0], *(j for (j, _), _ in product[1])) if laws[j].kind != "gaussian"}
-        total = arb(0)
-        for one, two in pairwise(sorted({low, high, *(k for k in kinks if low < k < high)})):
-            part = acb.integral(_integrand(laws, product, (one + two) / 2), acb(arb(one)), acb(arb(two)))
-            if not part.is_finite():
-                refuse("an integral does not converge", "evidence")
-            total += part.real
-        tails = _share(hub, acb(arb(low)), above=False, after=False) + _share(
-            hub, acb(arb(high)), above=True, after=True
-        )
-        result[product] = total + _up_to(tails.real)
+        root = _vertex(laws[product[0][0]])
+        for (j, gaps), power in product[1]:
+            child = _vertex(laws[j])
+            child.gaps = [None, Rational(0)] if gaps == 0b01 else [Rational(0), None]
+            child.power = power
+            root.below.append(child)
+        result[product] = star(root, "evidence")
     return result
 
 
-def _integrand(laws: Sequence[Law], product: Product, middle: Rational) -> Callable[[acb, object], acb]:
-    """What is integrated near a place, continued from there: entire, so that nothing has to be asked."""
-    hub = laws[product[0][0]]
-    powers = [(laws[j], gaps == 0b10, middle >= laws[j].center, power) for (j, gaps), power in product[1]]
-
-    def value(z: acb, _: object) -> acb:
-        result = _thickness(hub, z, after=middle >= hub.center)
-        for law, above, after, power in powers:
-            result *= _share(law, z, above=above, after=after) ** power
-        return result
-
-    return value
-
-
-def _thickness(law: Law, z: acb, *, after: bool) -> acb:
-    """The density, continued from after the center or from before."""
-    u = (z - law.center) / law.scale
-    if law.kind == "gaussian":
-        return (-u * u / 2).exp() / (2 * acb.pi()).sqrt() / law.scale
-    if law.kind == "laplace":
-        return (-u if after else u).exp() / 2 / law.scale
-    return acb(0) if law.turned == after else (-u if after else u).exp() / law.scale
-
-
-def _share(law: Law, z: acb, *, above: bool, after: bool) -> acb:
-    """The probability to be above a number or below, continued from after the center or from before."""
-    u = (z - law.center) / law.scale
-    if law.kind == "gaussian":
-        return ((u if above else -u) / acb(2).sqrt()).erfc() / 2
-    if law.kind == "laplace":
-        tail = (-u if after else u).exp() / 2
-    elif law.turned:
-        tail = acb(0) if after else 1 - u.exp()
-        return tail if above else 1 - tail
-    else:
-        tail = acb(1) if not after else (-u).exp()
-        return tail if above else 1 - tail
-    return tail if above == after else 1 - tail
+def _vertex(law: Law) -> Vertex:
+    """A number as it is: exponential noise that is turned goes to the left."""
+    return Vertex(law.kind, Rational(-1 if law.turned else 1), law.center, law.scale, [None, None])

@@ -23,9 +23,9 @@ from privproof_checker.documents import (
     only_members,
     text,
 )
+from privproof_checker.integrals.elimination import Law, Unresolved
 from privproof_checker.integrals.orders import order_probability
-from privproof_checker.integrals.probabilities import Form, Integrator, Law
-from privproof_checker.integrals.rings import Unresolved
+from privproof_checker.integrals.probabilities import Inequality, Integrator
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.numbers.exponentials import ExponentialSum
 from privproof_checker.outcomes import Limits, refuse, within
@@ -143,7 +143,7 @@ def probability(leaf: Leaf, integrator: Integrator) -> ExponentialSum:
             forms.append(step.form if step.outcome else step.form.turned())
     if weight == 0 or not leaf.event:
         return ExponentialSum.constant(0)
-    by_kind: dict[str, list[Form]] = {"geometric": [], "gumbel": [], "": []}
+    by_kind: dict[str, list[Inequality]] = {"geometric": [], "gumbel": [], "": []}
     for form in forms:
         kind = next((leaf.noises[j][0] for j, _ in form.factors if leaf.noises[j][0] in _APART), "")
         by_kind[kind].append((form.factors, form.constant))

@@ -14,7 +14,8 @@ from fractions import Fraction
 from math import isfinite
 
 from privproof_checker.documents import a_list, a_number, an_object
-from privproof_checker.integrals.probabilities import Integrator, Law
+from privproof_checker.integrals.elimination import Law
+from privproof_checker.integrals.probabilities import Integrator
 from privproof_checker.numbers import Rational, fraction, rational
 from privproof_checker.numbers.exponentials import ExponentialSum
 from privproof_checker.outcomes import Limits, refuse

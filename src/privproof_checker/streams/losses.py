@@ -3,7 +3,7 @@
 The event is that, after so many steps, the run has not halted, the symbols written are those of the given path, and the
 numbers written lie in their windows.  Its probability is the sum over all executions of this length that write the same
 (a step that writes nothing leaves no trace).  An execution is a system of orders between independent Laplace noises,
-several systems that exclude each other if a guard has alternatives; `differences` bounds the probability of each.  Where
+several systems that exclude each other if a guard has alternatives; the probability of each is integrated in balls.  Where
 terms without noise are compared the order holds or not.
 """
 
@@ -16,8 +16,8 @@ from flint import arb, ctx
 
 from privproof_checker.claims import loss_at_least
 from privproof_checker.documents import a_list, a_number, an_integer, only_members, text
-from privproof_checker.integrals.differences import probability
-from privproof_checker.integrals.rings import Unresolved
+from privproof_checker.integrals.elimination import Unresolved
+from privproof_checker.integrals.probabilities import Inequality, probability_ball
 from privproof_checker.numbers import INFINITE, Epsilon, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
 from privproof_checker.streams.automata import Automaton
@@ -211,10 +211,18 @@ def _chance(
         within(count, _MOST_EXECUTIONS, "systems of orders", "evidence.steps")
         for system in run.systems:
             try:
-                total += probability(run.scales, system, bits)
+                total += probability_ball(
+                    [("laplace", scale) for scale in run.scales], [_inequality(*order) for order in system], bits
+                )
             except Unresolved as error:
                 refuse(f"a probability is out of reach: {error}", "evidence")
     return total
+
+
+def _inequality(low: int | None, high: int | None, offset: Rational) -> Inequality:
+    """That one noise is so much above another; None stands for 0."""
+    signs = sorted((node, sign) for node, sign in ((low, -1), (high, 1)) if node is not None)
+    return tuple((node, Rational(sign)) for node, sign in signs), -offset
 
 
 @dataclass
