@@ -232,7 +232,7 @@ def _checked(
         raise asked.written
     with monitored() as monitor:
         if isinstance(asked.written, Property):
-            return compute(asked.written, states=states, exact=exact, monitor=monitor)
+            return compute(asked.written, states=states, exact=exact, missing=missing, monitor=monitor)
         return model_check(
             asked.process,
             asked.written,

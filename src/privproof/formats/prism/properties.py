@@ -64,6 +64,9 @@ _OLD_FILTER = re.compile(r"\{([^{}]*)\}\s*(?:\{\s*(min|max)\s*\}\s*)?\]\s*$")
 _PERHAPS_COMPUTED = re.compile(r"arithmetic|expected|asks for a number")
 """What a complaint says about a text that is no formula, and may be a number that is computed from several."""
 
+_GOES_ON = re.compile(r"\s*(?![UWR]\b)[^\s,;)\]}]")
+"""What follows a condition that is only a part of a formula."""
+
 _NO_OTHERS: Mapping[str, str] = {}
 
 
@@ -355,6 +358,20 @@ class _PropertyReader(Reader):
             )
         return formula
 
+    def implication(self) -> Formula:
+        """A formula; where a part of a condition has no value in some state, the condition as a whole, which may not need it there."""
+        first, depth = self._at, self.depth
+        try:
+            return super().implication()
+        except FormatError as problem:
+            self._at, self.token, self.depth = first, self._tokens[first], depth
+            begin = self.token.start
+            found = self._expression(ExpressionReader.expression) if problem.code in ("division", "power") else None
+            if found is None or found[1].kind != "bool" or _GOES_ON.match(self.text, found[2]):
+                raise
+            self._pass(found[2])
+            return self._named(begin, found[2])
+
     def _condition(self) -> Formula | None:
         begin = self.token.start
         found = self._expression(ExpressionReader.comparison)
@@ -367,6 +384,10 @@ class _PropertyReader(Reader):
         simple = self._comparison(meaning)
         if simple is not None:
             return simple
+        return self._named(begin, end)
+
+    def _named(self, begin: int, end: int) -> Formula:
+        """The label of the states that satisfy a condition, which is a stretch of the text."""
         text = " ".join(self.text[begin:end].split())
         marks = self._model.satisfying(text, name="formula")
         name = text
