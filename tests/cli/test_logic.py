@@ -404,3 +404,13 @@ def test_properties_that_speak_of_others(command, tmp_path):
     assert "a filter 'count' is not for such values" in found[3]["reason"]
     assert "no label" in found[4]["reason"]
     assert "the constant 'k' has no value" in found[5]["reason"]
+
+
+def test_the_number_in_the_first_line_is_that_of_the_whole_formula(command, tmp_path):
+    """Not that of an operator inside, which is listed before it."""
+    model = tmp_path / "step.pm"
+    model.write_text(
+        "dtmc module m s : [0..2]; [] s<2 -> 1/3:(s'=s+1) + 2/3:true; [] s=2 -> true; endmodule", encoding="utf-8"
+    )
+    found = command("logic", model, "P=? [ F P>=1/3 [ X s=2 ] ]")
+    assert found.stdout.splitlines()[0].endswith("P=? [ F P>=1/3 [ X (s = 2) ] ] is 1")

@@ -78,7 +78,7 @@ def far_closeness(
     around = checker.columns.within_steps(begin, len(process) if steps is None else steps)
     if process.missing == "refuse" and process.lacking:
         around = np.union1d(around, [process.state(REFUSED)])
-    found = None
+    found, noted = None, len(checker.reasons)
     if near and len(around) <= _NEAR:
         part = checker.columns.only(around)
         if len(part.process.targets) <= _NEAR_ENTRIES:
@@ -91,7 +91,10 @@ def far_closeness(
         by_vectors = _by_vectors(checker, formula, begin)
     except TooLarge:
         return found
-    return by_vectors if by_vectors is not None and (by_vectors.truth[begin] >= 0).all() else found
+    if by_vectors is None or (by_vectors.truth[begin] < 0).any():
+        return found
+    del checker.reasons[noted:]
+    return by_vectors
 
 
 def _near_closeness(
