@@ -24,71 +24,10 @@ _BINARY = {"∨": "|", "∧": "&", "⇒": "=>", "=": "=", "≠": "!=", "<": "<",
 _ARITHMETIC = ("+", "-", "*", "/")
 _CALLED = {"min": "min", "max": "max", "pow": "pow", "%": "mod"}
 _COMPARED = {"<": ("<", ">"), "≤": ("<=", ">="), ">": (">", "<"), "≥": (">=", "<=")}
-_RESERVED = frozenset(
-    [
-        "A",
-        "C",
-        "D",
-        "E",
-        "F",
-        "G",
-        "I",
-        "P",
-        "R",
-        "S",
-        "U",
-        "W",
-        "X",
-        "bool",
-        "ceil",
-        "clock",
-        "const",
-        "ctmc",
-        "double",
-        "dtmc",
-        "endinit",
-        "endinvariant",
-        "endmodule",
-        "endobservables",
-        "endrewards",
-        "endsystem",
-        "false",
-        "filter",
-        "floor",
-        "formula",
-        "func",
-        "global",
-        "init",
-        "int",
-        "invariant",
-        "label",
-        "log",
-        "max",
-        "mdp",
-        "min",
-        "mod",
-        "module",
-        "nondeterministic",
-        "observable",
-        "observables",
-        "of",
-        "Pmax",
-        "Pmin",
-        "pomdp",
-        "popta",
-        "pow",
-        "prob",
-        "probabilistic",
-        "pta",
-        "rate",
-        "rewards",
-        "Rmax",
-        "Rmin",
-        "round",
-        "stochastic",
-        "system",
-        "true",
-    ]
+_RESERVED = re.compile(
+    r"[ACDEFGIPRSUWX]|bool|ceil|clock|const|ctmc|double|dtmc|end(init|invariant|module|observables|rewards|system)|false|filter|floor"
+    r"|formula|func|global|init|int|invariant|label|log|max|mdp|min|mod|module|nondeterministic|observables?|of|[PR]m(ax|in)|pomdp|popta"
+    r"|pow|prob|probabilistic|pta|rate|rewards|round|stochastic|system|true"
 )
 """Names that mean something to PRISM."""
 
@@ -131,7 +70,7 @@ class _Names:
 
     def new(self, wanted: str) -> str:
         name = re.sub(r"\W", "_", wanted, flags=re.ASCII) or "_"
-        name = f"_{name}" if name[0].isdigit() or name in _RESERVED else name
+        name = f"_{name}" if name[0].isdigit() or _RESERVED.fullmatch(name) else name
         found, number = name, 1
         while found in self._taken:
             number += 1
