@@ -265,3 +265,9 @@ def test_what_a_condition_does_not_need_may_have_no_value(text, status):
 def test_what_a_condition_needs_must_have_a_value(text):
     with pytest.raises(PrivproofError, match=r"divided by zero|no exact value"):
         read_property(explore(GUARDED), text)
+
+
+def test_a_name_that_the_model_does_not_have_is_said():
+    for text in ("P=? [ F s=k ]", "P=? [ F<=k s=1 ]"):
+        with pytest.raises(FormulaError, match="no constant or variable 'k'"):
+            read_property(explore(GUARDED), text)

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
-from privproof.errors import FormatError, FormulaError
+from privproof.errors import FormatError, FormulaError, nearest
 from privproof.exact import Rational, rational
 from privproof.formats.prism.computed import Computed, computed
 from privproof.formats.prism.expressions import FUNCTIONS, ExpressionReader, Node
@@ -66,6 +66,8 @@ _PERHAPS_COMPUTED = re.compile(r"arithmetic|expected|asks for a number")
 
 _GOES_ON = re.compile(r"\s*(?![UWR]\b)[^\s,;)\]}]")
 """What follows a condition that is only a part of a formula."""
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_]\w*")
 
 _NO_OTHERS: Mapping[str, str] = {}
 
@@ -409,6 +411,15 @@ class _PropertyReader(Reader):
     def count(self) -> Count:
         """A number of steps, which may be computed from constants of the model."""
         found = self._steps()
+        known = (*self._names.variables, *self._names.constants, *self._names.formulas)
+        plain = _PLAIN_NAME.fullmatch(self.token.text) and not self._at_property() and not self.sees("(", ahead=1)
+        if found is None and plain and self.token.text not in (*self.scope, *known, *RESERVED):
+            self.complain(
+                f"the model has no constant or variable {self.token.text!r}",
+                self.token.start,
+                hint=nearest(self.token.text, known)
+                or "declare it in the model, or in a file of properties: const int k;",
+            )
         return super().count() if found is None else found
 
     def linear(self) -> Count:
