@@ -16,7 +16,7 @@ from privproof.engines.sampling.runnable import Runnable
 from privproof.errors import FormulaError, PrivproofError, QuestionError, nearest
 from privproof.exact import fraction
 from privproof.formats import read_document, read_question
-from privproof.formats.documents import OURS, PRISM, Scalar
+from privproof.formats.documents import AS_PRISM, OURS, PRISM, Scalar, file_text
 from privproof.formats.python_files import (
     STANDARD_INPUT,
     STANDARD_INPUT_FILE,
@@ -40,6 +40,7 @@ from privproof.scenarios.releases import Prior
 
 if TYPE_CHECKING:
     from privproof.formats.prism.properties import Aggregate, Property
+    from privproof.formats.prism.property_files import PropertyFile
     from privproof.formulas import WrittenFormula
 
 
@@ -68,7 +69,7 @@ def load(
         made = _made(found, path, name, size)
         return made if horizon is None else made.lasting(horizon, place="--horizon")
     _no_parameters(parameters)
-    if path.suffix.lower() in (*PRISM, ".drn"):
+    if path.suffix.lower() in (*AS_PRISM, ".drn"):
         raise QuestionError(
             "question",
             "a model of this form is asked about by formulas",
@@ -222,7 +223,7 @@ def load_formulas(
 
     Args:
         target: the model, as for `load_process`.
-        asked: a formula, or the name of a file of properties.
+        asked: a formula, or the name of a file of properties, which a JANI model is, too.
         only: of a file, the property of this name, or on this line.
         neighbours: the neighbour relation, instead of the model's.
         size: of a mechanism, the length of its lists.
@@ -231,6 +232,7 @@ def load_formulas(
         self_loops: let a state without a transition stay where it is.
         rounded: of a DRN file, divide rows that miss the sum 1 by rounding by their sum.
     """
+    from privproof.formats.jani import SUFFIX as JANI
     from privproof.formats.prism.models import words_of
     from privproof.formats.prism.properties import read_property
     from privproof.formats.prism.property_files import SUFFIXES as PROPERTIES
@@ -240,10 +242,12 @@ def load_formulas(
     from privproof.formulas import read_formula
 
     path, name = _split(target)
-    file = read_properties(asked) if Path(asked).suffix.lower() in PROPERTIES and Path(asked).is_file() else None
+    file = None
+    if Path(asked).is_file() and Path(asked).suffix.lower() in (*PROPERTIES, JANI):
+        file = _jani_properties(asked) if Path(asked).suffix.lower() == JANI else read_properties(asked)
     if only is not None and file is None:
         raise QuestionError("property", "only a file of properties has several", place="--property", hint="model.props")
-    if path.suffix.lower() not in PRISM or name is not None:
+    if path.suffix.lower() not in AS_PRISM or name is not None:
         if file is not None:
             raise QuestionError("property", f"{target} is no PRISM model", place=asked, hint="give a formula")
         try:
@@ -285,11 +289,28 @@ def load_formulas(
     result = []
     for one in chosen:
         called = one.name or f"line {one.line}"
+        if one.problem is not None:
+            result.append(AskedFormula(model.process, one.problem, name=called))
+            continue
         try:
             result.append(replace(_asked_of(read_property(model, one.text, file.named)), name=called))
         except PrivproofError as problem:
             result.append(AskedFormula(model.process, problem, name=called))
     return result
+
+
+def _jani_properties(path: str) -> PropertyFile:
+    """The properties in a JANI file, numbered in order."""
+    from privproof.formats.jani import jani_as_prism
+    from privproof.formats.prism.property_files import PropertyFile, WrittenProperty
+    from privproof.formats.prism.tokens import Source
+
+    told = jani_as_prism(file_text(path), name=path)[1]
+    listed = tuple(
+        WrittenProperty(name, text, number) if isinstance(text, str) else WrittenProperty(name, "", number, text)
+        for number, (name, text) in enumerate(told.items(), 1)
+    )
+    return PropertyFile(Source(path, ""), {}, {}, listed)
 
 
 def _asked_of(found: Property) -> AskedFormula:
@@ -309,7 +330,7 @@ def is_process(target: str, out: Path) -> bool:
         found, _ = _found(path, name)
         return isinstance(found, DecisionProcess) or out.suffix.lower() in (*PRISM, ".drn")
     both = {path.suffix.lower(), out.suffix.lower()}
-    if both & {*PRISM, ".drn"}:
+    if both & {*AS_PRISM, ".drn"}:
         return True
     if path.suffix.lower() not in OURS:
         return False

@@ -6,6 +6,8 @@ import json
 
 import pytest
 from tests.commands import MODELS
+from tests.unit.test_jani import PRISM as AS_PRISM
+from tests.unit.test_jani import WALK
 
 SURVEY = """\
 kind: markov-chain
@@ -404,3 +406,29 @@ def test_properties_that_speak_of_others(command, tmp_path):
     assert "a filter 'count' is not for such values" in found[3]["reason"]
     assert "no label" in found[4]["reason"]
     assert "the constant 'k' has no value" in found[5]["reason"]
+
+
+def test_the_number_in_the_first_line_is_that_of_the_whole_formula(command, tmp_path):
+    """Not that of an operator inside, which is listed before it."""
+    model = tmp_path / "step.pm"
+    model.write_text(
+        "dtmc module m s : [0..2]; [] s<2 -> 1/3:(s'=s+1) + 2/3:true; [] s=2 -> true; endmodule", encoding="utf-8"
+    )
+    found = command("logic", model, "P=? [ F P>=1/3 [ X s=2 ] ]")
+    assert found.stdout.splitlines()[0].endswith("P=? [ F P>=1/3 [ X (s = 2) ] ] is 1")
+
+
+def test_jani_files_have_properties(command, tmp_path):
+    (tmp_path / "walk.jani").write_text(json.dumps(WALK), encoding="utf-8")
+    (tmp_path / "walk.pm").write_text(AS_PRISM, encoding="utf-8")
+    asked = ("--const", "p=4/5", "--json")
+    found = command("logic", "walk.jani", "walk.jani", "--property", "most", *asked)
+    same = command("logic", "walk.pm", "Pmax=? [ F<=6 at=1 & n=N ]", *asked)
+    ours, theirs = (json.loads(each.stdout) for each in (found, same))
+    numbers = [each["operators"][0]["states"][0] for each in (ours.get("properties", [ours])[0], theirs)]
+    assert numbers[0]["most"] == numbers[1]["most"] != "0"
+    refused = command("logic", "walk.jani", "walk.jani", "--property", "cost", "--const", "p=4/5")
+    assert "Emax" in refused.stdout + refused.stderr
+    assert command("convert", "walk.jani", "out.pm", "--const", "p=4/5").returncode == 0
+    in_words = command("logic", "walk.jani", "P>=1/2 [ F won & t ]", "--const", "p=4/5")
+    assert in_words.returncode == 1

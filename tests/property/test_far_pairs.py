@@ -6,8 +6,10 @@ import json
 import random
 import warnings
 from dataclasses import replace
+from itertools import product
 
 import pytest
+from flint import fmpq
 from tests.amounts import selected
 from tests.certificates import recheck
 from tests.property.test_bounds_by_vectors import random_process
@@ -18,6 +20,7 @@ from privproof.engines.logic.queries import Lasso
 from privproof.engines.monitor import Monitor
 from privproof.formats.prism import explore
 from privproof.formulas import parse_formula
+from privproof.models import DecisionProcess
 from privproof_checker import Rejected
 
 PATHS = (
@@ -112,6 +115,31 @@ label "end" = x=2500;
 """
 
 
+def test_one_that_is_not_large_has_a_verdict_by_vectors_where_nothing_else_decides_it():
+    process = explore(HOP.replace("2500", "1500")).process
+    assert len(process.targets) < checking.LARGE
+    for asked in ("D[ln(2), 0](F (end & side=0))", "D[0, 1/2](G F (end & side=0))"):
+        found = model_check(process, asked, monitor=Monitor.within(20))
+        assert found.status == "refuted", (asked, found.reasons)
+        assert not found.reasons
+    both = model_check(process, "D[ln(2), 0](F (end & side=0)) & P>=0 [ F end ]", monitor=Monitor.within(2))
+    assert both.status == "unknown"  # the other operator has its own evidence, of another kind
+
+
+def test_choices_may_be_listed_in_any_order():
+    """Every state has every action, in two different orders."""
+    rows = {"s": {"x": {"s": 1}, "y": {"t": 1}}, "t": {"y": {"s": "1/2", "t": "1/2"}, "x": {"t": 1}}}
+    process = DecisionProcess.of(
+        states=["s", "t"], actions=["x", "y"], transitions=rows, labels={"t": ["a"]}, neighbours=[("s", "t")]
+    )
+    completed = process.completed
+    assert [completed.actions[a] for a in completed.action_of] == ["x", "y", "x", "y"]
+    assert [completed.entries(choice) for choice in (2, 3)] == [process.entries(3), process.entries(2)]
+    chain, shows, (left, right) = far_pairs.chain_along(completed, (0, 1), Lasso((1,), (0,)))
+    assert [shows[t] for t, _ in chain.entries(right)] == [0, 1]
+    assert [shows[t] for t, _ in chain.entries(left)] == [1]
+
+
 def test_a_large_process_has_a_verdict_by_what_is_near_and_by_vectors(monkeypatch):
     """Thousands of transitions; what four steps lead to is a few states, what the end needs is all of them."""
     monkeypatch.setattr(far_pairs, "_NEAR", 2_000)
@@ -130,3 +158,49 @@ def test_a_large_process_has_a_verdict_by_what_is_near_and_by_vectors(monkeypatc
             found = model_check(process, asked)
         assert found.status == wanted, (asked, found.reasons)
         assert isinstance(next(iter(found.measured.values())).far, far)
+
+
+BOUNDED = {
+    "F<=3 (a & b)": (3, lambda a, b: any(x and y for x, y in zip(a, b, strict=True))),
+    "G<=2 a": (2, lambda a, b: all(a)),
+    "X X b": (2, lambda a, b: b[2]),
+    "F[1,3] a": (3, lambda a, b: any(a[1:])),
+    "a U<=3 b": (3, lambda a, b: any(b[i] and all(a[:i]) for i in range(4))),
+    "!(F<=2 b)": (2, lambda a, b: not any(b)),
+}
+
+
+@pytest.mark.parametrize("seed", selected(range(4_000), 12))
+def test_every_sequence_of_actions_is_tried(seed, monkeypatch):
+    """Formulas that look a few steps ahead: what is said in columns is what all sequences say, each run added up."""
+    draw = random.Random(seed)
+    process, missing = random_process(seed, chain=False), draw.choice(("stay", "refuse"))
+    path, budget = draw.choice(list(BOUNDED)), draw.choice(BUDGETS)
+    read = process.refusing() if missing == "refuse" else process
+    asked = parse_formula(f"D[{budget}]({path})")
+    steps, satisfied = BOUNDED[path]
+
+    def step(state, action):
+        for choice in range(read.choices[state], read.choices[state + 1]):
+            if read.action_of[choice] == action:
+                return read.entries(choice)
+        return [(state if missing == "stay" else len(read) - 1, fmpq(1))]
+
+    def likely(state, word):
+        runs = [((state,), fmpq(1))]
+        for action in word:
+            runs = [((*run, t), p * q) for run, p in runs for t, q in step(run[-1], action)]
+        marks = [read.labels[label] for label in ("a", "b")]
+        return sum((p for run, p in runs if satisfied(*([mark[s] for s in run] for mark in marks))), fmpq(0))
+
+    words = list(product(range(len(read.actions)), repeat=steps))
+    holds = all(
+        asked.epsilon.allows(likely(s, word), likely(t, word), asked.delta)
+        for word in words
+        for pair in read.related
+        for s, t in (pair, pair[::-1])
+    )
+    monkeypatch.setattr(checking, "LARGE", -1)
+    monkeypatch.setattr(far_pairs, "_NEAR", -1 if seed % 2 else 20_000)
+    found = model_check(process, asked, missing=missing, certify=True, monitor=Monitor.within(2))
+    assert found.status == ("proved" if holds else "refuted")

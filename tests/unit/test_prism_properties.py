@@ -7,7 +7,7 @@ import pytest
 from privproof import FormulaError, QuestionError, model_check
 from privproof.engines.logic.filters import filtered
 from privproof.engines.logic.measures import Between
-from privproof.errors import FormatError
+from privproof.errors import FormatError, PrivproofError
 from privproof.exact import fraction
 from privproof.formats.prism.models import explore
 from privproof.formats.prism.properties import read_property
@@ -229,3 +229,45 @@ def test_names_of_the_model_are_not_declared_again():
     for text in ("const int N = 3;", "const int s = 3;", 'label "done" = s=1;'):
         with pytest.raises(FormatError, match="declared in the model too"):
             parse_properties(text).on(explore(DIE), {})
+
+
+GUARDED = """dtmc
+const int c = 0;
+module m
+  s : [0..3] init 0;
+  [] s<3 -> 1/2:(s'=s+1) + 1/2:true;
+  [] s=3 -> true;
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("c=0 | pow(2,c-1)>0", "proved"),
+        ("c!=0 & pow(2,c-1)>0", "refuted"),
+        ("c!=0 => pow(2,c-1)>0", "proved"),
+        ("P>=1 [ s=0 | 1/s>1/4 U s=3 ]", "proved"),
+        ("P>=1 [ F (s!=0 & 1/s<1/2) & s=3 ]", "proved"),
+        ("P>=1/2 [ F<=1 s>0 & 1/s<2 ]", "proved"),
+        ("P>=1 [ F s=pow(4,1/2) ]", "proved"),
+        ("P>=1 [ F s=pow(8,2/3) ]", "refuted"),
+    ],
+)
+def test_what_a_condition_does_not_need_may_have_no_value(text, status):
+    found = read_property(explore(GUARDED), text)
+    assert model_check(found.model.process, found.written).status == status
+
+
+@pytest.mark.parametrize(
+    "text", ["1/s>0", "P=? [ F 1/s>0 | s=0 ]", "P=? [ F s=pow(2,1/2) ]", "P=? [ F s=pow(-8,1/3) ]"]
+)
+def test_what_a_condition_needs_must_have_a_value(text):
+    with pytest.raises(PrivproofError, match=r"divided by zero|no exact value"):
+        read_property(explore(GUARDED), text)
+
+
+def test_a_name_that_the_model_does_not_have_is_said():
+    for text in ("P=? [ F s=k ]", "P=? [ F<=k s=1 ]"):
+        with pytest.raises(FormulaError, match="no constant or variable 'k'"):
+            read_property(explore(GUARDED), text)

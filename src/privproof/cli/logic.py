@@ -55,14 +55,14 @@ def logic(
         str,
         typer.Argument(
             metavar="MODEL",
-            help="A model file (.yaml, .json, PRISM .pm .nm .prism, .drn), or a Python file and a name.",
+            help="A model file (.yaml, .json, PRISM .pm .nm .prism, .jani, .drn), or a Python file and a name.",
         ),
     ],
     formula: Annotated[
         str,
         typer.Argument(
             metavar="FORMULA",
-            help="A state formula: D[ln(3), 0](X out1), P=? [ F done ]; or a file of PRISM properties (.props, .pctl).",
+            help="A state formula: D[ln(3), 0](X out1), P=? [ F done ]; or a file of properties (.props, .pctl, .jani).",
         ),
     ],
     states: Annotated[
@@ -232,7 +232,7 @@ def _checked(
         raise asked.written
     with monitored() as monitor:
         if isinstance(asked.written, Property):
-            return compute(asked.written, states=states, exact=exact, monitor=monitor)
+            return compute(asked.written, states=states, exact=exact, missing=missing, monitor=monitor)
         return model_check(
             asked.process,
             asked.written,

@@ -16,6 +16,7 @@ from privproof.errors import FormatError, ModelError, PrivproofError, ScenarioEr
 from privproof.exact import ZERO
 from privproof.formats import fields
 from privproof.formats.documents import (
+    AS_PRISM,
     OURS,
     PRISM,
     Exact,
@@ -28,6 +29,8 @@ from privproof.formats.documents import (
     read_document,
 )
 from privproof.formats.drn import read_drn, write_drn
+from privproof.formats.jani import SUFFIX as JANI
+from privproof.formats.jani import jani_as_prism
 from privproof.formats.model_files import read_labels, read_neighbours
 from privproof.formats.prism import PrismModel, explore, neighbours_from, write_prism
 from privproof.formats.whole_files import write_whole
@@ -55,7 +58,7 @@ def read_process(
     """The labelled Markov chain or decision process in a file.
 
     Args:
-        path: a model file of our own, a PRISM model (``.pm``, ``.nm``, ``.prism``) or a DRN file.
+        path: a model file of our own, a PRISM model (``.pm``, ``.nm``, ``.prism``), a JANI model or a DRN file.
         neighbours: pairs of sets of states, ``A ~ B; C ~ D``, which replace those of the file.
         constants: the values of a PRISM model's undefined constants.
         self_loops: give every deadlock state a loop.
@@ -65,7 +68,7 @@ def read_process(
     suffix = path.suffix.lower()
     if rounded and suffix != ".drn":
         raise FormatError("suffix", f"{path} has exact numbers: only DRN files may be rounded", place="--rounded")
-    if suffix in PRISM:
+    if suffix in AS_PRISM:
         return read_prism_model(path, neighbours=neighbours, constants=constants, self_loops=self_loops).process
     if constants:
         name = next(iter(constants))
@@ -86,8 +89,11 @@ def read_prism_model(
     constants: Mapping[str, str] | None = None,
     self_loops: bool = False,
 ) -> PrismModel:
-    """The model in a PRISM file, of which properties may ask in its own words; the arguments are those of `read_process`."""
-    model = explore(file_text(path), constants=constants or {}, self_loops=self_loops, name=str(path))
+    """The model in a PRISM or JANI file, of which properties may ask in its own words; the arguments are those of `read_process`."""
+    text, name = file_text(path), str(path)
+    if Path(path).suffix.lower() == JANI:
+        text, name = jani_as_prism(text, name=name)[0], f"{name} (as PRISM)"
+    model = explore(text, constants=constants or {}, self_loops=self_loops, name=name)
     if neighbours is None:
         return model
     return replace(model, process=model.process.having(neighbours=neighbours_from(model, neighbours)))

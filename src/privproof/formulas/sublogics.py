@@ -18,6 +18,7 @@ from privproof.formulas.syntax import (
     OfPaths,
     Private,
     Probable,
+    Steady,
     Unary,
     Until,
     children,
@@ -45,6 +46,16 @@ def outermost_privates(formula: Formula) -> Iterator[Private]:
         else:
             below = tuple(current.instances()) if isinstance(current, Family) else children(current)
             waiting.extend(reversed(below))
+
+
+def only_private(formula: Formula) -> Private | None:
+    """The formula of D that is the only operator on paths in a formula, if there is such a one."""
+    found = [
+        part
+        for part in subformulas(formula)
+        if isinstance(part, Probable | Expected | Steady | Private | OfPaths | Family)
+    ]
+    return found[0] if len(found) == 1 and isinstance(found[0], Private) else None
 
 
 def is_state_formula(formula: Formula) -> bool:

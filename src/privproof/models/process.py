@@ -314,15 +314,15 @@ class DecisionProcess(Shown):
 
     @cached_property
     def completed(self) -> DecisionProcess:
-        """The process in which every state has every action, as D reads it: what a state does not have it does as `missing` says.
+        """The process in which every state has every action, in order, as D reads it: what a state lacks it does as `missing` says.
 
         It has no rewards: D speaks of probabilities.  Where missing actions are not asked for, the process depends on the pair that is
         compared (`engines.logic.readings`), and is none of this one's states alone.
         """
-        if not self.lacking:
-            return self
-        assert self.missing != "enabled"
         actions = len(self.actions)
+        if not self.lacking and (not actions or (self.action_of == np.tile(np.arange(actions), len(self))).all()):
+            return self
+        assert self.missing != "enabled" or not self.lacking
         owners = np.repeat(np.arange(len(self)), np.diff(self.choices))
         present = np.zeros((len(self), actions), np.bool_)
         present[owners, self.action_of] = True
@@ -333,7 +333,7 @@ class DecisionProcess(Shown):
         begins = np.append(self.rows[:-1], self.rows[-1] + np.arange(len(states)))[order]
         picked = np.repeat(begins - rows[:-1], lengths) + np.arange(rows[-1])
         value, numbers = self._surely
-        towards = states if self.missing == "stay" else np.full(len(states), self.state(REFUSED))
+        towards = np.full(len(states), self.state(REFUSED)) if self.lacking and self.missing == "refuse" else states
         return replace(
             self,
             choices=np.arange(len(self) + 1) * actions,

@@ -124,7 +124,7 @@ def sentence(found: Satisfaction) -> str:
         if found.status == "unknown":
             return f"{name}: {formula} is not known"
         if len(found.asked) == 1:
-            return f"{name}: {formula} is {_likely(found, next(iter(found.measured.values())), found.asked[0])}"
+            return f"{name}: {formula} is {_likely(found, found.measured[found.formula], found.asked[0])}"
         return f"{name}: {formula}"
     where = {1: [], 0: [], -1: []}  # type: dict[int, list[int]]
     for state in found.asked:

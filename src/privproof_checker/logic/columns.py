@@ -274,6 +274,8 @@ def read_columns(value: object, place: str, limits: Limits) -> Columns:
         mine = slice(int(found.first_choice[last]), choices)
         if len(taken) == 0 or own[last] != len(actions) or (targets[first_entry[mine.start] :] != last).any():
             refuse("the last state, where refused runs end, is left again", f"{place}.missing")
+        if "refused" in found.labels and np.flatnonzero(found.labels["refused"]).tolist() != [last]:
+            refuse("another state than the last one is labelled `refused`", f"{place}.labels.refused")
     return found
 
 

@@ -34,7 +34,7 @@ Intervals = Callable[
 _MOST_ALONG = 50_000_000
 """Entries of the chain along a sequence of actions; beyond, it is refused."""
 _MOST_POSITIONS = 200_000_000
-"""Positions of a sequence of actions times states; beyond, the sequence is refused."""
+"""Positions of a sequence of actions, or actions, times states; beyond, the sequence or the process is refused."""
 _MOST_NEAR = 500_000
 """Entries of a process that is checked as a small one; beyond, it is refused."""
 
@@ -146,6 +146,7 @@ class QueryPairs:
             refuse("where sequences must be enabled, only what is near is checked", "evidence")
         if self._completed is None:
             states, actions = len(process), len(process.actions)
+            within(states * actions, _MOST_POSITIONS, "actions of all states", "question.process")
             place = process.owner * actions + process.taken
             own = np.full(states * actions, -1)
             own[place] = np.arange(len(place))

@@ -6,9 +6,11 @@ processes) is neither true nor false, and nothing is concluded from it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,7 +41,7 @@ from privproof.engines.logic.rewards import expectation
 from privproof.engines.logic.schedulers import likelihood
 from privproof.engines.logic.traces import shortest_trace
 from privproof.engines.logic.vectors import Columns
-from privproof.engines.monitor import Monitor
+from privproof.engines.monitor import Monitor, Timed
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO
 from privproof.exact.balls import precision
@@ -69,6 +71,8 @@ Judge: TypeAlias = "Callable[[Probabilities, tuple[Floats, Floats] | None], Trut
 
 _BY_VECTORS = "bounded by vectors, in exact arithmetic"
 
+_WORDS = 10.0
+"""Seconds for which D on a process that is not large is searched for words, before vectors are tried."""
 EXACT_ENTRIES = 50_000
 """Up to so many entries a chain is solved exactly at once; beyond, in enclosures first."""
 EXACT_ANSWERS = 300_000
@@ -88,6 +92,7 @@ class Checker:
         tight: on decision processes, look for the least epsilon and delta of every D.
         measured: what is behind the P and D formulas met so far, outer ones later.
         asked: the states that the verdict is about; all where there is none.
+        alone: the formula of D that is the only operator of what is asked, if there is such a one.
         reasons: why something is not decided.
     """
 
@@ -96,6 +101,7 @@ class Checker:
     always_exact: bool = False
     tight: bool = False
     asked: tuple[int, ...] = ()
+    alone: Private | None = None
     measured: dict[Formula, Likelihood | Closeness] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
     _known: dict[tuple[Formula, bool], Truths] = field(default_factory=dict)
@@ -255,10 +261,7 @@ class Checker:
         if prepared is None:
             return Closeness(formula, self._undecided(), _no_gap(formula), pairs, "not decided")
         if not self.process.is_chain:
-            far = None
-            if self.process.exact and not self.always_exact and len(self.process.targets) > LARGE:
-                far = far_closeness(self, formula, *prepared)
-            return far or closeness(self, formula, *prepared)
+            return self._queried(formula, *prepared)
         known: dict[tuple[int, int], Gap] = {}
 
         def judge(bounds: Probabilities, ends: tuple[Floats, Floats] | None) -> Truths:
@@ -287,6 +290,28 @@ class Checker:
             trace=lambda s: shortest_trace(self.process, prepared[1], prepared[0], s),
             bounds=vectors,
         )
+
+    def _queried(self, formula: Private, path: Path, truths: list[Bools]) -> Closeness:
+        """D on a decision process: in columns where it is large, or where nothing else decides it and no other operator needs its own."""
+        in_columns = self.process.exact and not self.always_exact
+        if in_columns and len(self.process.targets) > LARGE:
+            return far_closeness(self, formula, path, truths) or closeness(self, formula, path, truths)
+        if not in_columns or self.alone != formula:
+            return closeness(self, formula, path, truths)
+        noted, begin = len(self.reasons), sorted({s for pair in self.process.related for s in pair})
+        left = inf if self.monitor.deadline is None else self.monitor.deadline - time.monotonic()
+        for_a_while = Timed(self.monitor, min(_WORDS, left / 2))
+        found = closeness(replace(self, monitor=for_a_while), formula, path, truths)
+        if (found.truth[begin] >= 0).all() or self.monitor.stopped():
+            return found
+        far = far_closeness(self, formula, path, truths, near=False)
+        if far is not None and (far.truth[begin] >= 0).all():
+            del self.reasons[noted:]
+            return far
+        if not for_a_while.stopped():
+            return found
+        del self.reasons[noted:]
+        return closeness(self, formula, path, truths)
 
     def _measured(self, path: Path, truths: list[Bools], judge: Judge, most: int) -> tuple[Truths, Probabilities, str]:
         """Judge the probabilities of a path formula: exactly on chains with at most so many entries, otherwise in enclosures, and exactly

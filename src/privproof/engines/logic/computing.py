@@ -23,6 +23,7 @@ from privproof.formats.prism.meanings import FAILING, ROUNDING, Meaning, Trouble
 from privproof.formats.prism.properties import Property
 from privproof.formulas import Truth
 from privproof.models import DecisionProcess
+from privproof.models.process import Missing
 
 
 class Amount(NamedTuple):
@@ -67,7 +68,12 @@ class Computation:
 
 
 def compute(
-    prop: Property, *, states: Sequence[str] | None = None, exact: bool = False, monitor: Monitor
+    prop: Property,
+    *,
+    states: Sequence[str] | None = None,
+    exact: bool = False,
+    missing: Missing = "stay",
+    monitor: Monitor,
 ) -> Computation:
     """The numbers or truths that a property computes from others.
 
@@ -75,6 +81,7 @@ def compute(
         prop: the property.
         states: the states that are asked about; without them those of its filter, those a run starts in, or all.
         exact: never be content with enclosures.
+        missing: what D takes an action for in a state that does not have it.
         monitor: progress, a time limit, an interrupt.
     """
     begun = time.perf_counter()
@@ -84,7 +91,7 @@ def compute(
         asked, chosen, prop = prop.states, "those of the filter", Property(prop.written, prop.model)
     elif prop.aggregate is not None:
         asked = asked[:1]
-    evaluation = _Evaluation(exact, monitor)
+    evaluation = _Evaluation(exact, missing, monitor)
     values = evaluation.values(prop, asked)
     told = str(prop.written) if prop.aggregate is None else f"filter({prop.aggregate}, {prop.written})"
     reasons, notes = (tuple(dict.fromkeys(each)) for each in (evaluation.reasons, evaluation.notes))
@@ -98,6 +105,7 @@ class _Undecided(Exception):
 @dataclass(frozen=True)
 class _Evaluation:
     exact: bool
+    missing: Missing
     monitor: Monitor
     reasons: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -115,7 +123,15 @@ class _Evaluation:
         if isinstance(written, Computed):
             return self._computed(process, written, states)
         names = [process.names[s] for s in states]
-        found = model_check(process, written, states=names, exact=self.exact, certify=False, monitor=self.monitor)
+        found = model_check(
+            process,
+            written,
+            states=names,
+            exact=self.exact,
+            missing=self.missing,
+            certify=False,
+            monitor=self.monitor,
+        )
         self.notes.extend(found.notes)
         if not found.is_query:
             self.reasons.extend(reason for reason in found.reasons if not reason.startswith("computed, and not"))

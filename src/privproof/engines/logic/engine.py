@@ -36,7 +36,7 @@ from privproof.formulas import (
     note_on_reading,
     read_formula,
 )
-from privproof.formulas.sublogics import subformulas
+from privproof.formulas.sublogics import only_private, subformulas
 from privproof.models import DecisionProcess
 from privproof.models.process import REFUSED, Missing
 from privproof.scenarios import FormulaQuestion
@@ -91,7 +91,9 @@ def model_check(
         )
     process = process.refusing() if missing == "refuse" else replace(process, missing=missing)
     asked, chosen = asked_states(process, parsed, states)
-    checker = Checker(process, monitor or Monitor(), always_exact=exact, tight=tight, asked=asked)
+    checker = Checker(
+        process, monitor or Monitor(), always_exact=exact, tight=tight, asked=asked, alone=only_private(parsed)
+    )
     try:
         found = _satisfied(checker, FormulaQuestion(process, parsed, asked), chosen)
     except QuestionError as problem:
@@ -160,7 +162,7 @@ class LogicEngine:
         """Whether the formula holds in all the states that are asked about."""
         question = request.question
         assert isinstance(question, FormulaQuestion)
-        checker = Checker(question.process, monitor, asked=question.states)
+        checker = Checker(question.process, monitor, asked=question.states, alone=only_private(question.formula))
         yield _answer(_satisfied(checker, question, "those asked about"))
 
 

@@ -60,19 +60,29 @@ class FarPairs:
     along: dict[tuple[int, int], PathBounds]
 
 
-def far_closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools]) -> Closeness | None:
-    """What is known of D on a large decision process; None where it is left to the search that has no columns."""
+def far_closeness(
+    checker: Checker, formula: Private, path: Path, truths: list[Bools], *, near: bool = True
+) -> Closeness | None:
+    """What is known of D on a large decision process; None where it is left to the search that has no columns.
+
+    Args:
+        checker: knows the process, and the formulas inside.
+        formula: the formula of D.
+        path: its path formula, prepared.
+        truths: where the formulas inside hold.
+        near: whether to look at the process of the states near the pairs first.
+    """
     process = checker.process
     begin = np.array(sorted({s for pair in process.related for s in pair}), np.int64)
     steps = None if process.missing == "enabled" and process.lacking else horizon(path)
-    near = checker.columns.within_steps(begin, len(process) if steps is None else steps)
+    around = checker.columns.within_steps(begin, len(process) if steps is None else steps)
     if process.missing == "refuse" and process.lacking:
-        near = np.union1d(near, [process.state(REFUSED)])
-    found = None
-    if len(near) <= _NEAR:
-        part = checker.columns.only(near)
+        around = np.union1d(around, [process.state(REFUSED)])
+    found, noted = None, len(checker.reasons)
+    if near and len(around) <= _NEAR:
+        part = checker.columns.only(around)
         if len(part.process.targets) <= _NEAR_ENTRIES:
-            found = _near_closeness(checker, formula, path, truths, near, part.process)
+            found = _near_closeness(checker, formula, path, truths, around, part.process)
             if (found.truth[begin] >= 0).all():
                 return found
     if (process.missing == "enabled" and process.lacking) or len(process.targets) + process.lacking > _COMPLETED:
@@ -81,7 +91,10 @@ def far_closeness(checker: Checker, formula: Private, path: Path, truths: list[B
         by_vectors = _by_vectors(checker, formula, begin)
     except TooLarge:
         return found
-    return by_vectors if by_vectors is not None and (by_vectors.truth[begin] >= 0).all() else found
+    if by_vectors is None or (by_vectors.truth[begin] < 0).any():
+        return found
+    del checker.reasons[noted:]
+    return by_vectors
 
 
 def _near_closeness(

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
+from flint import fmpz
+
 from privproof.errors import FormatError
 from privproof.exact import Rational, rational
 from privproof.formats.prism.expressions import DEEPEST, Node
@@ -70,11 +72,14 @@ def divide(left: Any, right: Any, place: str) -> Rational:
 
 
 def power(base: Any, exponent: Any, place: str) -> Any:
-    """The exact power, for an integer exponent."""
+    """The exact power, for an integer exponent, or another one where the root is exact."""
     whole = rational(exponent)
-    if whole.q != 1:
-        raise Trouble(place, "power", f"the exponent {whole} is no integer, so the power has no exact value")
     number, count = rational(base), int(whole.p)
+    if whole.q != 1:
+        found = _root(number, int(whole.q))
+        if found is None:
+            raise Trouble(place, "power", f"pow({number}, {whole}) has no exact value: it is no rational number")
+        number = base = found
     if abs(count) * max(int(number.p).bit_length(), int(number.q).bit_length()) > _MOST_BITS:
         raise Trouble(place, "power", f"pow({number}, {whole}) has more than {_MOST_BITS} bits")
     if count < 0 and isinstance(base, int) and isinstance(exponent, int):
@@ -84,6 +89,15 @@ def power(base: Any, exponent: Any, place: str) -> Any:
     if count < 0 and number == 0:
         raise Trouble(place, "division", f"pow({number}, {whole}) divides by zero")
     return base**count if isinstance(base, int) and isinstance(exponent, int) else number**count
+
+
+def _root(number: Rational, degree: int) -> Rational | None:
+    """The root of some degree from 0 on, where it is a rational number."""
+    parts = [int(number.p), int(number.q)]
+    if parts[0] < 0 or degree > max(part.bit_length() for part in parts):
+        return number if number in (0, 1) else None
+    roots = [int(fmpz(part).root(degree)) for part in parts]
+    return rational(roots[0]) / roots[1] if [each**degree for each in roots] == parts else None
 
 
 def modulo(left: int, right: int, place: str) -> int:

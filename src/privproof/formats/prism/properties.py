@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
-from privproof.errors import FormatError, FormulaError
+from privproof.errors import FormatError, FormulaError, nearest
 from privproof.exact import Rational, rational
 from privproof.formats.prism.computed import Computed, computed
 from privproof.formats.prism.expressions import FUNCTIONS, ExpressionReader, Node
@@ -63,6 +63,11 @@ _OLD_FILTER = re.compile(r"\{([^{}]*)\}\s*(?:\{\s*(min|max)\s*\}\s*)?\]\s*$")
 
 _PERHAPS_COMPUTED = re.compile(r"arithmetic|expected|asks for a number")
 """What a complaint says about a text that is no formula, and may be a number that is computed from several."""
+
+_GOES_ON = re.compile(r"\s*(?![UWR]\b)[^\s,;)\]}]")
+"""What follows a condition that is only a part of a formula."""
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_]\w*")
 
 _NO_OTHERS: Mapping[str, str] = {}
 
@@ -355,6 +360,20 @@ class _PropertyReader(Reader):
             )
         return formula
 
+    def implication(self) -> Formula:
+        """A formula; where a part of a condition has no value in some state, the condition as a whole, which may not need it there."""
+        first, depth = self._at, self.depth
+        try:
+            return super().implication()
+        except FormatError as problem:
+            self._at, self.token, self.depth = first, self._tokens[first], depth
+            begin = self.token.start
+            found = self._expression(ExpressionReader.expression) if problem.code in ("division", "power") else None
+            if found is None or found[1].kind != "bool" or _GOES_ON.match(self.text, found[2]):
+                raise
+            self._pass(found[2])
+            return self._named(begin, found[2])
+
     def _condition(self) -> Formula | None:
         begin = self.token.start
         found = self._expression(ExpressionReader.comparison)
@@ -367,6 +386,10 @@ class _PropertyReader(Reader):
         simple = self._comparison(meaning)
         if simple is not None:
             return simple
+        return self._named(begin, end)
+
+    def _named(self, begin: int, end: int) -> Formula:
+        """The label of the states that satisfy a condition, which is a stretch of the text."""
         text = " ".join(self.text[begin:end].split())
         marks = self._model.satisfying(text, name="formula")
         name = text
@@ -388,6 +411,15 @@ class _PropertyReader(Reader):
     def count(self) -> Count:
         """A number of steps, which may be computed from constants of the model."""
         found = self._steps()
+        known = (*self._names.variables, *self._names.constants, *self._names.formulas)
+        plain = _PLAIN_NAME.fullmatch(self.token.text) and not self._at_property() and not self.sees("(", ahead=1)
+        if found is None and plain and self.token.text not in (*self.scope, *known, *RESERVED):
+            self.complain(
+                f"the model has no constant or variable {self.token.text!r}",
+                self.token.start,
+                hint=nearest(self.token.text, known)
+                or "declare it in the model, or in a file of properties: const int k;",
+            )
         return super().count() if found is None else found
 
     def linear(self) -> Count:

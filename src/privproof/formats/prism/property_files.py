@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from privproof.errors import PrivproofError
 from privproof.formats.documents import file_text
 from privproof.formats.prism.expressions import Node, parse_expression
 from privproof.formats.prism.models import PrismModel
@@ -31,11 +32,12 @@ _OPEN_BEGIN = re.compile(r"\s*(?:[&|=*/,?:)\]}]|[<>]=?\s*[^<>\s]|[UW]\b|R\b(?!\s
 
 @dataclass(frozen=True)
 class WrittenProperty:
-    """A property of a file: its name, if it has one, its text, and the line it begins on."""
+    """A property of a file: its name, if it has one, its text, and the line it begins on; or why it cannot be asked."""
 
     name: str
     text: str
     line: int
+    problem: PrivproofError | None = None
 
 
 @dataclass(frozen=True)
