@@ -183,6 +183,10 @@ class _Search:
         ):
             yield from mixture_proved(self.question, found)
         yield from self.with_noisy_records()
+        loss = self.violation(self.refuter.grown, self.question.size)
+        if loss is not None and self.follows():
+            yield self.refuted(loss, last)
+            return
         if not self.claim.terms and self.claim.constant >= _LARGE:
             loss = self.violation(self.refuter.far, self.question.size)
             if loss is not None:
@@ -269,6 +273,13 @@ class _Search:
             place = "" if problem.place is None else f", {problem.place}"
             self.reasons.append(f"violations are not looked for: {problem.message}{place}")
             return None
+
+    def follows(self) -> bool:
+        """Whether the program that long words were followed on does what the function does."""
+        told = agreement(relational(self.mechanism, convert=False)).told
+        if told is not None:
+            self.reasons.append(f"the program and the function differ {told}")
+        return told is None
 
     def failed(self, attempt: NoProof) -> None:
         """Note why an attempt failed; a list that is read past its end is no mechanism."""

@@ -21,6 +21,7 @@ from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.changes import changed_lists, summed_alone
+from privproof.engines.laplace.growth import Growing
 from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, outputs_by_word, point, slots, words
 from privproof.engines.laplace.solver import Substitution, z3
 from privproof.engines.laplace.synthesis import Counterexample
@@ -264,6 +265,21 @@ class Refuter:
                     found = self.decided(left, right, event, allowed) or self.decided(right, left, event, allowed)
                     if found is not None:
                         return found
+        return None
+
+    def grown(self, size: int | None) -> Loss | None:
+        """A loss above the budget on one long word, where losses grow with its length."""
+        if size is not None or self.by_records or self.summed or self.delta != 0:
+            return None
+        with few_ways():
+            for public in publics(self.mechanism, numbers=(1,)):
+
+                def allowed(longer: int, public: Mapping[str, Any] = public) -> Epsilon:
+                    return self.allowed(public, longer)
+
+                found = Growing(self.mechanism, self.relation, public, allowed, self.monitor).loss()
+                if found is not None:
+                    return found
         return None
 
     def far(self, size: int | None) -> Loss | None:
