@@ -77,9 +77,7 @@ def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Lim
     )
 
 
-def event_probability(
-    side: dict[str, object], place: str, integrator: Integrator, limits: Limits
-) -> ExponentialSum:
+def event_probability(side: dict[str, object], place: str, integrator: Integrator, limits: Limits) -> ExponentialSum:
     """The probability of the event by the leaves of a tree; where it says so, what has no leaf lies outside the event."""
     if side.get("rest", "outside") != "outside":
         refuse("the rest is outside, or every outcome has a leaf", f"{place}.rest")

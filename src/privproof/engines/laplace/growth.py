@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby, islice
+from functools import cached_property
+from itertools import groupby, islice, takewhile
 from math import ceil
 from typing import Any
 
@@ -35,7 +36,7 @@ _FEW, _MORE = 4, 8
 """The sizes whose costs tell how they grow."""
 _SHOWING = 16
 """The size at which it is seen how far along the corner data are best."""
-_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
+_SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32)
 """The sizes that are tried first; the losses of the last two tell how they grow."""
 _LONGEST = 2_000
 """The largest size that is tried; the checker reads runs with so many noises."""
@@ -91,26 +92,30 @@ class Growing:
     allowed: Callable[[int], Epsilon]
     monitor: Monitor
 
-    def loss(self) -> Loss | None:
-        """A loss above the claim; None where none is found, or nothing can be said."""
-        name = _private_list(self.mechanism)
-        if name is None or self.relation in NORMS:
-            return None
+    @cached_property
+    def found(self) -> list[Family]:
+        """The words whose cost grows most with their length; none where nothing can be said."""
+        if _private_list(self.mechanism) is None or self.relation in NORMS:
+            return []
         try:
-            program = relational(self.mechanism, convert=False)
-            found = sorted(self.families(program), key=lambda family: -family.rate)
-            for family in found[:_FAMILIES]:
-                loss = _Stretching(self, program, name, family).loss()
-                if loss is not None:
-                    return loss
-        except (Unsupported, ProgramDiffers):
+            listed = list(self.families(relational(self.mechanism, convert=False)))
+        except (Unsupported, ProgramDiffers, LanguageError):  # it does not run on open data, or has no such program
+            return []
+        return sorted(listed, key=lambda family: -family.rate)[:_FAMILIES]
+
+    def loss(self) -> Loss | None:
+        """A loss above the claim; None where none is found."""
+        name = _private_list(self.mechanism)
+        if name is None or not self.found:
             return None
-        return None
+        program = relational(self.mechanism, convert=False)
+        losses = (_Stretching(self, program, name, family).loss() for family in self.found)
+        return next((loss for loss in losses if loss is not None), None)
 
     def families(self, program: Program) -> Iterator[Family]:
         """Words whose cost grows with their length."""
         letters = self.letters()
-        few = {shape: one for shape, one in self.ranked(program, letters, _FEW)}
+        few = dict(self.ranked(program, letters, _FEW))
         for shape, one in self.ranked(program, letters, _MORE):
             before = few.get(shape)
             if before is None or one.cost == float("inf") or one.cost <= before.cost + 1e-9:
@@ -177,8 +182,12 @@ class _Stretching:
             value = None if wanted is None else self.excess(wanted, t, shape)
             if wanted is None or (value is None and size is None):
                 return None
-            if value is not None and value > 0 and (found := self.exactly(wanted, t, shape)) is not None:
-                return found
+            if value is not None and value > 0:
+                nearer = () if size is None else takewhile(lambda each: each != t, _STEPS)
+                for near in (*nearer, t):
+                    found = self.exactly(wanted, near, shape)
+                    if found is not None:
+                        return found
             if value is not None:
                 known.append((wanted, value))
         return None
@@ -196,7 +205,7 @@ class _Stretching:
 
     def _public(self, size: int) -> dict[str, Any]:
         inputs = self.search.mechanism.inputs
-        found = {name: value for name, value in self.search.public.items()}
+        found = dict(self.search.public.items())
         for name, declared in inputs.items():
             if declared.public and declared.shape == "list":
                 found[name] = [_within(Fraction(0), declared) or 0] * (declared.size or size)
@@ -231,8 +240,10 @@ class _Stretching:
 
     def exactly(self, size: int, t: int, shape: int) -> Loss | None:
         """The loss with its exact probabilities, where it is above the claim."""
+        value = self.excess(size, t, shape)
         sides = self.data(size, t)
-        assert sides is not None
+        if sides is None or value is None or value < -1e-9:
+            return None
         event = self.shapes(size, t)[shape]
         runs = self.leaves(sides[0], event), self.leaves(sides[1], event)
         p, q = (measure(leaves, event) for leaves in runs)
