@@ -244,3 +244,17 @@ def test_of_two_ways_to_a_word_none_may_be_left_out():
     assert "another probability" in found.reason
     document["evidence"]["right"]["rest"] = "inside"
     assert "outside" in recheck(document).reason
+
+
+def test_sums_of_all_noise_so_far_are_no_single_integral():
+    @mechanism
+    def sums_so_far(q: real_queries()):
+        total = 0
+        for answer in q:
+            total = total + laplace(answer, scale=1)
+            yield total
+
+    began = time.process_time()
+    assert Growing(sums_so_far, "each", {}, lambda _: epsilon(1), Monitor()).loss() is None
+    assert time.process_time() - began < 3
+    assert check(sums_so_far, 1).status == "refuted"

@@ -369,6 +369,16 @@ def _numbers(
     return Input(shape, values, within, text, real=real, low=bounds[0], high=bounds[1], size=_size(size), norm=norm)
 
 
+def _instead(name: str, declared: Input) -> str:
+    """What to write where a declaration was given for the values of records."""
+    if declared.shape != "value":
+        return f"{declared!r} by itself"
+    if declared.values is None:
+        return f"rows(x={declared!r}), read as r.x"
+    low, high = declared.values[0], declared.values[-1]
+    return f"{name}(*range({low}, {high + 1}))" if declared.within is not None else f"{name}{declared.values!r}"
+
+
 def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
     place = _text(name, *values)
     if len(values) == 1 and isinstance(values[0], tuple | list | range | set | frozenset):
@@ -378,6 +388,10 @@ def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
     for value in values:
         if isinstance(value, float):
             raise LanguageError("input", f"{value!r} is a float", place=place, hint=f'Fraction("{value!r}")')
+        if isinstance(value, Input):
+            raise LanguageError(
+                "input", f"{value!r} is a declaration, not a value", place=place, hint=_instead(name, value)
+            )
         if not is_plain(value):
             raise LanguageError(
                 "input",

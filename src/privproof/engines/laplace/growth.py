@@ -7,11 +7,11 @@ grows, and so at which size the claim is exceeded; there the probabilities are c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import groupby, islice, takewhile
+from itertools import chain, groupby, islice, takewhile
 from math import ceil
 from typing import Any
 
@@ -28,7 +28,9 @@ from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import Epsilon, fraction
 from privproof.exact.balls import precision, rational_bounds
+from privproof.language.branching import Leaf
 from privproof.language.inputs import NORMS, Input
+from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key
 
@@ -109,8 +111,14 @@ class Growing:
         if name is None or not self.found:
             return None
         program = relational(self.mechanism, convert=False)
-        losses = (_Stretching(self, program, name, family).loss() for family in self.found)
-        return next((loss for loss in losses if loss is not None), None)
+        for family in self.found:
+            try:
+                loss = _Stretching(self, program, name, family).loss()
+            except (Unsupported, ProgramDiffers):
+                continue
+            if loss is not None:
+                return loss
+        return None
 
     def families(self, program: Program) -> Iterator[Family]:
         """Words whose cost grows with their length."""
@@ -222,8 +230,18 @@ class _Stretching:
         silent = next(iter(self.leaves(sides[0], word)), None)
         return list(islice(events(word, None if silent is None else silent.output), 9))
 
-    def leaves(self, arguments: Mapping[str, Any], event: Any) -> Any:
-        return word_leaves(self.program, arguments, event, self.search.monitor.pause)
+    def leaves(self, arguments: Mapping[str, Any], event: Any) -> tuple[Leaf, ...]:
+        """The runs in the event.
+
+        Raises:
+            Unsupported: there are too many, or one is no single integral.
+        """
+        found = word_leaves(self.program, arguments, event, self.search.monitor.pause)
+        if not all(
+            _is_star(chain((test.halfspace for test in leaf.tests), leaf.within(event) or ())) for leaf in found
+        ):
+            raise Unsupported("noises are compared in chains, not each with one threshold")
+        return found
 
     def excess(self, size: int, t: int, shape: int) -> float | None:
         """By how much the loss exceeds the claim, as a float; None where it is not known."""
@@ -249,6 +267,18 @@ class _Stretching:
         p, q = (measure(leaves, event) for leaves in runs)
         found = Loss(*sides, event, p, q, runs, partial=True)
         return found if found.exceeds(self.search.allowed(size)) else None
+
+
+def _is_star(forms: Iterable[Linear]) -> bool:
+    """Whether every noise but the thresholds is compared with numbers and with one threshold alone."""
+    beside: dict[int, set[int]] = {}
+    for form in forms:
+        noises = [atom for atom in form.terms if isinstance(atom, int)]
+        if len(noises) > 2:
+            return False
+        for one in noises:
+            beside.setdefault(one, set()).update(other for other in noises if other != one)
+    return all(len(others) < 2 or all(len(beside[other]) == 1 for other in others) for others in beside.values())
 
 
 def _guessed(known: Sequence[tuple[int, float]]) -> int | None:
