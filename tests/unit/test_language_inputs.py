@@ -19,7 +19,9 @@ from privproof import (
     public,
     queries,
     randomized_response,
+    real,
     records,
+    rows,
     seeded,
     stream,
     stream_of,
@@ -224,3 +226,18 @@ def test_one_bound_may_be_left_out():
     assert repr(queries(high=5)) == "queries(high=5)"
     with pytest.raises(LanguageError, match="the bounds of an integer are integers"):
         integer(low="1/2")
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        (lambda: records(integer(0, 10)), r"records(*range(0, 11))"),
+        (lambda: records(rows(age=integer(0, 3))), "rows(age=integer(0, 3)) by itself"),
+        (lambda: records(one_of("a", "b")), "records('a', 'b')"),
+        (lambda: records(real(0, 1)), "rows(x=real(0, 1))"),
+    ],
+)
+def test_a_declaration_in_the_place_of_values_is_refused_with_what_to_write(given, hint):
+    with pytest.raises(LanguageError, match="is a declaration") as problem:
+        given()
+    assert hint in problem.value.hint

@@ -369,6 +369,16 @@ def _numbers(
     return Input(shape, values, within, text, real=real, low=bounds[0], high=bounds[1], size=_size(size), norm=norm)
 
 
+def _instead(name: str, declared: Input) -> str:
+    """What to write where a declaration was given for the values of records."""
+    if declared.shape != "value":
+        return f"{declared!r} by itself"
+    if declared.values is None:
+        return f"rows(x={declared!r}), read as r.x"
+    low, high = declared.values[0], declared.values[-1]
+    return f"{name}(*range({low}, {high + 1}))" if declared.within is not None else f"{name}{declared.values!r}"
+
+
 def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
     place = _text(name, *values)
     if len(values) == 1 and isinstance(values[0], tuple | list | range | set | frozenset):
@@ -380,7 +390,7 @@ def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
             raise LanguageError("input", f"{value!r} is a float", place=place, hint=f'Fraction("{value!r}")')
         if isinstance(value, Input):
             raise LanguageError(
-                "input", f"{value!r} is an input, not a value", place=place, hint=_in_its_place(name, value)
+                "input", f"{value!r} is a declaration, not a value", place=place, hint=_instead(name, value)
             )
         if not is_plain(value):
             raise LanguageError(
@@ -392,16 +402,6 @@ def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
     if len({(type(value), value) for value in values}) < len(values) or len(set(values)) < len(values):
         raise LanguageError("input", "a value is given twice", place=place)
     return values
-
-
-def _in_its_place(name: str, declared: Input) -> str:
-    """What to write where an input stands among values: the values that it may have, or rows with it as a field."""
-    values = declared.values if declared.shape == "value" else None
-    if values and all(type(each) is int for each in values) and len(values) > 2:
-        return f"{name}(*range({values[0]}, {values[-1] + 1}))"
-    if values:
-        return f"{name}({', '.join(map(repr, values))})"
-    return "rows(value=real(0, 10)), read as r.value" if name == "records" else "numbers, texts, truth values, tuples"
 
 
 def is_plain(value: object) -> bool:

@@ -352,7 +352,7 @@ class _Script:
         """
         kinds = {self.noises[atom].kind in WHOLE if isinstance(atom, int) else None for atom in form.terms}
         settled = kinds in ({True}, {False})
-        direction, bound, turned = normal(_without_zero(form, strict=strict) if kinds == {True} else form)
+        direction, bound, turned = normal(without_zero(form, strict=strict) if kinds == {True} else form)
         low, high = self.known.get(direction, (None, None))
         if settled:
             # direction * x >= bound (or <= bound, where turned); ties have probability zero
@@ -381,7 +381,7 @@ class _Script:
         return all(self.decide(side, strict=False) for side in (form, -form)) if kinds else None
 
 
-def _without_zero(form: Linear, *, strict: bool) -> Linear:
+def without_zero(form: Linear, *, strict: bool) -> Linear:
     """A form in whole numbers that is above zero exactly where another is (at least zero, if not strict), and never zero."""
     factors = list(form.terms.values())
     below = lcm(*(int(factor.q) for factor in factors))

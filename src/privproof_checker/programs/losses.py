@@ -50,7 +50,7 @@ def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Lim
     sides = {}
     for name in ("left", "right"):
         given = an_object(evidence.get(name), f"evidence.{name}")
-        only_members(given, ("arguments", "leaves"), f"evidence.{name}")
+        only_members(given, ("arguments", "leaves", "rest"), f"evidence.{name}")
         sides[name] = given
     left, right = (
         read_arguments(sides[s].get("arguments"), declared, f"evidence.{s}.arguments", limits) for s in sides
@@ -58,10 +58,7 @@ def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Lim
     neighbouring(declared, left, right)
     budget = _budget(declared, left)
     integrator = Integrator()
-    above, below = (
-        event_probability(side.get("leaves"), f"evidence.{name}.leaves", integrator, limits)
-        for name, side in sides.items()
-    )
+    above, below = (event_probability(side, f"evidence.{name}", integrator, limits) for name, side in sides.items())
     more = "" if declared.delta == 0 else f" plus {text(declared.delta)}"
     if not exceeds(above - declared.delta, below, budget):
         refuse(f"{shown(above)} does not exceed e^({budget}) times {shown(below)}{more}", "evidence")
@@ -80,10 +77,12 @@ def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Lim
     )
 
 
-def event_probability(value: object, place: str, integrator: Integrator, limits: Limits) -> ExponentialSum:
-    """The probability of the event by the leaves of a tree."""
+def event_probability(side: dict[str, object], place: str, integrator: Integrator, limits: Limits) -> ExponentialSum:
+    """The probability of the event by the leaves of a tree; where it says so, what has no leaf lies outside the event."""
+    if side.get("rest", "outside") != "outside":
+        refuse("the rest is outside, or every outcome has a leaf", f"{place}.rest")
     total = ExponentialSum.constant(0)
-    for leaf in read_leaves(value, place, limits):
+    for leaf in read_leaves(side.get("leaves"), f"{place}.leaves", limits, whole="rest" not in side):
         if leaf.event:
             total = total + probability(leaf, integrator)
     return total

@@ -4,7 +4,8 @@ A leaf lists the laws of the noises drawn on its way, the steps of the way and w
 is a *test*, a linear form in the noises that is at least 0 or at most 0, or a *draw* of discrete noise with the
 probabilities of all its outcomes.  The leaves are those of a tree if at every node all leaves through it go on with the same
 test or draw and every outcome has a leaf; then exactly one leaf is reached, except on a set of probability 0.  A form on
-which ties have a positive probability would break this, and is refused.
+which ties have a positive probability would break this, and is refused.  Of a tree that is not whole only leaves in the
+event are listed: outcomes without a leaf are said to lead out of it, as the mark of a leaf says, and at most one is reached.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _MOST_LEAVES = 50_000
 """A tree of runs may have so many leaves; beyond, it is refused."""
 _MOST_STEPS = 2_000
 """A leaf may have so many steps, and so many forms of its event besides; beyond, it is refused."""
-_MOST_NOISES = 500
+_MOST_NOISES = 2_500
 """A leaf may draw so many noises; beyond, it is refused."""
 _MOST_DIGITS = 300
 """The digits of a numerator or denominator in a form or a law; beyond, its exponential might not be told from 0, and it is refused."""
@@ -93,8 +94,8 @@ class Leaf:
     place: str
 
 
-def read_leaves(value: object, place: str, limits: Limits) -> list[Leaf]:
-    """The leaves of a tree; refuses what is no tree."""
+def read_leaves(value: object, place: str, limits: Limits, *, whole: bool = True) -> list[Leaf]:
+    """The leaves of a tree; refuses what is no tree, and a whole one in which an outcome has no leaf."""
     listed = a_list(value, place)
     within(len(listed), _MOST_LEAVES, "leaves", place)
     if not listed:
@@ -108,11 +109,11 @@ def read_leaves(value: object, place: str, limits: Limits) -> list[Leaf]:
             if len(through) > 1:
                 refuse("another leaf continues or repeats this way", ended[0].place)
             continue
-        waiting.extend((group, depth + 1) for group in _branches(through, depth))
+        waiting.extend((group, depth + 1) for group in _branches(through, depth, whole=whole))
     return leaves
 
 
-def _branches(through: list[Leaf], depth: int) -> list[list[Leaf]]:
+def _branches(through: list[Leaf], depth: int, *, whole: bool) -> list[list[Leaf]]:
     """The leaves through a node, by the outcome of its test or draw."""
     first = through[0]
     step = first.steps[depth]
@@ -127,7 +128,7 @@ def _branches(through: list[Leaf], depth: int) -> list[list[Leaf]]:
             refuse(f"step {depth} differs from that of {first.place}, which has come the same way", leaf.place)
         groups.setdefault(int(other.outcome), []).append(leaf)
     outcomes = {0, 1} if isinstance(step, Test) else {k for k, p in enumerate(step.probabilities) if p > 0}
-    if not outcomes <= set(groups):
+    if whole and not outcomes <= set(groups):
         refuse(f"no leaf has the other outcome of step {depth}", first.place)
     return list(groups.values())
 

@@ -39,7 +39,7 @@ from privproof_checker.source.values import (
     read_value,
 )
 
-_MOST_NOISES = 300
+_MOST_NOISES = 2_500
 """A run may draw so many noises that stay open; beyond, nothing is established about the source."""
 _MOST_LEAVES = 20_000
 """So many runs may lie in the event of a loss; beyond, nothing is established about the source."""
@@ -59,7 +59,7 @@ def establish_loss(
         given = an_object(evidence.get(side), f"evidence.{side}")
         arguments = read_arguments(given.get("arguments"), declared, f"evidence.{side}.arguments", limits)
         found = _Runs(source, declared, pattern, work).probability(arguments, integrator)
-        stated = event_probability(given.get("leaves"), f"evidence.{side}.leaves", integrator, limits)
+        stated = event_probability(given, f"evidence.{side}", integrator, limits)
         if not (found - stated).is_zero:
             refuse(f"the event has another probability in the program on the {side}", f"evidence.{side}.leaves")
     return Findings()

@@ -212,8 +212,9 @@ def _shift(shift: Shift) -> dict[str, object]:
 
 def loss_evidence(loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]) -> dict[str, object]:
     """The evidence of a refutation: both trees, and which leaves the event has."""
+    rest = {"rest": "outside"} if loss.partial else {}
     sides = [
-        {"arguments": _arguments(arguments), "leaves": [_leaf(leaf, loss.event) for leaf in leaves]}
+        {"arguments": _arguments(arguments), "leaves": [_leaf(leaf, loss.event) for leaf in leaves], **rest}
         for arguments, leaves in zip((loss.left, loss.right), trees, strict=True)
     ]
     event = {"event": pattern_text(loss.event), "pattern": pattern_document(loss.event)}

@@ -38,7 +38,7 @@ from privproof.engines.laplace.proving import (
     cheapest,
     prove,
 )
-from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
+from privproof.engines.laplace.refuting import LARGE, STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
 from privproof.engines.laplace.solver import each_in_own_context, own_context
 from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at, whole_costs
@@ -65,8 +65,9 @@ from privproof.scenarios.programs import (
 )
 
 ENGINE = "laplace"
-_LARGE = 5
-"""A claim from here on is looked at from afar first: no small size can refute it where a loss grows with the size."""
+_BY_PROGRAM = (
+    "following its program with the noise left open: it agrees with the function on runs with the same data and noise"
+)
 
 
 class AlignmentEngine:
@@ -183,7 +184,11 @@ class _Search:
         ):
             yield from mixture_proved(self.question, found)
         yield from self.with_noisy_records()
-        if not self.claim.terms and self.claim.constant >= _LARGE:
+        loss = self.violation(self.refuter.grown, self.question.size)
+        if loss is not None and (not loss.partial or self.follows()):
+            yield self.refuted(loss, last)
+            return
+        if not self.claim.terms and self.claim.constant >= LARGE:
             loss = self.violation(self.refuter.far, self.question.size)
             if loss is not None:
                 yield self.refuted(loss, last)
@@ -245,11 +250,11 @@ class _Search:
     def proved_below(self) -> Iterator[Answer]:
         """Proofs of a smaller epsilon than a large one that is claimed: they are found sooner, because shifts are small."""
         budget = self.question.budget
-        if budget is None or budget.delta != 0 or self.claim.constant == _LARGE:
+        if budget is None or budget.delta != 0 or self.claim.constant == LARGE:
             return
-        smaller = Affine(rational(_LARGE))
+        smaller = Affine(rational(LARGE))
         for attempt in attempts(
-            self.mechanism, smaller, self.monitor, size=self.question.size, forms=FORMS[1::-1], exact=epsilon(_LARGE)
+            self.mechanism, smaller, self.monitor, size=self.question.size, forms=FORMS[1::-1], exact=epsilon(LARGE)
         ):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):
@@ -269,6 +274,13 @@ class _Search:
             place = "" if problem.place is None else f", {problem.place}"
             self.reasons.append(f"violations are not looked for: {problem.message}{place}")
             return None
+
+    def follows(self) -> bool:
+        """Whether the program that long words were followed on does what the function does."""
+        told = agreement(relational(self.mechanism, convert=False)).told
+        if told is not None:
+            self.reasons.append(f"the program and the function differ {told}")
+        return told is None
 
     def failed(self, attempt: NoProof) -> None:
         """Note why an attempt failed; a list that is read past its end is no mechanism."""
@@ -480,7 +492,8 @@ def _proportional(question: ProgramQuestion, name: str) -> bool:
 
 def refuted(question: ProgramQuestion, loss: Loss, line: tuple[int, str] = (0, "")) -> Answer:
     """What a loss above the claim says."""
-    notes = ("both probabilities come from running the function itself with its noise left open",)
+    by = "running the function itself with its noise left open"
+    notes = (f"both probabilities come from {_BY_PROGRAM if loss.partial else by}",)
     budget = question.budget
     lower = loss.lower() if budget is None or budget.delta == 0 or loss.infinite else budget.epsilon
     return Answer(

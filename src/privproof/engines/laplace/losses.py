@@ -39,6 +39,7 @@ class Loss:
         left_probability: exactly.
         right_probability: exactly.
         runs: the runs of the mechanism on both sides, where they are known as far as the event asks.
+        partial: whether these are only the runs that may lie in the event.
     """
 
     left: Mapping[str, Any]
@@ -47,6 +48,7 @@ class Loss:
     left_probability: ExponentialSum
     right_probability: ExponentialSum
     runs: tuple[tuple[Leaf, ...], tuple[Leaf, ...]] | None = field(default=None, repr=False, compare=False)
+    partial: bool = field(default=False, repr=False, compare=False)
 
     @property
     def infinite(self) -> bool:

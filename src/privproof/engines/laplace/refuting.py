@@ -21,6 +21,7 @@ from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.changes import changed_lists, summed_alone
+from privproof.engines.laplace.growth import Growing
 from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, outputs_by_word, point, slots, words
 from privproof.engines.laplace.solver import Substitution, z3
 from privproof.engines.laplace.synthesis import Counterexample
@@ -63,6 +64,8 @@ _CORNERS = 16
 """So many corners are tried where noise is tied: all of four values that go up and down."""
 _GROWING = (4, 8)
 """The sizes whose costs tell how they grow: small, and different enough for a rate."""
+LARGE = 5
+"""A claim from here on is looked at from afar first: no small size can refute it where a loss grows with the size."""
 _LONGEST = 350
 """The largest size that a claim far from the truth is refuted at; a run may leave 400 noises open."""
 _WORDS = 24
@@ -264,6 +267,28 @@ class Refuter:
                     found = self.decided(left, right, event, allowed) or self.decided(right, left, event, allowed)
                     if found is not None:
                         return found
+        return None
+
+    def grown(self, size: int | None) -> Loss | None:
+        """A loss above the budget where losses grow with the length of a word: on few answers, if they will do, or on one long word."""
+        if size is not None or self.by_records or self.summed or self.delta != 0:
+            return None
+        with few_ways():
+            for public in publics(self.mechanism, numbers=(1,)):
+
+                def allowed(longer: int, public: Mapping[str, Any] = public) -> Epsilon:
+                    return self.allowed(public, longer)
+
+                search = Growing(self.mechanism, self.relation, public, allowed, self.monitor)
+                if not search.found:
+                    continue
+                for few in self.sizes(None)[:3] if _float(allowed(1)) < LARGE else ():
+                    found = self.at_size(few, public)
+                    if found is not None:
+                        return found
+                found = search.loss()
+                if found is not None:
+                    return found
         return None
 
     def far(self, size: int | None) -> Loss | None:
