@@ -248,8 +248,18 @@ def number_and_truth(data):
     return winner
 
 
+def whole_part(data):
+    noisy = [laplace(data.count(key), scale=2) for key in KEYS]
+    winner, half = noisy.index(max(noisy)), int(1 / 2)
+    if half == 0 and data.count("a") > 1000:
+        winner = 9
+    return winner
+
+
 @pytest.mark.parametrize(
-    "function", [none_for_the_first, none_of_data, number_or_truth, number_and_truth], ids=lambda f: f.__name__
+    "function",
+    [none_for_the_first, none_of_data, number_or_truth, number_and_truth, whole_part],
+    ids=lambda f: f.__name__,
 )
 def test_what_is_shown_of_long_lists_alone_is_not_overlooked(function):
     """No short list tells the program from the function."""

@@ -154,7 +154,7 @@ class Lists:
                 size = self.size(inner)
                 if size is not None:
                     return size
-            case (("whole" | "pos" | "int"), (inner,)) if rank_of(inner, "#place") or isinstance(inner, Constant):
+            case (("whole" | "pos" | "int"), (inner,)) if rank_of(inner, "#place") or _is_whole(inner):
                 return inner
             case "whole", (inner,) if self.length.is_length(inner, self.mechanism):
                 return inner
@@ -415,6 +415,11 @@ def _is_truth(expression: Expression) -> bool:
             return isinstance(value, bool)
         case _:
             return False
+
+
+def _is_whole(expression: Expression) -> bool:
+    """Whether an expression is a whole number that is known: int(1/2) and int("3") are others than what they are made of."""
+    return isinstance(expression, Constant) and type(expression.value) is int
 
 
 def _is_list(expression: Expression) -> bool:
