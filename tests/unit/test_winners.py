@@ -209,3 +209,71 @@ def test_what_is_no_selection_is_not_made_one(function):
 @pytest.mark.parametrize("function", [noise_in_two_sums, list_of_two_names], ids=lambda function: function.__name__)
 def test_what_leaks_more_is_not_proved(function):
     assert check(asked(function), 1, time_limit=2).status != "proved"
+
+
+def none_for_the_first(data):
+    best, winner = laplace(data.count("a"), scale=2), None
+    for key in KEYS[1:]:
+        noisy = laplace(data.count(key), scale=2)
+        if noisy > best:
+            best, winner = noisy, key
+    if winner is None and data.count("a") > 1000:
+        winner = "more"
+    return winner
+
+
+def none_of_data(data):
+    limit = (None if data.count("a") > 1000 else 5, 3)
+    noisy = {key: laplace(data.count(key), scale=2) for key in KEYS}
+    winner = max(noisy, key=noisy.get)
+    if limit[0] is None:
+        winner = "more"
+    return winner
+
+
+def number_or_truth(data):
+    noisy = {key: laplace(data.count(key), scale=2) for key in KEYS}
+    winner, number = max(noisy, key=noisy.get), 5
+    many = number or data.count("a") < 0
+    if many and data.count("a") > 1000:
+        winner = "more"
+    return winner
+
+
+def number_and_truth(data):
+    noisy = {key: laplace(data.count(key), scale=2) for key in KEYS}
+    winner, count = max(noisy, key=noisy.get), data.count("a")
+    if (count and True) == 1 and count > 1000:
+        winner = "more"
+    return winner
+
+
+def whole_part(data):
+    noisy = [laplace(data.count(key), scale=2) for key in KEYS]
+    winner, half = noisy.index(max(noisy)), int(1 / 2)
+    if half == 0 and data.count("a") > 1000:
+        winner = 9
+    return winner
+
+
+@pytest.mark.parametrize(
+    "function",
+    [none_for_the_first, none_of_data, number_or_truth, number_and_truth, whole_part],
+    ids=lambda f: f.__name__,
+)
+def test_what_is_shown_of_long_lists_alone_is_not_overlooked(function):
+    """No short list tells the program from the function."""
+    assert check(asked(function), 1, time_limit=2).status != "proved"
+
+
+def test_none_of_the_first_is_told_from_the_others():
+    def first_of_all(data):
+        best, winner = laplace(data.count("a"), scale=2), None
+        for key in KEYS[1:]:
+            noisy = laplace(data.count(key), scale=2)
+            if noisy > best:
+                best, winner = noisy, key
+        return winner is None
+
+    assert check(asked(first_of_all), 1, time_limit=5).status == "proved"
+    assert check(asked(first_of_all), "1/2", time_limit=5).status == "refuted"

@@ -122,9 +122,9 @@ class Lists:
         return with_parts(expression, inside)
 
     def joined(self, name: str, inside: list[Expression], expression: Operation) -> Expression:
-        """``and`` and ``or``, without what is decided."""
+        """``and`` and ``or``, without what is decided; after what may be no truth value, the last one is what comes out."""
         left: list[Expression] = []
-        for part in inside:
+        for number, part in enumerate(inside, 1):
             if not isinstance(part, Constant):
                 left.append(part)
             elif not isinstance(part.value, bool):
@@ -132,6 +132,8 @@ class Lists:
             elif part.value == (name == "or"):
                 left.append(part)
                 break
+            elif number == len(inside) and left and not _is_truth(left[-1]):
+                left.append(part)
         if not left:
             return Constant(name == "and", NOWHERE)
         return left[0] if len(left) == 1 else Operation(name, tuple(left), expression.place)
@@ -152,7 +154,7 @@ class Lists:
                 size = self.size(inner)
                 if size is not None:
                     return size
-            case (("whole" | "pos" | "int"), (inner,)) if rank_of(inner, "#place") or isinstance(inner, Constant):
+            case (("whole" | "pos" | "int"), (inner,)) if rank_of(inner, "#place") or _is_whole(inner):
                 return inner
             case "whole", (inner,) if self.length.is_length(inner, self.mechanism):
                 return inner
@@ -400,6 +402,24 @@ def _counted_from_the_end(expression: Expression) -> Expression:
             return Element(listed, Constant(-k, expression.place), expression.place)
         case _:
             return expression
+
+
+def _is_truth(expression: Expression) -> bool:
+    """Whether an expression is surely a truth value."""
+    match expression:
+        case Operation("and" | "or", sides):
+            return all(map(_is_truth, sides))
+        case Operation(name):
+            return name in (*COMPARISONS, "not", "is", "is not", "in", "not in", "bool")
+        case Constant(value):
+            return isinstance(value, bool)
+        case _:
+            return False
+
+
+def _is_whole(expression: Expression) -> bool:
+    """Whether an expression is a whole number that is known: int(1/2) and int("3") are others than what they are made of."""
+    return isinstance(expression, Constant) and type(expression.value) is int
 
 
 def _is_list(expression: Expression) -> bool:

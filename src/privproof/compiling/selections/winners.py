@@ -272,6 +272,18 @@ class _Run:
             case _:
                 return False
 
+    def is_something(self, value: Expression) -> bool:
+        """Whether a value is surely not None; what is kept of data, or belongs to one of several draws, may be None."""
+        match value:
+            case Constant():
+                return not _is_none(value)
+            case Operation("rank"):
+                return all(map(self.is_something, _values(value)))
+            case Variable(name):
+                return name in self.drawn
+            case _:
+                return self.is_known(value)
+
     def value(self, expression: Expression) -> Expression:
         match expression:
             case Constant():
@@ -358,16 +370,14 @@ class _Run:
             case "+", (Operation("list of", one), Operation("list of", other)):
                 return Operation("list of", (*one, *other), here)
             case (("is" | "is not" | "==" | "!="), (one, other)) if _is_none(one) != _is_none(other):
-                if self.is_known(other if _is_none(one) else one):
+                if self.is_something(other if _is_none(one) else one):
                     return Constant(name in ("is not", "!="), here)
             case (("and" | "or"), _):
-                decisive = name == "or"
-                left = [each for each in inside if not (isinstance(each, Constant) and each.value is not decisive)]
-                first = next((each for each in left if isinstance(each, Constant)), None)
-                if first is not None and left[0] is first:
-                    return first
-                if len(left) < 2:
-                    return left[0] if left else Constant(not decisive, here)
+                left = list(inside)
+                while len(left) > 1 and _is_truth(left[0], name == "and"):
+                    left.pop(0)
+                if len(left) == 1 or _is_truth(left[0], name == "or"):
+                    return left[0]
             case "+", (one, other):
                 for draw, by in ((one, other), (other, one)):
                     if isinstance(draw, Variable) and draw.name in self.drawn and not self.speaks_of_draws(by):
@@ -591,3 +601,8 @@ def _is_sequence(value: Expression) -> bool:
 
 def _is_none(value: Expression) -> bool:
     return isinstance(value, Constant) and value.value is None
+
+
+def _is_truth(value: Expression, truth: bool) -> bool:  # noqa: FBT001
+    """Whether a value is this truth value; a number is none, even where Python takes it for one."""
+    return isinstance(value, Constant) and value.value is truth
