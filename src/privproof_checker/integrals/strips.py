@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from itertools import product as iterate_over
 from math import comb
+from typing import TypeAlias
 
 from flint import acb, arb, arb_mat, ctx
 
@@ -366,6 +367,7 @@ def _double_error(laws: Sequence[Law], product: Product, nodes: _Nodes) -> arb:
 def _separately(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
     """Laws with kinks, one number."""
     within(len(group), _MOST_SEPARATE, "integrals", "evidence")
+    known: Shares = {}
     result = {}
     for product in group:
         hub = laws[product[0][0]]
@@ -375,7 +377,7 @@ def _separately(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, 
         kinks = {laws[j].center for j in (*product[0], *(j for (j, _), _ in product[1])) if laws[j].kind != "gaussian"}
         total = arb(0)
         for one, two in pairwise(sorted({low, high, *(k for k in kinks if low < k < high)})):
-            part = acb.integral(_integrand(laws, product, (one + two) / 2), acb(arb(one)), acb(arb(two)))
+            part = acb.integral(_integrand(laws, product, (one + two) / 2, known), acb(arb(one)), acb(arb(two)))
             if not part.is_finite():
                 refuse("an integral does not converge", "evidence")
             total += part.real
@@ -386,18 +388,36 @@ def _separately(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, 
     return result
 
 
-def _integrand(laws: Sequence[Law], product: Product, middle: Rational) -> Callable[[acb, object], acb]:
+Shares: TypeAlias = "dict[object, dict[tuple[int, bool, bool], acb]]"
+"""At balls, what the integrals of a group ask for there again and again, because they are split in the same way."""
+
+
+def _integrand(laws: Sequence[Law], product: Product, middle: Rational, known: Shares) -> Callable[[acb, object], acb]:
     """What is integrated near a place, continued from there: entire, so that nothing has to be asked."""
-    hub = laws[product[0][0]]
-    powers = [(laws[j], gaps == 0b10, middle >= laws[j].center, power) for (j, gaps), power in product[1]]
+    first = product[0][0]
+    powers = [(j, gaps == 0b10, middle >= laws[j].center, power) for (j, gaps), power in product[1]]
 
     def value(z: acb, _: object) -> acb:
-        result = _thickness(hub, z, after=middle >= hub.center)
-        for law, above, after, power in powers:
-            result *= _share(law, z, above=above, after=after) ** power
+        here = known.setdefault(_ball(z), {}) if z.is_finite() else {}
+        dense = (-1 - first, False, middle >= laws[first].center)
+        result = here.get(dense)
+        if result is None:
+            result = here[dense] = _thickness(laws[first], z, after=dense[2])
+        for j, above, after, power in powers:
+            look = (j, above, after)
+            share = here.get(look)
+            if share is None:
+                share = here[look] = _share(laws[j], z, above=above, after=after)
+            result = result * share**power
         return result
 
     return value
+
+
+def _ball(z: acb) -> object:
+    """A finite ball, exactly, as something to look it up by."""
+    ends = [end.man_exp() for x in (z.real, z.imag) for end in (x.mid(), x.rad())]
+    return (ctx.prec, *(int(part) for end in ends for part in end))
 
 
 def _thickness(law: Law, z: acb, *, after: bool) -> acb:
