@@ -36,7 +36,6 @@ def total(data):
     return sum(data) + random.choice([-1, 0, 0, 1])
 
 
-
 WORDS = {case.name: (lambda case=case, **o: tight_epsilon(case.question(), **o)) for case in CASES if case.small}
 OTHERS = {
     "alignment": lambda **o: check(ENTRIES[0].mechanism, **o),
@@ -92,6 +91,8 @@ def test_one_process_and_two_run_the_same_trees(function):
 def test_an_audit_finds_the_same_with_a_time_limit_and_in_two_processes():
     found = []
     for options in ({}, {"monitor": Monitor.within(10**6)}, {"jobs": 2}):
-        one = audit(mechanisms.improved_noisy_max, 1, size=3, samples=20_000, search=20_000, exact=False, seed=3, **options)
+        one = audit(
+            mechanisms.improved_noisy_max, 1, size=3, samples=20_000, search=20_000, exact=False, seed=3, **options
+        )
         found.append((one.status, one.epsilon, one.p_value, one.count.left, one.count.right, str(one.count.event)))
     assert found[0] == found[1] == found[2]
