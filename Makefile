@@ -67,6 +67,7 @@ coverage: $(READY)  ## how much of the gate, of asking and of the checker is tes
 bench: $(READY)  ## time and memory of every engine by size, beside baselines, in bench/; Gaussian noise, audits and releases beside peers
 	mkdir -p bench
 	$(BIN)/python benchmarks/growth.py --json bench/growth.json --html bench/growth.html $(BENCH)
+	$(BIN)/python benchmarks/rechecking.py --quick --json bench/rechecking.json
 	$(BIN)/python benchmarks/gaussian.py
 	$(BIN)/python benchmarks/audits.py
 	$(BIN)/python benchmarks/release.py --parquet 20000000
@@ -78,6 +79,7 @@ bench-quick: $(READY)  ## the same for small sizes, in less than two minutes
 
 bench-details: $(READY)  ## tables that look closer at some engines: half an hour
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/rechecking.py
 	$(BIN)/python benchmarks/logic_storm.py
 	$(BIN)/python benchmarks/laplace.py
 	$(BIN)/python benchmarks/lengths.py

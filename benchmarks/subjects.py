@@ -9,12 +9,16 @@ from fractions import Fraction
 
 from privproof import (
     StreamAutomaton,
+    bernoulli,
     gaussian,
     geometric,
+    laplace,
     mechanism,
     queries,
     randomized_response,
+    real_queries,
     records,
+    stream,
     truncated_geometric,
 )
 from privproof.exact import rational
@@ -58,6 +62,33 @@ def gaussian_sparse_vector(q: queries(0, 1), t=4, s=8):
         if gaussian(a, sigma=s) >= threshold:
             return i
     return -1
+
+
+@mechanism
+def laplace_noisy_max(q: real_queries()):
+    """The index of the largest answer with Laplace noise."""
+    best, winner = 0, -1
+    for i, value in enumerate(q):
+        noisy = laplace(value, scale=2)
+        if i == 0 or noisy > best:
+            best, winner = noisy, i
+    return winner
+
+
+@mechanism
+def gaussian_count(data: records(0, 1)):
+    """A count with Gaussian noise."""
+    return gaussian(sum(data), sigma=10)
+
+
+@mechanism(neighbours="one")
+def kept_count(data: stream(0, 1), most=2):
+    """Randomised bits, counted up to a limit, on streams of every length of which one bit changes."""
+    seen = 0
+    for value in data:
+        if bernoulli("1/4") == (value == 0):
+            seen = min(seen + 1, most)
+        yield seen
 
 
 def plain_noisy_max(q):

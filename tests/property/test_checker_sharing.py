@@ -15,6 +15,7 @@ from privproof_checker.documents import a_number
 from privproof_checker.numbers import rational
 from privproof_checker.occupation import Occupation
 from privproof_checker.outcomes import Limits, Refusal
+from privproof_checker.runs.data import read_data
 from privproof_checker.streams.products import Products
 from privproof_checker.systems import DenseMatrices, Edge, Moves, ScaledRows, Stack, Start, columns
 from privproof_checker.systems import product as times
@@ -149,3 +150,36 @@ def test_short_numbers_are_read_as_they_are_written():
     with pytest.raises(Refusal, match="digits of a number"):
         a_number("1e500", "here", Limits(digits=100))
     assert a_number("1e500", "here", limits) == rational(10**500)
+
+
+@given(seeds)
+def test_neighbours_of_one_change_are_those_that_differ_once(seed):
+    """Found by what is left without an entry, against all pairs by the definition."""
+    random = Random(seed)
+    values = random.sample(range(-3, 4), random.randint(2, 3))
+    near, size = random.choice([None, 1, 2]), random.randint(1, 3)
+    private = {"shape": "list", "values": [{"int": v} for v in values], "within": near, "public": False, "size": None}
+    known = {"shape": "value", "values": [{"int": 0}, {"int": 1}], "within": 1, "public": True, "size": None}
+    lists = [(row, level) for row in product(values, repeat=size) for level in (0, 1)]
+    asked = {
+        "inputs": {"q": {**private, "text": ""}, "level": {**known, "text": ""}},
+        "relation": "one",
+        "sizes": [size],
+        "data": [{"q": {"tuple": [{"int": v} for v in row]}, "level": {"int": level}} for row, level in lists],
+    }
+    pairs = {
+        (i, j)
+        for i, (one, here) in enumerate(lists)
+        for j, (other, there) in enumerate(lists)
+        if here == there
+        and len(changed := [(a, b) for a, b in zip(one, other, strict=True) if a != b]) == 1
+        and all(near is None or abs(a - b) <= near for a, b in changed)
+    }
+    if not pairs:
+        with pytest.raises(Refusal):
+            read_data(asked, Limits(), sampled=False)
+        return
+    assert read_data(asked, Limits(), sampled=False).pairs == pairs
+    asked["data"][0]["q"]["tuple"][0] = {"int": bool(values[0])}  # a truth value is no number, whatever Python says
+    with pytest.raises(Refusal):
+        read_data(asked, Limits(), sampled=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.commands import ROOT, apart, script
 
-PARTS = ("families", "subjects")
+PARTS = ("families", "kinds", "subjects")
 """What the others import."""
 SCRIPTS = [path for path in sorted((ROOT / "benchmarks").glob("*.py")) if path.stem not in PARTS]
 QUICK = ("gaussian", "laplace", "lengths", "release")

@@ -30,8 +30,8 @@ MODELS = {
 }
 
 
-LONG = ("12_laplace", "15_audit", "16_figure_4")
-"""What other tests ask as well, of the same mechanisms: those of the library, of audits, and of a paper."""
+LONG = ("15_audit", "16_figure_4")
+"""What other tests ask as well, of the same mechanisms: those of audits, and of a paper."""
 
 
 @pytest.mark.parametrize(

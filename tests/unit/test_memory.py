@@ -72,9 +72,9 @@ def test_tables_are_compared_with_the_limit_before_they_are_made(monkeypatch):
     monkeypatch.setenv(memory.MEMORY, "400")
     assert memory.entries_within(100, 8) == 50
     chain = Chain.of({"a": {"a": "0.9", "b": "0.1"}, "b": {"a": "0.4", "b": "0.6"}})
-    with pytest.raises(QuestionError, match=r"51 sums are 5100 numbers, 39\.8 KiB, more than 400 bytes") as refused:
+    with pytest.raises(QuestionError, match=r"51 sums are 5100 numbers, 119\.5 KiB, more than 384 bytes") as refused:
         calibrate(chain, length=50, query=count("a"), epsilon=1, method="exact")
-    assert "at most 50" in refused.value.hint
+    assert "at most 16" in refused.value.hint
     verdict = tight_epsilon(counting, size=40, engine="draws")
     assert verdict.status == "unknown"
     assert "more than 400 bytes" in verdict.reason

@@ -57,6 +57,11 @@ class Vertex:
     below: list[Vertex] = field(default_factory=list)
 
     @property
+    def law(self) -> object:
+        """What it is by itself, as something to look it up by."""
+        return (self.kind, *map(str, (self.unit, self.zero, self.scale, *self.ends, *self.gaps)))
+
+    @property
     def free(self) -> bool:
         """Whether no constant bounds it."""
         return self.ends == [None, None]
@@ -293,8 +298,24 @@ def _between(vertex: Vertex, low: Rational | None, high: Rational | None) -> arb
 # --------------------------------------------------------------------------------------------------------------- star
 
 
-def star(root: Vertex, place: str) -> arb:
-    """The probability that all noises agree with the one in the middle, which they meet alone."""
+Known: TypeAlias = "dict[object, dict[object, acb]]"
+"""At balls, what several integrals ask for there again and again, because they are split in the same way."""
+
+
+def _ball(z: acb) -> object:
+    """A finite ball, exactly, as something to look it up by."""
+    ends = [end.man_exp() for x in (z.real, z.imag) for end in (x.mid(), x.rad())]
+    return (ctx.prec, *(int(part) for end in ends for part in end))
+
+
+def star(root: Vertex, place: str, known: Known | None = None) -> arb:
+    """The probability that all noises agree with the one in the middle, which they meet alone.
+
+    Args:
+        root: the one in the middle, with the others below it.
+        place: where the integral is asked for.
+        known: what other integrals found at the same balls.
+    """
     reach = _TAIL[root.kind] * root.spread
     low, high = root.ends
     start = root.zero - reach if low is None else low
@@ -314,23 +335,32 @@ def star(root: Vertex, place: str) -> arb:
     total = arb(0)
     for one, two in pairwise(marks):
         middle = (one + two) / 2
-        factors = [share_near(child, middle) for child in root.below]
-        after = middle >= root.zero
-
-        def integrand(
-            z: acb, analytic: object, factors: list[Callable[[acb], acb]] = factors, *, after: bool = after
-        ) -> acb:
-            """Entire, so that nothing has to be asked."""
-            value = density_of(root, z, after=after)
-            for factor, child in zip(factors, root.below, strict=True):
-                value *= factor(z) if child.power == 1 else factor(z) ** child.power
-            return value
-
-        part = acb.integral(integrand, acb(arb(one)), acb(arb(two)))
+        part = acb.integral(_integrand(root, middle, known), acb(arb(one)), acb(arb(two)))
         if not part.is_finite():
             refuse("an integral does not converge", place)
         total += part.real
     return total + up_to(outside)
+
+
+def _integrand(root: Vertex, middle: Rational, known: Known | None) -> Callable[[acb, object], acb]:
+    """What is integrated near a value of the one in the middle: entire, so that nothing has to be asked."""
+    after = middle >= root.zero
+    factors: list[tuple[object, Callable[[acb], acb], int]] = [
+        (("density", root.law, middle), lambda z: density_of(root, z, after=after), 1)
+    ]
+    factors += [((child.law, middle), share_near(child, middle), child.power) for child in root.below]
+
+    def value(z: acb, _: object) -> acb:
+        here = {} if known is None or not z.is_finite() else known.setdefault(_ball(z), {})
+        result = acb(1)
+        for key, factor, power in factors:
+            found = here.get(key)
+            if found is None:
+                found = here[key] = factor(z)
+            result *= found if power == 1 else found**power
+        return result
+
+    return value
 
 
 def _kinks(vertex: Vertex) -> list[Rational]:

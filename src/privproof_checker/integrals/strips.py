@@ -26,7 +26,7 @@ from math import comb
 
 from flint import arb, arb_mat, ctx
 
-from privproof_checker.integrals.normal import Vertex, highest_share, normal_share, star, up_to
+from privproof_checker.integrals.normal import Known, Vertex, highest_share, normal_share, star, up_to
 from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import refuse, within
@@ -353,6 +353,7 @@ def _double_error(laws: Sequence[Law], product: Product, nodes: _Nodes) -> arb:
 def _separately(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
     """Laws with kinks, one number."""
     within(len(group), _MOST_SEPARATE, "integrals", "evidence")
+    known: Known = {}
     result = {}
     for product in group:
         root = _vertex(laws[product[0][0]])
@@ -361,7 +362,7 @@ def _separately(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, 
             child.gaps = [None, Rational(0)] if gaps == 0b01 else [Rational(0), None]
             child.power = power
             root.below.append(child)
-        result[product] = star(root, "evidence")
+        result[product] = star(root, "evidence", known)
     return result
 
 

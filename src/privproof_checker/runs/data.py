@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, field
+from itertools import combinations, product
 from typing import NoReturn, TypeAlias
 
 from privproof_checker.documents import a_flag, a_list, a_number, a_text, an_integer, an_object, only_members
@@ -164,6 +164,8 @@ def _sample(item: object, declared: list[_Input], sizes: list[int], number: int,
 
 
 def _text(value: object) -> Value:
+    if type(value) is dict and len(value) == 1 and type(whole := value.get("int")) is int:
+        return f'{{"int": {whole}}}'  # the same text, sooner
     return json.dumps(value, sort_keys=True)
 
 
@@ -212,12 +214,58 @@ def _related(
     groups: dict[tuple[int, ...], list[int]] = {}
     for number, entries in enumerate(data):
         groups.setdefault(tuple(k for k, _ in entries), []).append(number)
+    amounts = _Amounts(declared, limits)
+    if relation == "one":
+        for group in groups.values():
+            yield from _one_changed(declared, amounts, data, group)
+        return
     compared = sum(len(group) ** 2 for group in groups.values())
     within(compared, 100 * limits.pairs * 10, "pairs of data sets", "question.data")
     for group in groups.values():
         for one in group:
             for other in group:
-                if one < other and _neighbours(declared, relation, data[one], data[other], limits):
+                if one < other and _neighbours(declared, relation, data[one], data[other], amounts):
+                    yield one, other
+                    yield other, one
+
+
+@dataclass
+class _Amounts:
+    """The values of inputs as numbers, each read once."""
+
+    declared: list[_Input]
+    limits: Limits
+    known: dict[Value, Rational] = field(default_factory=dict)
+
+    def apart(self, one: Value, other: Value) -> Rational:
+        """By how much the second is larger."""
+        for value in (one, other):
+            if value not in self.known:
+                self.known[value] = _number(value, "question.data", self.limits)
+        return self.known[other] - self.known[one]
+
+    def near(self, of: int, one: Value, other: Value) -> bool:
+        """Whether an entry of an input may change from one value to the other."""
+        each = self.declared[of]
+        return each.within is None or abs(self.apart(one, other)) <= each.within
+
+
+def _one_changed(
+    declared: list[_Input], amounts: _Amounts, data: list[tuple[Entry, ...]], group: list[int]
+) -> Iterator[tuple[int, int]]:
+    """The pairs of a group that differ in one private entry, by what it may change: those that are the same without it."""
+    for place, (of, _) in enumerate(data[group[0]]):
+        if declared[of].public:
+            continue
+        alike: dict[tuple[Entry, ...], list[int]] = {}
+        for number in group:
+            alike.setdefault(data[number][:place] + data[number][place + 1 :], []).append(number)
+        compared = sum(len(numbers) ** 2 for numbers in alike.values())
+        within(compared, 100 * amounts.limits.pairs * 10, "pairs of data sets", "question.data")
+        for numbers in alike.values():
+            for one, other in combinations(numbers, 2):
+                before, after = data[one][place][1], data[other][place][1]
+                if before != after and amounts.near(of, before, after):
                     yield one, other
                     yield other, one
 
@@ -235,7 +283,7 @@ def _one_more(declared: list[_Input], data: list[tuple[Entry, ...]]) -> Iterator
 
 
 def _neighbours(
-    declared: list[_Input], relation: str, left: tuple[Entry, ...], right: tuple[Entry, ...], limits: Limits
+    declared: list[_Input], relation: str, left: tuple[Entry, ...], right: tuple[Entry, ...], amounts: _Amounts
 ) -> bool:
     signs: list[int] = []
     total = most = Rational(0)
@@ -250,17 +298,13 @@ def _neighbours(
                 _without_order(each)
             signs.append(0)
             continue
-        difference = _number(other, "question.data", limits) - _number(one, "question.data", limits)
+        difference = amounts.apart(one, other)
         if abs(difference) > each.within:
             return False
         signs.append(1 if difference > 0 else -1)
         if relation in _NORMS:
             total += abs(difference) if relation == "l1" else difference * difference
             most = each.within if relation == "l1" else each.within * each.within
-        if relation == "one" and len(signs) > 1:
-            return False
-    if relation == "one":
-        return len(signs) == 1
     if relation in _NORMS:
         return bool(signs) and 0 not in signs and total <= most
     return bool(signs) and (relation == "each" or abs(sum(signs)) == len(signs))

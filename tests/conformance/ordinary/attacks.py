@@ -5,6 +5,7 @@ Every function reads one bit.  A `LEAKS` function tells it, far beyond epsilon =
 """
 
 import asyncio
+import atexit
 import collections
 import contextlib
 import contextvars
@@ -23,6 +24,7 @@ import pathlib
 import pickle
 import random
 import secrets
+import shutil
 import sys
 import tempfile
 import threading
@@ -630,6 +632,8 @@ def often(bit, calls):
 MEMORY, VIEW, LINES = ctypes.c_int(0), memoryview(bytearray(8)), open(__file__, encoding="utf-8")  # noqa: SIM115
 GENERATOR, SOURCE = random.Random(1), np.random.default_rng(1)
 FOLDER = tempfile.mkdtemp()
+atexit.register(LINES.close)
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 
 
 @leaks

@@ -25,6 +25,8 @@ _MOST_NODES = 1_000_000
 """Nodes that are listed: some hundred bytes each."""
 _MOST_CODES = 200_000_000
 """Combinations of two states and a memory that are marked as seen or not, a byte each."""
+_OF_STATE = 4_096
+"""Bytes of a state besides: its moves, its draws, and the nodes that it is in."""
 _MOST_MARKS = 50_000_000
 """Marks of which nodes are reached after how many entries, a byte each."""
 _MOST_WORK = 3_000_000
@@ -137,11 +139,12 @@ class Product:
     def explore(self) -> None:
         """List the nodes that are reached within the size, with the way to each."""
         states, memories = self.states, self.relation.memories
-        needed, room = states * states * memories, entries_within(_MOST_CODES, 1)
+        marks = states * states * memories
+        needed, room = marks + _OF_STATE * states, entries_within(_MOST_CODES, 1)
         if needed > room:
-            said = f"marks of {memory_words(needed)}, more than {memory_words(room)}"
+            said = f"marks and rows of {memory_words(needed)}, more than {memory_words(room)}"
             raise TooLarge(f"{states} states on both sides, {said}")
-        seen = np.zeros(needed, dtype=bool)
+        seen = np.zeros(marks, dtype=bool)
         seen[0] = True
         codes, parents, letters, levels = [np.array([0])], [np.array([-1])], [np.array([-1])], [np.array([0])]
         frontier, count = np.array([0]), 1

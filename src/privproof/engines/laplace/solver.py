@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import ceil, inf
+from math import ceil
 from typing import Any, TypeVar
 
 import z3
@@ -51,6 +51,10 @@ def each_in_own_context(found: Iterator[T]) -> Iterator[T]:
         yield item
 
 
+_NEVER = 4_000_000.0
+"""Seconds, 46 days, for Z3 where there is no limit: one with a limit, however far, searches in another order than one without."""
+
+
 def answered(solver: Any) -> Any:
     """What a solver says about its assertions, within the time that is left.
 
@@ -58,9 +62,7 @@ def answered(solver: Any) -> Any:
         Stopped: there was not time enough.
     """
     pause()
-    left = seconds_left()
-    if left < inf:
-        solver.set("timeout", ceil(1000 * left))
+    solver.set("timeout", ceil(1000 * min(seconds_left(), _NEVER)))
     answer = solver.check()
     if answer == z3.unknown:
         pause()

@@ -41,6 +41,8 @@ _CLIMBS = 12
 """Steps uphill from each beginning; a climb ends sooner where no corner beside it is worse."""
 _FLIPPED = 12
 """Up to so many private values each is turned around once more at the end."""
+_DIGITS = 9
+"""Digits of a cost that count when costs are compared: sums of floats in another order differ in later ones."""
 _MERGED = 64
 """Regions of one output are joined where they are at most so many: joining asks a solver about each of them."""
 _FEW = 40
@@ -320,9 +322,13 @@ def worst(
         if listed is None:
             result.append(_climbed(mechanism, relation, program, names))
             continue
-        best = max((Worst(one, corner, *program.solve(corner)) for corner in listed), key=lambda w: w.cost)
-        result.append(best)
-    return sorted(result, key=lambda w: -w.cost)
+        result.append(max((Worst(one, corner, *program.solve(corner)) for corner in listed), key=_rank))
+    return sorted(result, key=_rank, reverse=True)
+
+
+def _rank(one: Worst) -> float:
+    """The cost without the digits in which computations of one number differ: of equal costs the first counts, on every machine."""
+    return round(one.cost, _DIGITS)
 
 
 def _climbed(mechanism: Mechanism, relation: str, program: LinearProgram, names: Sequence[str]) -> Worst:

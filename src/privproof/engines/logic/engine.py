@@ -12,7 +12,6 @@ import numpy as np
 from privproof.engines.engine import Answers, Request
 from privproof.engines.logic.certificates import logic_evidence
 from privproof.engines.logic.checking import Checker
-from privproof.engines.logic.large import LARGE
 from privproof.engines.logic.satisfaction import Satisfaction
 from privproof.engines.logic.traces import FAR, Trace, drawn_traces
 from privproof.engines.monitor import Monitor, Stopped
@@ -41,7 +40,7 @@ from privproof.models import DecisionProcess
 from privproof.models.process import REFUSED, Missing
 from privproof.scenarios import FormulaQuestion
 
-_CONFIRMED = LARGE
+_CONFIRMED = 20_000
 """A verdict about a process with at most so many entries is confirmed by the independent checker at once."""
 
 

@@ -25,8 +25,10 @@ from privproof.formulas import And, Bound, Formula, Next, Not, Range, Truth, Una
 from privproof.formulas.sublogics import is_state_formula
 from privproof.models.process import Bools, Ints
 
-LARGE = 20_000
-"""Entries of a process, beyond which probabilities are bounded by vectors; smaller ones are computed exactly, and so checked."""
+LARGE = 2_000
+"""Entries of a process, beyond which probabilities are bounded by vectors; smaller ones are computed exactly, and so checked.
+
+Exact numbers take ten times as long from there on, and the checker as long again, which otherwise has vectors to compare."""
 
 Ends: TypeAlias = "tuple[Ints, Ints]"
 Decided: TypeAlias = "Callable[[Formula], Bools | None]"

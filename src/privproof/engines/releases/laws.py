@@ -33,8 +33,8 @@ _MOST_CELLS = 100_000_000
 """Outputs of a histogram times laws, beyond which exact calibration is not tried: noise on all of them takes some seconds, each time."""
 _MOST_PRODUCTS = 2_000_000_000
 """Multiplications for the laws of a histogram; the checker does as many."""
-_BYTES = 8
-"""Of a float, of which laws are made."""
+_BYTES = 24
+"""Of an entry: a float of the laws, the same in the making, and its exact number for a while."""
 _LARGEST_EXACT = 40_000_000
 """Multiplications of rationals; longer series are refused, with a hint."""
 _TINY = 1e-250

@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from math import ceil, inf
+from math import ceil
 from typing import Any, Literal, TypeAlias
 
 from privproof.errors import QuestionError
@@ -19,6 +19,8 @@ from privproof.exact.patience import seconds_left
 
 Verdict: TypeAlias = Literal["sat", "unsat", "unknown"]
 
+_NEVER = 4_000_000.0
+"""Seconds, 46 days, for Z3 where there is no limit: one with a limit, however far, may search in another order than one without."""
 _SEED = 0
 """Fixed, so that the same script gets the same answer."""
 _LARGEST_EFFORT = 2**32 - 1
@@ -77,9 +79,7 @@ def check(
     solver.set("threads", 1)
     solver.set("rlimit", effort)
     solver.from_string(script)
-    left = seconds_left()
-    if left < inf:
-        solver.set("timeout", ceil(1000 * left))
+    solver.set("timeout", ceil(1000 * min(seconds_left(), _NEVER)))
     outcome = solver.check()
     used = _used(solver)
     if outcome == z3.unsat:
