@@ -290,8 +290,10 @@ def pay(paid: Paid, made: Calibrated, verdict: Verdict, *, seeded: bool) -> Entr
             said = "entries are missing, and the prior of the budget has a given start"
         if said:
             raise QuestionError("account", said, place=ledger.name, hint=hint)
+    gaussian = isinstance(made.noise, Gaussian)
     return ledger.spend(
-        entry=made.cost,
+        entry=None if gaussian else made.cost,
+        squared=made.squared if gaussian else None,
         last=longest,
         dataset=paid.dataset,
         analyst=paid.analyst,

@@ -79,7 +79,9 @@ class Release:
 
     def allowance(self, prior: Prior) -> Allowance:
         """What the claim allows under a prior."""
-        return Allowance(self.epsilon, moved(self.query, prior), self.noise)
+        most = moved(self.query, prior)
+        squared = most if isinstance(self.query, Histogram) else most * most
+        return Allowance(self.epsilon, most, self.noise, self.delta, squared)
 
     @property
     def networks(self) -> bool:
@@ -99,7 +101,7 @@ class Release:
             said += (
                 f", assuming that one entry moves {self.query.name[:80]!r} by at most {text(self.query.sensitivity)}"
             )
-            if isinstance(self.noise, Geometric):
+            if not isinstance(self.noise, Laplace):
                 said += f" and that its values are multiples of {text(self.noise.step)}"
         return said
 
