@@ -32,6 +32,7 @@ from privproof.release.tables import Paid, Record, Request, release_table
 from privproof.release.verifying import verify
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.channels import Channel
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.maps import Clamped, Map, Projection, Resampled, clamped, remapped
 from privproof.scenarios.networks import Network, Node
 from privproof.scenarios.planar import (
@@ -59,6 +60,7 @@ __all__ = [
     "Gaussian",
     "Geometric",
     "GridLaplace",
+    "Hidden",
     "Laplace",
     "Ledger",
     "LocationFinding",

@@ -151,7 +151,7 @@ def _account(root: Table, path: str | Path) -> Accountant:
             chains,
             length=_whole(fields.required(root, "length", fields.number, hint=_HINT)),
             epsilon=None if budget is None else epsilon(budget),
-            delta=_exactly(fields.optional(root, "delta", _text_or_nothing) or "0"),
+            delta=_exactly(fields.optional(root, "delta", fields.text) or "0"),
         )
         spendings = []
         for i, entry in enumerate(fields.required(root, "spendings", fields.series, hint=_HINT)):
@@ -163,7 +163,7 @@ def _account(root: Table, path: str | Path) -> Accountant:
             )
             cost = _exactly(fields.required(given, "cost", fields.text, place, hint=_HINT))
             alone = fields.optional(given, "alone", _text_or_nothing, place)
-            squared = _exactly(fields.optional(given, "squared", _text_or_nothing, place) or "0")
+            squared = _exactly(fields.optional(given, "squared", fields.text, place) or "0")
             fits = (cost > 0 and squared == 0) or (cost == 0 and squared > 0 and account.delta > 0)
             if not 1 <= first <= last <= account.length or not fits:
                 raise FormatError("shape", f"entries {first}..{last} at {cost} each", place=place, hint=_HINT)

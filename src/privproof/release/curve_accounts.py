@@ -145,7 +145,8 @@ def _between(nodes: np.ndarray, distances: np.ndarray, length: int) -> tuple[np.
 
 
 def _overlap(firsts: np.ndarray, lasts: np.ndarray, window: tuple[int, int]) -> np.ndarray:
-    return np.maximum(0, np.minimum(lasts, window[1]) - np.maximum(firsts, window[0]) + 1)
+    found: np.ndarray = np.maximum(0, np.minimum(lasts, window[1]) - np.maximum(firsts, window[0]) + 1)
+    return found
 
 
 def _losses(told: np.ndarray, sizes: Sequence[np.ndarray], windows: _Windows, table: _Table) -> np.ndarray:
@@ -159,7 +160,8 @@ def _losses(told: np.ndarray, sizes: Sequence[np.ndarray], windows: _Windows, ta
             gaussian += times * size.astype(float) ** 2 * float(squared) / 2
     both = concentrated + gaussian
     found: np.ndarray = np.minimum(told + pure + table(gaussian), told + table(both))
-    return np.minimum(found, table(both + told * np.tanh(told / 2)))
+    found = np.minimum(found, table(both + told * np.tanh(told / 2)))
+    return found
 
 
 def _loss(told: float, sizes: Sequence[int], windows: _Windows, beside: _Beside) -> float:

@@ -26,7 +26,7 @@ from privproof.engines.releases.certificates import (
     network_evidence,
     quilts_evidence,
 )
-from privproof.engines.releases.costs import QueryLaws, budget_below, entry_cost, laws_work
+from privproof.engines.releases.costs import QueryLaws, budget_below, entry_cost, laws_work, quilted_chain
 from privproof.engines.releases.couplings import all_moves, largest_delta
 from privproof.engines.releases.curves import best_distances, contraction, least_loss
 from privproof.engines.releases.distances import largest_distance
@@ -42,7 +42,7 @@ from privproof.evidence.certificates import lower_bound
 from privproof.evidence.verdicts import Status
 from privproof.exact import INFINITE, Budget, Epsilon, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
-from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.chains import Band
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import count
 from privproof.scenarios.releases import Gaussian, Geometric, Laplace, Prior, ReleaseQuestion
@@ -355,14 +355,11 @@ class _Release:
         if isinstance(first, Band):
             found = best_distances(contraction(first), longest, below, by_entry=False)
             return contraction_evidence(question, [found]) if found.rate >= self.cost else None
-        listed = [quilts(p, longest, below) for p in question.priors if isinstance(p, Chain)]
+        chains = [quilted_chain(p, "quilt") for p in question.priors]
+        listed = [quilts(chain, longest, below) for chain in chains]
         if all(q.rate >= self.cost for q in listed):
             return quilts_evidence(question, listed)
-        bounded = [
-            best_distances(contraction(p), longest, below, by_entry=False)
-            for p in question.priors
-            if isinstance(p, Chain)
-        ]
+        bounded = [best_distances(contraction(chain), longest, below, by_entry=False) for chain in chains]
         return contraction_evidence(question, bounded) if all(q.rate >= self.cost for q in bounded) else None
 
     @cached_property
@@ -382,7 +379,7 @@ class _Release:
         longest = max(self.question.lengths)
         if isinstance(prior, Band):
             return least_loss(contraction(prior), longest, self.cost)
-        return spent(prior, longest, self.cost)[0]
+        return spent(quilted_chain(prior, "quilt"), longest, self.cost)[0]
 
     def refuted(self, claimed: ReleaseQuestion, loss: Loss, **known: Any) -> Iterator[Answer]:
         """Refuted by the likeliest half-line that breaks the budget plainly, or else by the worst output.

@@ -24,12 +24,13 @@ from math import inf, log, log1p, nextafter, sqrt
 import numpy as np
 
 from privproof.engines.releases.certificates import contraction_evidence, network_evidence, quilts_evidence
-from privproof.engines.releases.costs import budget_below, sensitivity
+from privproof.engines.releases.costs import budget_below, quilted_chain, sensitivity
 from privproof.engines.releases.curves import best_distances, contraction
 from privproof.engines.releases.networks import NetworkQuilt, best_network_quilts
 from privproof.engines.releases.quilts import Block, Cell, Quilts, below, quilts, up
 from privproof.exact import Budget, Rational, fraction
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Prior, ReleaseQuestion
@@ -69,7 +70,8 @@ def losses_beside(rhos: np.ndarray, delta: float) -> np.ndarray:
     for _ in range(_ROUNDS):
         order = (order + 1 + np.sqrt(np.maximum(wanted - np.log(order), wanted / 1000) / rhos)) / 2
     order = np.minimum(order, 1e12)
-    return np.maximum(0.0, order * rhos + (wanted - np.log(order)) / (order - 1) + np.log1p(-1 / order))
+    found: np.ndarray = np.maximum(0.0, order * rhos + (wanted - np.log(order)) / (order - 1) + np.log1p(-1 / order))
+    return found
 
 
 @lru_cache(maxsize=1024)
@@ -175,10 +177,10 @@ def gaussian_plan(
     return GaussianPlan(tuple(found), tuple(networks), up(max(needed), digits=_DIGITS))
 
 
-def _prior_quilts(prior: Chain | Band, length: int, objective: Reach) -> Quilts:
+def _prior_quilts(prior: Chain | Hidden | Band, length: int, objective: Reach) -> Quilts:
     if isinstance(prior, Band):
         return best_distances(contraction(prior), length, objective, by_entry=False)
-    return quilts(prior, length, objective)
+    return quilts(quilted_chain(prior, "quilt"), length, objective)
 
 
 def _whole_series(length: int, objective: Reach) -> Quilts:
@@ -193,6 +195,8 @@ def _network_quilts(
     kinds = [best_network_quilts(network, budget.epsilon, largest=most).quilts for most in ((0,) if whole else (0, 3))]
 
     def rate(quilt: NetworkQuilt) -> Fraction:
+        if quilt.ratio is None:
+            return Fraction(0)
         return objective.rate(quilt.size, nextafter(log(float(quilt.ratio)) * (1 + 1e-12), inf))
 
     chosen = tuple(max(options, key=rate) for options in zip(*kinds, strict=True))

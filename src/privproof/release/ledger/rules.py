@@ -67,10 +67,10 @@ class Cost:
     @classmethod
     def from_document(cls, given: Mapping[str, Any]) -> Cost:
         """The cost that plain data describe."""
-        for name in ("entry", "squared"):
-            if name in given:
-                last = None if given["last"] is None else int(given["last"])
-                return cls(first=int(given["first"]), last=last, **{name: positive(given[name])})
+        if "entry" in given or "squared" in given:
+            entry, squared = (positive(given[name]) if name in given else None for name in ("entry", "squared"))
+            last = None if given["last"] is None else int(given["last"])
+            return cls(entry=entry, first=int(given["first"]), last=last, squared=squared)
         if "rho" in given:
             return cls(rho=epsilon(given["rho"]))
         return cls(epsilon=epsilon(given["epsilon"]), delta=delta(given["delta"]))
