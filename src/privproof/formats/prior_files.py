@@ -69,7 +69,9 @@ def read_prior(path: str | Path) -> tuple[Prior, ...]:
     with located(root, path):
         several, network = Scalar("chains") in root, Scalar("nodes") in root
         beside = dict.fromkeys(("transitions", "start", "name"), "it stands inside each of the chains")
-        known = ("kind", "chains") if several else ("kind", "name", "nodes") if network else (*_KEYS, "emissions")
+        known: tuple[str, ...] = (
+            ("kind", "chains") if several else ("kind", "name", "nodes") if network else (*_KEYS, "emissions")
+        )
         for kept, more in _HIDDEN.items():
             known = ("kind", "name", kept, *more) if Scalar(kept) in root else known
         fields.known_keys(root, known, "", elsewhere=beside)
@@ -135,8 +137,8 @@ def _hidden(root: Table) -> Hidden | None:
             raise FormatError("shape", "there is no chain", place=kind, hint=_HINT)
         if kind == "mixture":
             return Hidden.mixture(chains, weights, name=name)
-        start = _start(root.get(Scalar("start")), ("stationary",))
-        return Hidden.schedule(chains, initial=start, name=name)  # type: ignore[arg-type]
+        first = _start(root.get(Scalar("start")), ("stationary",))
+        return Hidden.schedule(chains, initial=first, name=name)  # type: ignore[arg-type]
     return None
 
 

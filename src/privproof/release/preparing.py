@@ -151,9 +151,7 @@ def _counted(
         return summarise(_reading(request, sources, states), mapped=mapped, told=told)
 
 
-def _prepared(
-    request: Request, told: Callable[[str], None]
-) -> tuple[tuple[Chain, ...] | tuple[Band, ...], str, Summary]:
+def _prepared(request: Request, told: Callable[[str], None]) -> tuple[tuple[Chain | Hidden | Band, ...], str, Summary]:
     """The priors, where they come from, and what the private table holds."""
     if request.priors is not None:
         priors: Any = request.priors  # a tuple, since the request was made

@@ -134,9 +134,9 @@ class ChainSums:
             if node in wanted:
                 wanted.remove(node)
                 sides: dict[str, list[tuple[Polynomial, Polynomial]]] = {}
-                for x, before, after in zip(self.chain.values, earlier, inside[node], strict=True):
-                    if before is not None:
-                        sides.setdefault(x, []).append((before, after))
+                for x, so_far, after in zip(self.chain.values, earlier, inside[node], strict=True):
+                    if so_far is not None:
+                        sides.setdefault(x, []).append((so_far, after))
                 yield node, {x: _law(both) for x, both in sides.items()}
             if not wanted:
                 return
