@@ -14,7 +14,7 @@ from privproof.engines.sampling.lanes import sample
 from privproof.engines.sampling.smoothing import Foretold, foretold_unions
 
 PAIR = ([1] * 5 + [0] * 5, [0] * 5 + [1] * 5)
-GROUPS = GroupCounts(((0, 1, 2, 3, 4), (5, 6, 7, 8, 9)), False)  # noqa: FBT003 - the item that is counted
+GROUPS = GroupCounts(((0, 1, 2, 3, 4), (5, 6, 7, 8, 9)), False)
 
 
 @mechanism(epsilon=1)

@@ -26,6 +26,7 @@ from privproof.release.locations import (
     shrunk_north_south,
     verify_locations,
 )
+from privproof.release.optimal_tables import Optimal, optimal
 from privproof.release.planning import METHODS
 from privproof.release.releasing import Released, exact_answers, noisy, release
 from privproof.release.tables import Paid, Record, Request, release_table
@@ -67,6 +68,7 @@ __all__ = [
     "Map",
     "Network",
     "Node",
+    "Optimal",
     "Paid",
     "PlanarGeometric",
     "PlanarLaplace",
@@ -91,6 +93,7 @@ __all__ = [
     "location_certificate",
     "mean",
     "noisy",
+    "optimal",
     "per_distance",
     "precision_epsilon",
     "protect",
