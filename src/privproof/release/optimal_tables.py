@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, hypot
+from typing import Any
 
 import numpy as np
 
@@ -126,7 +127,7 @@ def _solved(shares: np.ndarray, apart: np.ndarray, rate: float) -> np.ndarray:
     sums = coo_matrix(
         (np.ones(size * size), (np.repeat(np.arange(size), size), np.arange(size * size))), shape=(size, size * size)
     ).tocsr()
-    found = linprog(
+    found: Any = linprog(  # type: ignore[call-overload]
         (shares[:, None] * apart).ravel(),
         A_ub=kept,
         b_ub=np.zeros(len(conditions)),
@@ -138,7 +139,8 @@ def _solved(shares: np.ndarray, apart: np.ndarray, rate: float) -> np.ndarray:
     if not found.success:
         raise QuestionError("optimal", f"no table was found: {found.message}", place="map", hint="fewer places")
     table: np.ndarray = np.maximum(found.x.reshape(size, size), 0.0)
-    return table / table.sum(axis=1, keepdims=True)
+    table /= table.sum(axis=1, keepdims=True)
+    return table
 
 
 def _exact(table: np.ndarray, sites: tuple[Site, ...]) -> dict[Site, dict[str, Number]]:

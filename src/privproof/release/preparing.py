@@ -163,9 +163,9 @@ def _prepared(request: Request, told: Callable[[str], None]) -> tuple[tuple[Chai
         prior = _fitted(request, public)
         summary = _counted(request, request.data, prior.states, told)
         _agree(summary, prior)
-        return (prior,), f"fitted to {_names(request.public)} ({public})", summary  # type: ignore[return-value]
+        return (prior,), f"fitted to {_names(request.public)} ({public})", summary
     summary = _counted(request, request.data, request.states, told)
-    return (_fitted(request, summary),), "fitted to the private data itself", summary  # type: ignore[return-value]
+    return (_fitted(request, summary),), "fitted to the private data itself", summary
 
 
 def _reading(request: Request, sources: Sequence[Any], states: Sequence[str] | None) -> Reading:

@@ -406,8 +406,9 @@ class Search:
         for i, c in enumerate(listed):
             model = models.get(c.event) if isinstance(c.event, Having) else None
             if model is not None and model.holds(c.left, c.right, c.runs):
-                counts = ([_MODELLED * c.runs * chance] for chance in (model.left, model.right))
-                promises[i] = max(promises[i], float(promised(tradeoff, *counts, _MODELLED * c.runs, runs)[0]))
+                many = _MODELLED * c.runs
+                foreseen = promised(tradeoff, [many * model.left], [many * model.right], many, runs)
+                promises[i] = max(promises[i], float(foreseen[0]))
         return [
             (promise - _handicap(c.event), c.worth, min(c.estimate, 1e9))
             for c, promise in zip(listed, promises, strict=True)
