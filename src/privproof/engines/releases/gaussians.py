@@ -109,6 +109,9 @@ class Reach:
         lefts, reaches = self._table
         with np.errstate(divide="ignore", invalid="ignore"):
             moved = np.interp(np.maximum(self.epsilon - np.asarray(told), 0.0), lefts, reaches)
+            moved = np.where(
+                np.asarray(told) < self.epsilon, moved, 0.0
+            )  # small moves cost nothing beside a large delta
             return np.where(moved > 0, sizes / np.where(moved > 0, moved, 1.0), inf)
 
     def largest(self, score: float) -> float:
