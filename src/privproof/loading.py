@@ -35,6 +35,7 @@ from privproof.scenarios import (
     Band,
     Chain,
 )
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.releases import Prior
 
@@ -133,9 +134,9 @@ def load_priors(target: str) -> tuple[Prior, ...]:
     found, name = _found(path, name)
     with running(path, f"{path}:{name}"):
         made = found() if callable(found) else found
-    listed = (made,) if isinstance(made, Chain | Band | Network) else made
+    listed = (made,) if isinstance(made, Chain | Hidden | Band | Network) else made
     if isinstance(listed, list | tuple) and listed:
-        if all(isinstance(one, Chain) for one in listed) or all(isinstance(one, Network) for one in listed):
+        if all(isinstance(one, Chain | Hidden) for one in listed) or all(isinstance(one, Network) for one in listed):
             return tuple(listed)
         if len(listed) == 1 and isinstance(listed[0], Band):
             return (listed[0],)
@@ -521,4 +522,4 @@ def _own(value: object, module: ModuleType) -> bool:
     """Whether a file itself defines something that may be asked about."""
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
-    return isinstance(_calibrated(value), AnyQuestion | DecisionProcess | Chain | Band | Network)
+    return isinstance(_calibrated(value), AnyQuestion | DecisionProcess | Chain | Hidden | Band | Network)

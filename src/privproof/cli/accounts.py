@@ -143,17 +143,17 @@ def _account_under(prior: str | None, length: int | None, epsilon: str | None, d
     """The account of a budget under a prior; None where there is no prior."""
     if prior is None and length is None:
         return None
-    if prior is None or length is None or epsilon is None or delta != "0":
+    if prior is None or length is None or epsilon is None:
         raise QuestionError(
             "account",
-            "a budget under a prior has the prior, the length of the longest series, and an epsilon without a delta",
+            "a budget under a prior has the prior, the length of the longest series, and an epsilon",
             place="--prior",
             hint="--prior prior.yaml --length 600 --epsilon 4",
         )
     chains = [each for each in load_priors(prior) if isinstance(each, Chain)]
     if not chains:
         raise QuestionError("prior", "a band has no account", place=prior, hint="chains")
-    return Accountant.of(chains, length=length, epsilon=epsilon)
+    return Accountant.of(chains, length=length, epsilon=epsilon, delta=delta)
 
 
 def _spend(

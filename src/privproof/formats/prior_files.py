@@ -13,6 +13,23 @@ A Bayesian network has nodes instead, each with a table, and with parents where 
       rain: {table: {yes: 1/5, no: 4/5}}
       Ann: {parents: [rain], table: {yes: {bus: 3/4, bike: 1/4}, no: {bus: 1/4, bike: 3/4}}}
 
+Hidden chains show less than their states say.  A mixture of chains has a weight for each of them; a hidden Markov model has emissions
+beside its transitions; a schedule has a chain for every phase, and its start is the distribution of the first entry, in the first phase:
+
+    kind: prior
+    mixture:
+      - {weight: 3/4, transitions: {rest: {rest: 9/10, walk: 1/10}, walk: {rest: 2/5, walk: 3/5}}}
+      - {weight: 1/4, transitions: {rest: {rest: 1/5, walk: 4/5}, walk: {rest: 1/5, walk: 4/5}}}
+
+    kind: prior
+    transitions: {well: {well: 9/10, ill: 1/10}, ill: {well: 3/10, ill: 7/10}}
+    emissions: {well: {normal: 4/5, fever: 1/5}, ill: {normal: 1/5, fever: 4/5}}
+
+    kind: prior
+    schedule:
+      - {transitions: {home: {home: 1/5, away: 4/5}, away: {home: 1/5, away: 4/5}}}
+      - {transitions: {home: {home: 1}, away: {home: 1/2, away: 1/2}}}
+
 Where an entry is a list ``[1/3, 2/3]``, the prior is a band: all chains within these bounds, with any start.  Several chains stand under
 ``chains``, each with its own transitions and start.
 """
@@ -30,11 +47,13 @@ from privproof.exact import Rational
 from privproof.formats import fields
 from privproof.formats.documents import Node, Scalar, Series, Table, located, read_document
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.networks import Node as NetworkNode
 from privproof.scenarios.releases import Prior
 
 _KEYS = ("kind", "name", "transitions", "start")
+_HIDDEN: dict[str, tuple[str, ...]] = {"mixture": (), "schedule": ("start",)}
 _NODES = "nodes: {rain: {table: {yes: 1/5, no: 4/5}}}"
 _HINT = "transitions: {rest: {rest: 9/10, walk: 1/10}, walk: {rest: 2/5, walk: 3/5}}"
 
@@ -50,13 +69,20 @@ def read_prior(path: str | Path) -> tuple[Prior, ...]:
     with located(root, path):
         several, network = Scalar("chains") in root, Scalar("nodes") in root
         beside = dict.fromkeys(("transitions", "start", "name"), "it stands inside each of the chains")
-        known = ("kind", "chains") if several else ("kind", "name", "nodes") if network else _KEYS
+        known: tuple[str, ...] = (
+            ("kind", "chains") if several else ("kind", "name", "nodes") if network else (*_KEYS, "emissions")
+        )
+        for kept, more in _HIDDEN.items():
+            known = ("kind", "name", kept, *more) if Scalar(kept) in root else known
         fields.known_keys(root, known, "", elsewhere=beside)
         kind = fields.required(root, "kind", fields.name, hint="kind: prior")
         if kind != "prior":
             raise FormatError("kind", f"a file of kind {kind!r} is no prior", place="kind", hint="kind: prior")
         if network:
             return (_network(root),)
+        hidden = _hidden(root)
+        if hidden is not None:
+            return (hidden,)
         listed = root.get(Scalar("chains"))
         if listed is None:
             return (_prior(root, ""),)
@@ -71,6 +97,66 @@ def read_prior(path: str | Path) -> tuple[Prior, ...]:
         if not chains:
             raise FormatError("shape", "there is no chain", place="chains", hint=_HINT)
         return tuple(chains)
+
+
+def _hidden(root: Table) -> Hidden | None:
+    """The hidden chain in a file, if it holds one."""
+    name = fields.optional(root, "name", fields.text) or ""
+    if Scalar("emissions") in root:
+        shown, start = fields.table(root[Scalar("emissions")], "emissions"), root.get(Scalar("start"))
+        rows = fields.required(root, "transitions", fields.table, hint=_HINT)
+        return Hidden.markov(
+            {
+                str(state): _row(fields.table(row, f"transitions.{state}"), f"transitions.{state}")
+                for state, row in rows.items()
+            },
+            {
+                str(state): _row(fields.table(row, f"emissions.{state}"), f"emissions.{state}")
+                for state, row in shown.items()
+            },
+            initial=_start(start, ("stationary", "any")),  # type: ignore[arg-type]
+            name=name,
+        )
+    for kind in _HIDDEN:
+        if Scalar(kind) not in root:
+            continue
+        chains, weights = [], []
+        for number, entry in enumerate(fields.series(root[Scalar(kind)], kind)):
+            place = f"{kind}[{number}]"
+            given = fields.table(entry, place, hint=_HINT)
+            fields.known_keys(
+                given, ("weight", "transitions", "start") if kind == "mixture" else ("transitions",), place
+            )
+            chain = _prior(given, place) if kind == "mixture" else _phase(given, place)
+            if isinstance(chain, Band):
+                raise FormatError("shape", "a band among chains", place=place, hint="single numbers")
+            chains.append(chain)
+            if kind == "mixture":
+                weights.append(fields.required(given, "weight", fields.number, place, hint="weight: 1/2"))
+        if not chains:
+            raise FormatError("shape", "there is no chain", place=kind, hint=_HINT)
+        if kind == "mixture":
+            return Hidden.mixture(chains, weights, name=name)
+        first = _start(root.get(Scalar("start")), ("stationary",))
+        return Hidden.schedule(chains, initial=first, name=name)  # type: ignore[arg-type]
+    return None
+
+
+def _phase(given: Table, place: str) -> Chain:
+    """A phase of a schedule; its own start does not matter."""
+    rows = fields.required(given, "transitions", fields.table, place, hint=_HINT)
+    numbers = {
+        str(state): _row(fields.table(row, f"{place}.transitions.{state}"), f"{place}.transitions.{state}")
+        for state, row in rows.items()
+    }
+    with _renamed(place):
+        return Chain.of(numbers, initial="any")
+
+
+def _start(start: Node | None, words: tuple[str, ...]) -> str | dict[str, Rational]:
+    if start is None or isinstance(start, Scalar):
+        return "stationary" if start is None else fields.one_of(start, words, "start")
+    return _row(fields.table(start, "start", hint="start: {rest: 1}"), "start")
 
 
 def _network(root: Table) -> Network:
@@ -176,6 +262,13 @@ def prior_document(prior: Prior) -> dict[str, Any]:
         result["name"] = prior.name
     if isinstance(prior, Network):
         return {**result, "nodes": {node.name: _node_document(node) for node in prior.nodes}}
+    if isinstance(prior, Hidden):
+        raise FormatError(
+            "prior",
+            "a hidden chain is not written as a file of kind prior",
+            place="prior",
+            hint="keep the file it came from",
+        )
     if isinstance(prior, Band):
         result["transitions"] = {
             state: {target: [str(low), str(high)] for target, low, high in zip(prior.states, lows, highs, strict=True)}

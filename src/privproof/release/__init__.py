@@ -26,12 +26,14 @@ from privproof.release.locations import (
     shrunk_north_south,
     verify_locations,
 )
+from privproof.release.optimal_tables import Optimal, optimal
 from privproof.release.planning import METHODS
 from privproof.release.releasing import Released, exact_answers, noisy, release
 from privproof.release.tables import Paid, Record, Request, release_table
 from privproof.release.verifying import verify
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.channels import Channel
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.maps import Clamped, Map, Projection, Resampled, clamped, remapped
 from privproof.scenarios.networks import Network, Node
 from privproof.scenarios.planar import (
@@ -59,12 +61,14 @@ __all__ = [
     "Gaussian",
     "Geometric",
     "GridLaplace",
+    "Hidden",
     "Laplace",
     "Ledger",
     "LocationFinding",
     "Map",
     "Network",
     "Node",
+    "Optimal",
     "Paid",
     "PlanarGeometric",
     "PlanarLaplace",
@@ -89,6 +93,7 @@ __all__ = [
     "location_certificate",
     "mean",
     "noisy",
+    "optimal",
     "per_distance",
     "precision_epsilon",
     "protect",

@@ -8,6 +8,7 @@ file is replaced as a whole: on a full disk, or where the machine stops half-way
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,9 @@ _WAIT = 30.0
 
 def spend(
     path: str | Path,
-    cost: Number | Calibrated,
+    cost: Number | Calibrated | None = None,
     *,
+    squared: Number | None = None,
     first: int = 1,
     last: int | None = None,
     note: str = "",
@@ -41,6 +43,7 @@ def spend(
     Args:
         path: the file.
         cost: what the release loses between two series that differ in one of its entries, or the calibrated release.
+        squared: with Gaussian noise, instead of a cost; see `Accountant.spending`.
         first: the first entry it looks at.
         last: the last one; without it the last of the series.
         note: what it is.
@@ -54,7 +57,7 @@ def spend(
         FormatError: the file is no account, cannot be written, or others hold it for too long; it is as it was.
     """
     with locked(path, wait=wait):
-        account = read_account(path).spending(cost, first=first, last=last, note=note)
+        account = read_account(path).spending(cost, squared=squared, first=first, last=last, note=note)
         _write(account, path)
     return account
 
@@ -74,7 +77,7 @@ def write_account(account: Accountant, path: str | Path, *, wait: float = _WAIT)
 
 def _continues(account: Accountant, known: Accountant, place: str) -> None:
     """Complain unless the account begins with everything that is known."""
-    if (account.chains, account.length, account.budget) != (known.chains, known.length, known.budget):
+    if replace(account, spendings=()) != replace(known, spendings=()):
         raise FormatError(
             "account",
             "the file holds another account, with other priors, another length or another budget",
@@ -97,6 +100,7 @@ def account_document(account: Accountant) -> dict[str, Any]:
         "kind": "account",
         "length": account.length,
         "budget": None if account.budget is None else str(account.budget),
+        **({} if account.delta == 0 else {"delta": str(account.delta)}),
         "chains": [prior_document(chain) for chain in account.chains],
         "spendings": [
             {
@@ -105,6 +109,7 @@ def account_document(account: Accountant) -> dict[str, Any]:
                 "cost": str(spent.cost),
                 "note": spent.note,
                 "alone": None if spent.alone is None else str(spent.alone),
+                **({} if spent.squared == 0 else {"squared": str(spent.squared)}),
             }
             for spent in account.spendings
         ],
@@ -133,7 +138,7 @@ def account_from(document: dict[str, Any]) -> Accountant:
 
 def _account(root: Table, path: str | Path) -> Accountant:
     with located(root, path):
-        fields.known_keys(root, ("kind", "length", "budget", "chains", "spendings"), "")
+        fields.known_keys(root, ("kind", "length", "budget", "delta", "chains", "spendings"), "")
         kind = fields.required(root, "kind", fields.name, hint=_HINT)
         if kind != "account":
             raise FormatError("kind", f"a file of kind {kind!r} is no account", place="kind", hint=_HINT)
@@ -146,22 +151,25 @@ def _account(root: Table, path: str | Path) -> Accountant:
             chains,
             length=_whole(fields.required(root, "length", fields.number, hint=_HINT)),
             epsilon=None if budget is None else epsilon(budget),
+            delta=_exactly(fields.optional(root, "delta", fields.text) or "0"),
         )
         spendings = []
         for i, entry in enumerate(fields.required(root, "spendings", fields.series, hint=_HINT)):
             place = f"spendings[{i}]"
             given = fields.table(entry, place)
-            fields.known_keys(given, ("first", "last", "cost", "note", "alone"), place)
+            fields.known_keys(given, ("first", "last", "cost", "note", "alone", "squared"), place)
             first, last = (
                 _whole(fields.required(given, end, fields.number, place, hint=_HINT)) for end in ("first", "last")
             )
             cost = _exactly(fields.required(given, "cost", fields.text, place, hint=_HINT))
             alone = fields.optional(given, "alone", _text_or_nothing, place)
-            if not 1 <= first <= last <= account.length or cost <= 0:
+            squared = _exactly(fields.optional(given, "squared", fields.text, place) or "0")
+            fits = (cost > 0 and squared == 0) or (cost == 0 and squared > 0 and account.delta > 0)
+            if not 1 <= first <= last <= account.length or not fits:
                 raise FormatError("shape", f"entries {first}..{last} at {cost} each", place=place, hint=_HINT)
             note = fields.optional(given, "note", _text_or_nothing, place) or ""
-            spendings.append(Spending(first, last, cost, note, None if alone is None else _exactly(alone)))
-        return Accountant(account.chains, account.length, account.budget, tuple(spendings))
+            spendings.append(Spending(first, last, cost, note, None if alone is None else _exactly(alone), squared))
+        return replace(account, spendings=tuple(spendings))
 
 
 def _text_or_nothing(node: Node, place: str) -> str | None:

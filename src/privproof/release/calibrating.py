@@ -1,7 +1,7 @@
 """Calibration: the least noise that is proved to keep the secrets of correlated data within a budget.
 
 The methods are those of `planning`; ``auto`` takes the largest rate of the first four.  Gaussian noise, with a delta, is found by coupling
-the laws of a sum.
+the laws of a sum, or by quilts.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Literal
 
 from privproof.engines.releases.costs import QueryLaws, budget_below, entry_cost, unfit
 from privproof.engines.releases.couplings import all_moves, least_variance
+from privproof.engines.releases.gaussians import gaussian_plan, squared_move
 from privproof.engines.releases.quilts import Quilts
 from privproof.errors import BudgetError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import Budget, EpsilonLike, Number, fraction, rational, show
@@ -26,6 +27,8 @@ _TIED = Fraction(1, 10**9)
 """Methods whose rates differ relatively by less than this are equally good, and the preferred one is taken."""
 _LEAST_DELTA = rational("1e-30")
 """A smaller delta is refused: floats look for the noise."""
+_GAUSSIAN: tuple[Method, ...] = ("coupling", "quilt", "group")
+"""Methods for Gaussian noise; the last is for comparison."""
 _SLACK = 1e-6
 """The share of delta that is kept back for the rounding of floats; the checker decides."""
 
@@ -65,6 +68,15 @@ class Calibrated:
     def cost(self) -> Fraction:
         """What one entry costs: the loss between two series that differ in it; what an accountant is told."""
         return entry_cost(self.question)
+
+    @property
+    def squared(self) -> Fraction:
+        """With Gaussian noise: the square of the most that one entry moves the answer, over the variance; what an accountant is told."""
+        noise = self.question.noise
+        if not isinstance(noise, Gaussian):
+            raise QuestionError("noise", f"{noise} has a cost", place="noise", hint="cost")
+        moved = max(squared_move(self.question.query, prior) for prior in self.question.priors)
+        return fraction(moved / noise.variance)
 
     @property
     def expected_error(self) -> Fraction:
@@ -114,7 +126,7 @@ def calibrate(
         gaps: whether entries may be missing inside the series, so that neighbours are one step apart or more; lengths count those that are
             there.  Quilts hold all the same, because what lies further away tells less; the start is then stationary or any.
         method: see the module; ``auto`` takes the least noise.
-        noise: geometric noise in whole steps, or Laplace noise; or, with a delta, discrete Gaussian noise for a sum.
+        noise: geometric noise in whole steps, or Laplace noise; or, with a delta, discrete Gaussian noise.
         delta: with Gaussian noise, the second part of the budget.
         name: how reports call the release.
 
@@ -159,14 +171,7 @@ def calibrated(
     if isinstance(entries, bool) or not isinstance(entries, int) or entries < 1:
         raise ScenarioError("entries", f"entries = {entries!r}", place="entries", hint="how many there are in all")
     if noise == "gaussian":
-        if method != "auto" or gaps:
-            raise QuestionError(
-                "method",
-                "Gaussian noise is found by coupling laws, and by nothing else; not where entries are missing",
-                place="method",
-                hint="drop it",
-            )
-        return _gaussian(laws, budget, entries, name)
+        return _gaussian(laws, budget, entries, method, name, gaps=gaps)
     if budget.delta != 0:
         raise QuestionError(
             "delta", f"{noise} noise needs no delta", place="delta", hint='noise="gaussian", or without it'
@@ -215,13 +220,11 @@ def calibrated(
     return Calibrated(question, plan, others={**others, **refused}, laws=laws)
 
 
-def _gaussian(laws: QueryLaws, budget: Budget, entries: int, name: str) -> Calibrated:
-    """The least discrete Gaussian noise for a sum, of which a coupling of its laws shows that it is enough."""
+def _gaussian(laws: QueryLaws, budget: Budget, entries: int, method: Method, name: str, *, gaps: bool) -> Calibrated:
+    """The least discrete Gaussian noise of which a coupling of laws, or quilts, show that it is enough."""
     query = laws.query
     positive(budget.epsilon)
     check_query(laws.priors, query, max(laws.lengths, default=1))
-    if query.kind != "sum":
-        raise unfit("coupling", f"{query.name} is no sum", "quilt")
     if not _LEAST_DELTA <= budget.delta < 1:
         raise BudgetError(
             "budget",
@@ -229,20 +232,52 @@ def _gaussian(laws: QueryLaws, budget: Budget, entries: int, name: str) -> Calib
             place="delta",
             hint="between 1e-30 and 1, such as 1e-6",
         )
-    moves = all_moves(laws.by("coupling"))
-    steps = least_variance(moves, budget_below(budget.epsilon), float(budget.delta) * (1 - _SLACK))
-    noise = Gaussian(rational(steps) * query.step * query.step, query.step)
+    if method not in ("auto", *_GAUSSIAN):
+        raise QuestionError(
+            "method", f"{method} is not for Gaussian noise", place="method", hint=f"auto, {', '.join(_GAUSSIAN)}"
+        )
+    if gaps:
+        check_gaps(laws.priors, method)
+    found: dict[Method, tuple[Fraction, tuple[Quilts, ...]]] = {}
+    refused: dict[str, str] = {}
+    for candidate in _GAUSSIAN[:2] if method == "auto" else (method,):
+        if method == "auto" and candidate == "coupling" and (gaps or large(laws)):
+            refused[candidate] = "entries are missing" if gaps else "the tables of laws would be large"
+            continue
+        try:
+            found[candidate] = _variance(laws, budget, candidate)
+        except PrivproofError as problem:
+            if method != "auto":
+                raise
+            refused[candidate] = problem.message
+    taken = min(found, key=lambda each: found[each][0])
+    noises = {each: Gaussian(rational(variance), query.step) for each, (variance, _) in found.items()}
     question = ReleaseQuestion(
         priors=laws.priors,
         lengths=laws.lengths,
         entries=entries,
+        gaps=gaps,
         query=query,
-        noise=noise,
+        noise=noises[taken],
         budget=budget,
         name=name or f"noisy {query.name}",
     )
-    error = expected_error(query, noise, entries)
-    return Calibrated(question, Plan("coupling", 1 / fraction(noise.expected)), others={"coupling": error}, laws=laws)
+    others: dict[str, Fraction | str] = {each: expected_error(query, noise, entries) for each, noise in noises.items()}
+    plan = Plan(taken, 1 / fraction(noises[taken].expected), quilts=found[taken][1])
+    return Calibrated(question, plan, others={**others, **refused}, laws=laws)
+
+
+def _variance(laws: QueryLaws, budget: Budget, method: Method) -> tuple[Fraction, tuple[Quilts, ...]]:
+    """The least variance that a method proves to be enough, and the quilts that are the reason."""
+    query = laws.query
+    if method != "coupling":
+        plan = gaussian_plan(laws.priors, laws.lengths, query, budget, whole=method == "group")
+        return plan.variance, plan.quilts
+    if query.kind != "sum":
+        raise unfit("coupling", f"{query.name} is no sum", "quilt")
+    moves = all_moves(laws.by("coupling"))
+    steps = least_variance(moves, budget_below(budget.epsilon), float(budget.delta) * (1 - _SLACK))
+    return steps * fraction(query.step) ** 2, ()
 
 
 def asked_about(

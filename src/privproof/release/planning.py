@@ -23,7 +23,15 @@ from fractions import Fraction
 from math import inf
 from typing import Literal, TypeAlias
 
-from privproof.engines.releases.costs import QueryLaws, budget_below, chain_of, laws_work, sensitivity, unfit
+from privproof.engines.releases.costs import (
+    QueryLaws,
+    budget_below,
+    chain_of,
+    laws_work,
+    quilted_chain,
+    sensitivity,
+    unfit,
+)
 from privproof.engines.releases.curves import (
     best_distances,
     contraction,
@@ -40,6 +48,7 @@ from privproof.errors import BudgetError
 from privproof.exact import Epsilon, fraction
 from privproof.exact import epsilon as exact_epsilon
 from privproof.scenarios.chains import Chain
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Prior
@@ -106,7 +115,7 @@ def _quilt(laws: QueryLaws, epsilon: Epsilon) -> Plan:
         return Plan("quilt", rate, network=tuple(found.quilts for found in best))
     budget = budget_below(epsilon)
     longest = max(laws.lengths)
-    return _by_quilts(laws, "quilt", lambda chain: quilts(chain_of(chain, "quilt"), longest, budget))
+    return _by_quilts(laws, "quilt", lambda prior: quilts(quilted_chain(prior, "quilt"), longest, budget))
 
 
 def _contraction(laws: QueryLaws, epsilon: Epsilon) -> Plan:
@@ -115,7 +124,8 @@ def _contraction(laws: QueryLaws, epsilon: Epsilon) -> Plan:
     def planned(prior: Prior) -> Quilts:
         if isinstance(prior, Network):
             raise unfit("contraction", "a network is no chain", "quilt")
-        return best_distances(contraction(prior), max(laws.lengths), budget, by_entry=isinstance(prior, Chain))
+        chain = prior.chain if isinstance(prior, Hidden) else prior
+        return best_distances(contraction(chain), max(laws.lengths), budget, by_entry=isinstance(chain, Chain))
 
     return _by_quilts(laws, "contraction", planned)
 

@@ -10,6 +10,7 @@ from privproof.engines.releases.costs import sensitivity
 from privproof.errors import QuestionError, ScenarioError
 from privproof.models.distributions import known_name
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Prior
@@ -19,14 +20,17 @@ BY_LAWS: tuple[str, ...] = ("exact", "wasserstein", "gk16", "coupling")
 
 
 def listed_priors(priors: Prior | Sequence[Prior]) -> tuple[Prior, ...]:
-    listed = (priors,) if isinstance(priors, Chain | Band | Network) else priors
+    listed = (priors,) if isinstance(priors, Chain | Hidden | Band | Network) else priors
     listed = tuple(listed) if isinstance(listed, list | tuple) else ()
-    if not listed or not all(isinstance(prior, Chain | Band | Network) for prior in listed):
-        raise ScenarioError("prior", f"{priors!r} is no prior", place="priors", hint="a Chain, a Band or a Network")
-    kinds = {type(prior) for prior in listed}
+    if not listed or not all(isinstance(prior, Chain | Hidden | Band | Network) for prior in listed):
+        raise ScenarioError(
+            "prior", f"{priors!r} is no prior", place="priors", hint="a Chain, a Hidden, a Band or a Network"
+        )
+    kinds = {Chain if isinstance(prior, Hidden) else type(prior) for prior in listed}
     if len(kinds) > 1 or (Band in kinds and len(listed) > 1):
         raise ScenarioError("prior", "chains, networks and a band do not mix", place="priors", hint="chains alone")
-    if len({_places(prior) for prior in listed}) > 1:
+    hidden = any(isinstance(prior, Hidden) for prior in listed)
+    if len({tuple(sorted(map(str, _places(prior)))) if hidden else _places(prior) for prior in listed}) > 1:
         raise ScenarioError("prior", "the priors are about different states", place="priors", hint="the same states")
     return listed
 
@@ -66,9 +70,9 @@ def check_query(priors: tuple[Prior, ...], query: Query, longest: int) -> None:
         )
         for state in (*query.weights, *query.bins):
             known_name(state, among=states, what="state", place="query", error=ScenarioError)
-        if isinstance(prior, Chain) and not _hides(prior, longest):
-            raise ScenarioError("secrets", f"no entry has two possible values under {prior}", place="priors")
-        if isinstance(prior, Chain):
+        if isinstance(prior, Chain | Hidden):
+            if not _hides(prior, longest):
+                raise ScenarioError("secrets", f"no entry has two possible values under {prior}", place="priors")
             states = _reachable(prior)
         if sensitivity(query, prior) == 0 or (query.kind == "sum" and query.moved(states) == 0):
             raise ScenarioError(
@@ -83,7 +87,8 @@ def check_gaps(priors: tuple[Prior, ...], method: str) -> None:
             "method", f"{method} does not apply: entries are missing", place="method", hint='method="quilt"'
         )
     for prior in priors:
-        if isinstance(prior, Chain) and not isinstance(prior.start, str):
+        chain = prior.chain if isinstance(prior, Hidden) else prior
+        if isinstance(chain, Chain) and not isinstance(chain.start, str):
             raise QuestionError(
                 "prior",
                 "which entries are missing changes the laws of the others where the start is given",
@@ -92,21 +97,23 @@ def check_gaps(priors: tuple[Prior, ...], method: str) -> None:
             )
 
 
-def _reachable(chain: Chain) -> tuple[str, ...]:
-    """The states that an entry may be in."""
+def _reachable(prior: Chain | Hidden) -> tuple[str, ...]:
+    """The values that an entry may have."""
+    chain, values = (prior.chain, prior.values) if isinstance(prior, Hidden) else (prior, prior.states)
     reached = np.array([chain.law is None or chain.law[i] != 0 for i in range(len(chain.states))])
     for _ in chain.states:
         reached |= chain.following(reached)
-    return tuple(state for state, there in zip(chain.states, reached, strict=True) if there)
+    return tuple(dict.fromkeys(value for value, there in zip(values, reached, strict=True) if there))
 
 
-def _hides(chain: Chain, longest: int) -> bool:
+def _hides(prior: Chain | Hidden, longest: int) -> bool:
     """Whether some entry of a series has two possible values."""
+    chain, values = (prior.chain, prior.values) if isinstance(prior, Hidden) else (prior, prior.states)
     if chain.law is None:
         return True
     support = np.array([p != 0 for p in chain.law])
     for _ in range(min(longest, len(chain.states) + 1)):
-        if support.sum() > 1:
+        if len({value for value, there in zip(values, support, strict=True) if there}) > 1:
             return True
         support = chain.following(support)
     return False

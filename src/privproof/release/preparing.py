@@ -22,6 +22,7 @@ from privproof.formats.table_streams import stream_name
 from privproof.formats.tables import ROWS_AT_ONCE, Reading, Summary, summarise
 from privproof.models.distributions import known_name
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.releases import Prior
 
@@ -150,9 +151,7 @@ def _counted(
         return summarise(_reading(request, sources, states), mapped=mapped, told=told)
 
 
-def _prepared(
-    request: Request, told: Callable[[str], None]
-) -> tuple[tuple[Chain, ...] | tuple[Band, ...], str, Summary]:
+def _prepared(request: Request, told: Callable[[str], None]) -> tuple[tuple[Chain | Hidden | Band, ...], str, Summary]:
     """The priors, where they come from, and what the private table holds."""
     if request.priors is not None:
         priors: Any = request.priors  # a tuple, since the request was made
@@ -164,9 +163,9 @@ def _prepared(
         prior = _fitted(request, public)
         summary = _counted(request, request.data, prior.states, told)
         _agree(summary, prior)
-        return (prior,), f"fitted to {_names(request.public)} ({public})", summary  # type: ignore[return-value]
+        return (prior,), f"fitted to {_names(request.public)} ({public})", summary
     summary = _counted(request, request.data, request.states, told)
-    return (_fitted(request, summary),), "fitted to the private data itself", summary  # type: ignore[return-value]
+    return (_fitted(request, summary),), "fitted to the private data itself", summary
 
 
 def _reading(request: Request, sources: Sequence[Any], states: Sequence[str] | None) -> Reading:
@@ -197,7 +196,7 @@ def _fitted(request: Request, summary: Summary) -> Chain | Band:
     return Chain.counted(counts, states=states, smoothing=request.smoothing, initial=word, name="fitted chain")
 
 
-def _agree(summary: Summary, prior: Chain | Band) -> None:
+def _agree(summary: Summary, prior: Chain | Hidden | Band) -> None:
     if summary.states != prior.states:
         raise QuestionError(
             "states",
@@ -223,10 +222,18 @@ def _described(sources: Sequence[Any], summary: Summary) -> dict[str, Any]:
     }
 
 
-def _possible(summary: Summary, priors: tuple[Chain, ...] | tuple[Band, ...]) -> None:
+def _possible(summary: Summary, priors: Sequence[Chain | Hidden | Band]) -> None:
     """Complain about data that no prior of the class allows: nothing that is said about the prior would be about them."""
-    listed: tuple[Chain | Band, ...] = (*priors,)
+    listed: tuple[Chain | Hidden | Band, ...] = (*priors,)
     for number, prior in enumerate(listed):
+        if isinstance(prior, Hidden):
+            if _shown(summary, prior):
+                return
+            if number == len(listed) - 1:
+                raise ScenarioError(
+                    "prior", f"the data are impossible under {prior}", place="prior", hint="a prior that fits the data"
+                )
+            continue
         rows = prior.rows if isinstance(prior, Chain) else prior.high
         place = {state: i for i, state in enumerate(prior.states)}
         at = [place[state] for state in summary.states]
@@ -252,15 +259,29 @@ def _possible(summary: Summary, priors: tuple[Chain, ...] | tuple[Band, ...]) ->
             )
 
 
-def _anywhere(priors: tuple[Chain, ...] | tuple[Band, ...]) -> tuple[Chain, ...] | tuple[Band, ...]:
+def _shown(summary: Summary, prior: Hidden) -> bool:
+    """Whether every step of the data, and every first value, is possible by itself under a hidden chain."""
+    chain = prior.chain
+    steps = {
+        (prior.values[x], prior.values[y]) for x, row in enumerate(chain.rows) for y, p in enumerate(row) if p != 0
+    }
+    law = chain.law
+    firsts = {value for x, value in enumerate(prior.values) if law is None or law[x] != 0}
+    counted = summary.counts if chain.start == "stationary" else summary.firsts
+    seen = [(summary.states[x], summary.states[y]) for x, y in np.argwhere(summary.transitions > 0).tolist()]
+    began = [state for state, many in zip(summary.states, counted, strict=True) if many]
+    return all(step in steps for step in seen) and all(state in firsts for state in began)
+
+
+def _anywhere(priors: Sequence[Chain | Hidden | Band]) -> tuple[Chain | Hidden | Band, ...]:
     """Where entries are missing, chains with a given start are taken with any: what is first is not the first entry then."""
-    return tuple(  # type: ignore[return-value]
+    return tuple(
         prior.starting("any") if isinstance(prior, Chain) and not isinstance(prior.start, str) else prior
         for prior in priors
     )
 
 
-def _assumptions(summary: Summary, priors: tuple[Chain, ...] | tuple[Band, ...], *, gaps: bool) -> tuple[str, ...]:
+def _assumptions(summary: Summary, priors: Sequence[Chain | Hidden | Band], *, gaps: bool) -> tuple[str, ...]:
     result = [f"the entries follow {'the prior' if len(priors) == 1 else 'one of the priors'}: {priors[0]}"]
     if summary.series > 1 or (summary.chains > summary.series and not gaps):
         between = " and parts of a series on both sides of a gap or a missing entry"

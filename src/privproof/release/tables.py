@@ -27,6 +27,7 @@ from privproof.release.preparing import prepare
 from privproof.release.releasing import Released, exact_answers, noisy
 from privproof.release.verifying import verify_calibrated
 from privproof.scenarios import Band, Chain
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import parse_query
 from privproof.scenarios.releases import Gaussian, Prior
@@ -131,7 +132,7 @@ class Request:
             listed = given if isinstance(given, list | tuple) else (given,)
             object.__setattr__(self, name, tuple(Path(one) if isinstance(one, str) else one for one in listed))
         if self.priors is not None:
-            listed = (self.priors,) if isinstance(self.priors, Chain | Band | Network) else tuple(self.priors)
+            listed = (self.priors,) if isinstance(self.priors, Chain | Hidden | Band | Network) else tuple(self.priors)
             object.__setattr__(self, "priors", listed)
             object.__setattr__(self, "told", self.told or "given")
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
@@ -290,8 +291,10 @@ def pay(paid: Paid, made: Calibrated, verdict: Verdict, *, seeded: bool) -> Entr
             said = "entries are missing, and the prior of the budget has a given start"
         if said:
             raise QuestionError("account", said, place=ledger.name, hint=hint)
+    gaussian = isinstance(made.noise, Gaussian)
     return ledger.spend(
-        entry=made.cost,
+        entry=None if gaussian else made.cost,
+        squared=made.squared if gaussian else None,
         last=longest,
         dataset=paid.dataset,
         analyst=paid.analyst,

@@ -17,6 +17,7 @@ from privproof.release.locations import verify_locations
 from privproof.scenarios.asked import AnyQuestion
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.channels import Channel, ResampledLaplace, ShrunkLaplace
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.maps import Clamped, Resampled
 from privproof.scenarios.networks import Network
 from privproof.scenarios.planar import PlanarGeometric, PlanarLaplace
@@ -62,7 +63,7 @@ def verify(
     if isinstance(subject, _PLACES):
         return verify_locations(subject, epsilon)
     question = subject.question if isinstance(subject, Calibrated | Protected) else subject
-    if isinstance(question, Chain | Band | Network | list | tuple):
+    if isinstance(question, Chain | Hidden | Band | Network | list | tuple):
         if query is None or not isinstance(noise, Geometric | Laplace | Gaussian):
             raise QuestionError(
                 "noise",

@@ -17,6 +17,7 @@ from privproof.exact import Budget, Number, Rational, decimal, rational, show
 from privproof.exact.balls import precision
 from privproof.scenarios.asked import AnyQuestion, Family
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 
@@ -130,7 +131,7 @@ class Gaussian:
 
 
 Noise: TypeAlias = "Geometric | Laplace | Gaussian"
-Prior: TypeAlias = "Chain | Band | Network"
+Prior: TypeAlias = "Chain | Hidden | Band | Network"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +139,7 @@ class ReleaseQuestion(AnyQuestion):
     """A query of a series or a network, answered with noise, under a class of priors.
 
     Attributes:
-        priors: the class: chains, or one band, or networks; privacy is asked under each of them.
+        priors: the class: chains (hidden ones too), or one band, or networks; privacy is asked under each of them.
         lengths: how long the series are; empty for networks, which have their nodes.  Series are independent of each other, and
             whoever looks at the release may know all but one of them: losses are those of a single series of each length.
         entries: how many entries there are in all, which is public; a mean is divided by it.

@@ -33,9 +33,10 @@ def check_release(
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
     if isinstance(release.noise, Gaussian):
-        if verdict != "proved" or method != "coupling":
+        if verdict != "proved" or method not in ("coupling", "quilts", "contraction"):
             refuse(f"with Gaussian noise {method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")
-        return proved_by_coupling(release, evidence, limits)
+        if method == "coupling":
+            return proved_by_coupling(release, evidence, limits)
     if verdict == "refuted" and method == "event":
         return refuted_by_event(release, evidence, limits)
     if verdict == "proved" and method == "laws":

@@ -2,8 +2,9 @@
 
 A polynomial whose coefficient at c is the probability of the sum c makes sums of entries products.  Along a chain,
 ``A_i[x]`` is that of the entries up to i together with X_i = x, and ``B_i[x]`` that of the entries after i given X_i = x;
-the law given X_i = x is their product divided by its total.  The coefficients are integers over a common denominator, or
-balls.  All terms are positive, so balls stay narrow relative to what they enclose.
+the law given X_i = x is their product divided by its total; of a hidden chain, the products of all states that show x are
+added up first.  The coefficients are integers over a common denominator, or balls.  All terms are positive, so balls stay
+narrow relative to what they enclose.
 
 Sums are counted in units: the value of the coefficient c is ``offset + c unit``.
 """
@@ -66,9 +67,9 @@ class ChainSums:
 
     def __init__(self, chain: Chain, length: int, asked: Sum | Histogram, place: str) -> None:
         assert chain.start is not None
-        query, self.counts = _told(asked, [chain.states], length, place)
+        query, self.counts = _told(asked, [chain.values], length, place)
         self.chain, self.length, self.place = chain, length, place
-        self.offset, self.unit, self.weights = _grid(query, [chain.states])
+        self.offset, self.unit, self.weights = _grid(query, [chain.values])
         self.offset *= length
         self.weight = self.weights[0]
         self.span = max(self.weight) * length
@@ -132,8 +133,11 @@ class ChainSums:
                     inside[before] = self._earlier(inside[before + 1], successors)
             if node in wanted:
                 wanted.remove(node)
-                both = zip(self.chain.states, earlier, inside[node], strict=True)
-                yield node, {x: _law(one_side, other) for x, one_side, other in both if one_side is not None}
+                sides: dict[str, list[tuple[Polynomial, Polynomial]]] = {}
+                for x, so_far, after in zip(self.chain.values, earlier, inside[node], strict=True):
+                    if so_far is not None:
+                        sides.setdefault(x, []).append((so_far, after))
+                yield node, {x: _law(both) for x, both in sides.items()}
             if not wanted:
                 return
             earlier = self._following(earlier, successors)
@@ -174,13 +178,18 @@ def _whole(rows: Sequence[Sequence[Rational]]) -> list[list[fmpz]]:
     return [[fmpz((entry * scale).p) for entry in row] for row in rows]
 
 
-def _law(before: Polynomial, after: Polynomial) -> Law:
-    """The law from both polynomials; what lies outside its ends is exactly zero."""
-    low = _lowest(before) + _lowest(after)
-    high = before.degree() + after.degree()
-    terms = (before * after).coeffs()[low : high + 1]
-    mass = before(1) * after(1) if isinstance(before, fmpz_poly) else before(1)
-    return Law(low, terms, mass)
+def _law(sides: Sequence[tuple[Polynomial, Polynomial]]) -> Law:
+    """The law from both polynomials of every state that shows the value; what lies outside its ends is exactly zero."""
+    low = min(_lowest(before) + _lowest(after) for before, after in sides)
+    high = max(before.degree() + after.degree() for before, after in sides)
+    whole, mass = sides[0][0] * sides[0][1], _mass(*sides[0])
+    for before, after in sides[1:]:
+        whole, mass = whole + before * after, mass + _mass(before, after)
+    return Law(low, whole.coeffs()[low : high + 1], mass)
+
+
+def _mass(before: Polynomial, after: Polynomial) -> Number:
+    return before(1) * after(1) if isinstance(before, fmpz_poly) else before(1)
 
 
 def _lowest(polynomial: Polynomial) -> int:

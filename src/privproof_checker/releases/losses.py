@@ -4,22 +4,31 @@ Noise that is ``rho``-Lipschitz in its logarithm (Laplace: 1/scale; geometric: l
 distance d between two answers into a loss of at most ``rho d``.  With influence ``ln(ratio)`` from elsewhere the claim
 affords both if ``ln(ratio) + rho d <= epsilon``.  Balls decide where the two sides differ; where they may be equal the
 comparison is exact: either both are logarithms of rationals, or they differ by a transcendental number that is not 0.
+
+Discrete Gaussian noise of variance v on every component turns a move of Euclidean length d, in whole steps, into Renyi divergences of
+at most ``alpha d^2/2v`` (Canonne, Kamath and Steinke 2020, proposition 5), hence, for every alpha above 1, into a loss of
+``alpha d^2/2v + (ln(1/delta) - ln alpha)/(alpha - 1) + ln(1 - 1/alpha)`` beside delta (their proposition 12).  A loss beside delta and
+an influence ``ln(ratio)`` of what is known add up as others do: each conditional law keeps ``P <= e^loss Q + delta``, and averaging
+over what is known costs the factor ratio before Q alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log, sqrt
 from typing import TypeAlias
 
 from flint import arb
 
 from privproof_checker.documents import text
-from privproof_checker.numbers import Epsilon, Rational
+from privproof_checker.numbers import ZERO, Epsilon, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import refuse
 
 _MOST_BITS = 20_000_000
 """The bits of the powers that decide exactly what balls leave open; beyond, it stays open, which never speaks for the claim."""
+_ROUNDS = 40
+"""Rounds of the search for alpha; each halves its error at least."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,13 @@ Noise: TypeAlias = "Laplace | Geometric | Gaussian"
 class Allowance:
     """A claim, the noise, and how far one entry moves the query.
 
+    Attributes:
+        epsilon: the claim.
+        moved: the most that one entry moves all components together.
+        noise: the noise.
+        delta: with Gaussian noise, the second part of the claim.
+        squared: the square of the most that one entry moves the vector of the components, for Gaussian noise.
+
     >>> from privproof_checker.numbers import ONE, epsilon, rational
     >>> allowance = Allowance(epsilon("1"), ONE, Laplace(rational(10)))
     >>> allowance.affords(ONE, 10), allowance.affords(ONE, 11), allowance.affords(rational("1.11"), 9)
@@ -87,10 +103,30 @@ class Allowance:
     epsilon: Epsilon
     moved: Rational
     noise: Noise
+    delta: Rational = ZERO
+    squared: Rational = ZERO
 
     def left(self, entries: int) -> arb:
         """What is left of epsilon after so many entries were moved, at the current precision."""
+        if isinstance(self.noise, Gaussian):
+            return self.claimed() - self.beside_delta(self.squared * entries**2 / (2 * self.noise.variance))
         return self.claimed() - self.noise.rate() * arb(self.moved * entries)
+
+    def beside_delta(self, rho: Rational) -> arb:
+        """The loss beside delta of Renyi divergences of at most ``alpha rho``, by a good alpha; every alpha above 1 would do.
+
+        The best one solves ``(alpha - 1)^2 = ln(1/(alpha delta))/rho``; some rounds in floats find a number nearby.
+        """
+        if rho <= 0 or not 0 < self.delta < 1:
+            refuse("with Gaussian noise something is moved, and a claim has a delta between 0 and 1", "question.delta")
+        with precision(64):
+            size, wanted = max(float(arb(rho)), 1e-300), -float(arb(self.delta).log())
+        order = 1 + sqrt(wanted / size)
+        for _ in range(_ROUNDS):
+            order = (order + 1 + sqrt(max(wanted - log(order), wanted / 1000) / size)) / 2
+        alpha = arb(Rational(int(min(order, 1e12) * 2**24) + 1, 2**24))
+        loss = alpha * arb(rho) - (arb(self.delta).log() + alpha.log()) / (alpha - 1) + (1 - 1 / alpha).log()
+        return loss.max(arb(0))
 
     def claimed(self) -> arb:
         """Epsilon, at the current precision."""
@@ -98,6 +134,10 @@ class Allowance:
 
     def affords(self, ratio: Rational, entries: int) -> bool | None:
         """Whether ``ln(ratio)`` and the cost of so many entries are within epsilon; None if the numbers are too large."""
+        if isinstance(self.noise, Gaussian):
+            with precision(192):
+                rest = self.left(entries) - arb(ratio).log()
+                return True if rest >= 0 else False if rest < 0 else None
         return self.affords_distance(ratio, self.moved * entries)
 
     def affords_distance(self, ratio: Rational, distance: Rational) -> bool | None:
@@ -108,8 +148,7 @@ class Allowance:
                 return True
             if rest < 0:
                 return False
-        if isinstance(self.noise, Gaussian):
-            return None
+        assert not isinstance(self.noise, Gaussian)
         if isinstance(self.noise, Laplace):
             spent = Epsilon(ratio=ratio, shift=distance / self.noise.scale)
         else:

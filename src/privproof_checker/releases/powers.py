@@ -109,7 +109,7 @@ class Supports:
     """
 
     def __init__(self, chain: Chain) -> None:
-        self.pattern = chain.pattern
+        self.pattern, self.values = chain.pattern, chain.values
         everywhere = (1 << chain.size) - 1
         self.sets = [everywhere if chain.start is None else support(chain.start)]
         self.seen = {self.sets[0]: 0}
@@ -149,4 +149,4 @@ class Supports:
     def compares(self, length: int) -> bool:
         """Whether some entry has two possible values."""
         self._until(length)
-        return any(each.bit_count() > 1 for each in self.sets[:length])
+        return any(len({self.values[x] for x in members(each)}) > 1 for each in self.sets[:length])

@@ -4,6 +4,8 @@
   distribution (there must be exactly one), or any distribution at all.
 * A *band* is all chains, with any start, whose transition matrices lie between two matrices, entry by entry; the matrix
   may change from step to step.
+* A *hidden chain* is a chain of which only a value is seen: every state shows one, and several states may show the same.  The entries
+  are the values.  Mixtures of chains, hidden Markov models and schedules are such chains, on states that say more than is seen.
 * A *network* is a Bayesian network: nodes after their parents, each with a table.
 """
 
@@ -40,17 +42,24 @@ class Chain:
         rows: the transition probabilities; every row sums to one.
         kind: whether the start is given, stationary, or any.
         start: the distribution of the first entry, unless it may be any.
+        shown: of a hidden chain, for every state the value that it shows; empty where states are the values themselves.
     """
 
     states: tuple[str, ...]
     rows: tuple[Row, ...]
     kind: Literal["given", "stationary", "any"]
     start: Row | None
+    shown: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
         """The number of states."""
         return len(self.states)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """For every state the value of an entry."""
+        return self.shown or self.states
 
     @cached_property
     def pattern(self) -> tuple[int, ...]:
@@ -117,7 +126,7 @@ def read_priors(value: object, limits: Limits) -> tuple[Prior, ...]:
         place = f"question.priors[{number}]"
         given = an_object(item, place)
         kind = a_text(given.get("kind"), f"{place}.kind")
-        if kind == "chain":
+        if kind in ("chain", "hidden"):
             result.append(_chain(given, place, limits))
         elif kind == "band":
             result.append(_band(given, place, limits))
@@ -130,8 +139,10 @@ def read_priors(value: object, limits: Limits) -> tuple[Prior, ...]:
         place = f"question.priors[{number}]"
         if type(prior) is not type(first) or isinstance(prior, Band):
             refuse("the priors are chains, or networks, or one band", place)
-        if isinstance(prior, Chain) and isinstance(first, Chain) and prior.states != first.states:
-            refuse("the states differ from those of the first prior", f"{place}.states")
+        if isinstance(prior, Chain) and isinstance(first, Chain):
+            hidden = prior.shown or first.shown
+            if {*prior.values} != {*first.values} if hidden else prior.states != first.states:
+                refuse("the states differ from those of the first prior", f"{place}.states")
     return tuple(result)
 
 
@@ -164,8 +175,15 @@ def _matrix(value: object, size: int, place: str, limits: Limits) -> tuple[Row, 
 
 
 def _chain(given: dict[str, object], place: str, limits: Limits) -> Chain:
-    only_members(given, ("kind", "states", "rows", "start"), place)
+    hidden = given.get("kind") == "hidden"
+    only_members(given, ("kind", "states", "rows", "start", *(("values",) if hidden else ())), place)
     states = names(given.get("states"), f"{place}.states", _MOST_STATES)
+    shown: tuple[str, ...] = ()
+    if hidden:
+        listed = a_list(given.get("values"), f"{place}.values")
+        shown = tuple(a_text(item, f"{place}.values[{i}]") for i, item in enumerate(listed))
+        if len(shown) != len(states) or not all(shown):
+            refuse("every state shows a value, which has a name", f"{place}.values")
     rows = _matrix(given.get("rows"), len(states), f"{place}.rows", limits)
     for i, row in enumerate(rows):
         total = sum(row, ZERO)
@@ -173,12 +191,12 @@ def _chain(given: dict[str, object], place: str, limits: Limits) -> Chain:
             refuse(f"the probabilities sum to {text(total)} instead of 1", f"{place}.rows[{i}]")
     start = given.get("start")
     if start == "any":
-        return Chain(states, rows, "any", None)
+        return Chain(states, rows, "any", None, shown)
     if start == "stationary":
-        return Chain(states, rows, "stationary", stationary(rows, f"{place}.start"))
+        return Chain(states, rows, "stationary", stationary(rows, f"{place}.start"), shown)
     if isinstance(start, str):
         refuse(f"{start[:40]!r} is no start: write a list, stationary or any", f"{place}.start")
-    return Chain(states, rows, "given", _distribution(start, len(states), f"{place}.start", limits))
+    return Chain(states, rows, "given", _distribution(start, len(states), f"{place}.start", limits), shown)
 
 
 def stationary(rows: Sequence[Row], place: str) -> Row:

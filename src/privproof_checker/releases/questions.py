@@ -27,7 +27,7 @@ from privproof_checker.documents import (
 from privproof_checker.numbers import ZERO, Epsilon, Rational
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.releases.losses import Allowance, Gaussian, Geometric, Laplace, Noise
-from privproof_checker.releases.priors import Network, Prior, read_priors
+from privproof_checker.releases.priors import Chain, Network, Prior, read_priors
 
 _MEMBERS = ("kind", "title", "priors", "lengths", "query", "noise", "epsilon", "delta")
 _LONGEST = 1_000_000_000
@@ -79,7 +79,9 @@ class Release:
 
     def allowance(self, prior: Prior) -> Allowance:
         """What the claim allows under a prior."""
-        return Allowance(self.epsilon, moved(self.query, prior), self.noise)
+        most = moved(self.query, prior)
+        squared = most if isinstance(self.query, Histogram) else most * most
+        return Allowance(self.epsilon, most, self.noise, self.delta, squared)
 
     @property
     def networks(self) -> bool:
@@ -99,7 +101,7 @@ class Release:
             said += (
                 f", assuming that one entry moves {self.query.name[:80]!r} by at most {text(self.query.sensitivity)}"
             )
-            if isinstance(self.noise, Geometric):
+            if not isinstance(self.noise, Laplace):
                 said += f" and that its values are multiples of {text(self.noise.step)}"
         return said
 
@@ -133,7 +135,7 @@ def moved(query: Query, prior: Prior) -> Rational:
         return Rational(1 if len(query.bins) == 1 else 2)
     if isinstance(prior, Network):
         return max(_spread(query, node.values) for node in prior.nodes)
-    return _spread(query, prior.states)
+    return _spread(query, prior.values if isinstance(prior, Chain) else prior.states)
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -167,7 +169,7 @@ def _values(prior: Prior) -> Iterable[str]:
     """The values that an entry may take."""
     if isinstance(prior, Network):
         return (value for node in prior.nodes for value in node.values)
-    return prior.states
+    return prior.values if isinstance(prior, Chain) else prior.states
 
 
 def _lengths(value: object, *, networks: bool) -> tuple[int, ...]:

@@ -6,7 +6,8 @@ what doubles leave open.  If every term of a sum goes through at most K rounding
 fused operations, what is computed lies between (1 - g) and (1 + g) times the exact value, g = Ku/(1 - Ku).  With T entries, S states and W
 values of the sum, a term of ``A_i`` goes through at most (S + 2) i roundings and one of ``B_i`` through (S + 2)(T - i); a product of
 both through W + 1 more; noise through 4W + 1 more (the factor itself is within 2u); the mass adds (S + 2) T + W + 2, dividing by it 1.
-So K = 2(S + 2)T + 6W + 16 is enough, with some to spare.  Of a histogram the noise takes 4n + 1 for each of its counts, which take n
+Where several states show one value, adding up their laws and masses takes 2S more.
+So K = 2(S + 2)T + 6W + 2S + 16 is enough, with some to spare.  Of a histogram the noise takes 4n + 1 for each of its counts, which take n
 values: 5n for every count stand in the place of 4W.
 
 Where a result is below 2^-1022 it may be lost instead.  Sums of the coefficients of ``A_i`` and ``B_i``, and all powers of the factor, are
@@ -101,7 +102,7 @@ def _shown_by(kind: _Kind, sums: ChainSums, bound: arb, factor: arb, wanted: set
     counts = sums.counts
     noise = 4 * width if counts is None else 5 * counts.bins * counts.base
     outputs = width if counts is None else counts.outputs * counts.bins
-    share = 4 * (2 * (size + 2) * length + 2 * width + noise + 16) * kind.unit
+    share = 4 * (2 * (size + 2) * length + 2 * width + noise + 2 * size + 16) * kind.unit
     falls, most = kind.near(factor), kind.near(bound) * (kind.type(1) - kind.type(share))
     if (
         (counts is not None and (sums.offset != 0 or sums.unit != 1))
@@ -128,7 +129,7 @@ def _shown_by(kind: _Kind, sums: ChainSums, bound: arb, factor: arb, wanted: set
 
 
 def _laws(kind: _Kind, sums: ChainSums, wanted: set[int]) -> Iterator[tuple[int, int, Laws]]:
-    """For some nodes: how many values the sums range over, and the laws; none where only one state is possible."""
+    """For some nodes: how many values the sums range over, and the laws; none where only one value is possible."""
     chain, length = sums.chain, sums.length
     assert chain.start is not None
     rows = np.array([[kind.of(entry) for entry in row] for row in chain.rows])
@@ -148,9 +149,11 @@ def _laws(kind: _Kind, sums: ChainSums, wanted: set[int]) -> Iterator[tuple[int,
         after, ahead = later.pop(), ends.pop()
         if node in wanted:
             low, high = int((reach[0] + ahead[0])[states].min()), int((reach[1] + ahead[1])[states].max())
-            compared = states if len(states) > 1 else []
             outputs = high - low + 1 if sums.counts is None else sums.counts.outputs
-            yield node, outputs, [(np.convolve(earlier[x], after[x]), earlier[x].sum()) for x in compared]
+            alike: dict[str, list[int]] = {}
+            for x in states:
+                alike.setdefault(chain.values[x], []).append(x)
+            yield node, outputs, [_together(earlier, after, each) for each in alike.values()] if len(alike) > 1 else []
         earlier = _raised(rows.T @ earlier, weights)
         if len(states) < chain.size:
             apart = [x for x in range(chain.size) if x not in states]
@@ -160,6 +163,15 @@ def _laws(kind: _Kind, sums: ChainSums, wanted: set[int]) -> Iterator[tuple[int,
         else:
             states = reached
         reach = _stretched(reach, pattern.T) + weights
+
+
+def _together(earlier: Floats, after: Floats, states: list[int]) -> tuple[Floats, Any]:
+    """The law of all states that show one value, up to its mass, and the mass."""
+    first, *others = states
+    law, mass = np.convolve(earlier[first], after[first]), earlier[first].sum()
+    for x in others:
+        law, mass = law + np.convolve(earlier[x], after[x]), mass + earlier[x].sum()
+    return law, mass
 
 
 def _raised(polynomials: Floats, weights: list[int]) -> Floats:

@@ -16,6 +16,7 @@ from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Epsilon, Rational, fraction
 from privproof.exact.balls import rational_bounds
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Laplace, Noise, Prior, ReleaseQuestion
@@ -81,7 +82,7 @@ class QueryLaws:
         """The laws, for a method; a prior that has none is refused in its name."""
         for prior in self.priors:
             if not isinstance(prior, Network):
-                chain_of(prior, method)
+                unhidden(prior, method)
         return self._all
 
     @cached_property
@@ -91,9 +92,10 @@ class QueryLaws:
             if isinstance(prior, Network):
                 result += network_laws_of(prior, self.query, number)
                 continue
-            chain = chain_of(prior, "exact")
+            chain, shown = unhidden(prior, "exact")
             for length in self.lengths:
-                result += (laws for laws in chain_laws(chain, length, self.query, number) if len(laws.values) > 1)
+                found = chain_laws(chain, length, self.query, number, shown=shown)
+                result += (laws for laws in found if len(laws.values) > 1)
         if not result:
             raise ScenarioError("secrets", "no entry has two possible values: there is nothing to hide", place="priors")
         return tuple(result)
@@ -103,12 +105,28 @@ class QueryLaws:
         return QueryLaws, (self.priors, self.lengths, self.query)
 
 
+def unhidden(prior: Prior, method: str) -> tuple[Chain, tuple[str, ...] | None]:
+    """The chain of a prior, and what its states show where that is not themselves; otherwise a complaint."""
+    return (prior.chain, prior.values) if isinstance(prior, Hidden) else (chain_of(prior, method), None)
+
+
+def quilted_chain(prior: Prior, method: str) -> Chain:
+    """The chain whose quilts protect the entries of a prior.
+
+    Quilts keep any two states of a hidden chain apart by so much, and so any two values: given a value, the law of what is released
+    is a mixture over the states that show it, and a ratio of mixtures is at most the largest ratio of their members.
+    """
+    return prior.chain if isinstance(prior, Hidden) else chain_of(prior, method)
+
+
 def chain_of(prior: Prior, method: str) -> Chain:
     """The prior, if it is one chain; otherwise a complaint that the method does not apply."""
     if isinstance(prior, Band):
         raise unfit(method, "a band holds chains that change from step to step", "contraction")
     if isinstance(prior, Network):
         raise unfit(method, "a network is no chain", "quilt")
+    if isinstance(prior, Hidden):
+        raise unfit(method, "only a value of the chain is seen", "exact")
     return prior
 
 
@@ -124,7 +142,11 @@ def laws_work(prior: Prior, lengths: Sequence[int], query: Query) -> int:
     """
     if query.kind == "function" or (query.kind == "sum" and isinstance(prior, Network)):
         return 0
-    values = [node.values for node in prior.nodes] if isinstance(prior, Network) else [prior.states]
+    values = (
+        [node.values for node in prior.nodes]
+        if isinstance(prior, Network)
+        else [prior.values if isinstance(prior, Hidden) else prior.states]
+    )
     work = 0
     for length in lengths or (len(values),):
         counted = query if query.kind == "sum" else packed(query, values, length)[0]

@@ -23,7 +23,7 @@ import numpy as np
 from flint import arb, arb_mat
 
 from privproof.engines.releases.powers import UNIT, Powers
-from privproof.engines.releases.quilts import Block, Cell, Found, Quilts, Score, down
+from privproof.engines.releases.quilts import Allowing, Block, Cell, Found, Objective, Quilts, Score, down
 from privproof.exact import Rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.scenarios.chains import Band, Chain
@@ -170,16 +170,16 @@ def _delta(share: np.ndarray) -> np.ndarray:
     return result
 
 
-def best_distances(curves: Curves, length: int, epsilon: float, *, by_entry: bool = True) -> Quilts:
+def best_distances(curves: Curves, length: int, budget: float | Allowing, *, by_entry: bool = True) -> Quilts:
     """The quilts with the best distances by the curves, for every entry of a series.
 
     Args:
         curves: bounds on the influence.
         length: the length of the series.
-        epsilon: the budget, rounded down.
+        budget: the budget, rounded down; or what quilts are compared by.
         by_entry: where the series is short, look for quilts on one side as well, entry by entry.
     """
-    score = Score(epsilon)
+    score = Score(budget) if isinstance(budget, float) else budget
 
     def found(left: int | None, right: int | None, told: float, size: int) -> Found:
         influence = told * (1 + 4 * UNIT)
@@ -204,7 +204,7 @@ def best_distances(curves: Curves, length: int, epsilon: float, *, by_entry: boo
             _at_entry(best, node, curves, length, score, found).serving(node, node) for node in range(1, length + 1)
         ]
     worst: Block = max(blocks, key=lambda block: (block.score, -abs(block.first - middle)))
-    rate = min((Fraction(epsilon) - Fraction(block.cell.influence)) / block.size for block in blocks)
+    rate = min(score.rate(block.size, block.cell.influence) for block in blocks)
     return Quilts(length, tuple(blocks), middle if len(blocks) == 1 else worst.first, worst, down(rate))
 
 
@@ -221,7 +221,9 @@ def least_loss(curves: Curves, length: int, rate: Fraction) -> Fraction:
     return best
 
 
-def _at_entry(best: Found, node: int, curves: Curves, length: int, score: Score, found: Callable[..., Found]) -> Found:
+def _at_entry(
+    best: Found, node: int, curves: Curves, length: int, score: Objective, found: Callable[..., Found]
+) -> Found:
     """The best choice for one entry of a short series: quilts on one side may be better."""
     distances = np.arange(1, length)
     if not len(distances):

@@ -26,10 +26,11 @@ from privproof.engines.releases.certificates import (
     network_evidence,
     quilts_evidence,
 )
-from privproof.engines.releases.costs import QueryLaws, budget_below, entry_cost, laws_work
+from privproof.engines.releases.costs import QueryLaws, budget_below, entry_cost, laws_work, quilted_chain
 from privproof.engines.releases.couplings import all_moves, largest_delta
 from privproof.engines.releases.curves import best_distances, contraction, least_loss
 from privproof.engines.releases.distances import largest_distance
+from privproof.engines.releases.gaussians import gaussian_plan
 from privproof.engines.releases.laws import Laws
 from privproof.engines.releases.losses import Loss, largest_loss, likeliest_half_line, loss_of
 from privproof.engines.releases.networks import best_network_quilts
@@ -41,7 +42,7 @@ from privproof.evidence.certificates import lower_bound
 from privproof.evidence.verdicts import Status
 from privproof.exact import INFINITE, Budget, Epsilon, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
-from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.chains import Band
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import count
 from privproof.scenarios.releases import Gaussian, Geometric, Laplace, Prior, ReleaseQuestion
@@ -55,6 +56,8 @@ _HALVINGS = 30
 """Bisections for the least epsilon that quilts of a network prove: nine digits; each upper end is proved by itself."""
 _LABORIOUS = 1_000_000_000
 """Multiplications for the laws, beyond which quilts are tried first."""
+_HAIR = Fraction(10**9 + 1, 10**9)
+"""Variances of which floats say that they are too small by less than this share are left to the checker."""
 LAWS = "laws"
 """The name under which a request may bring the laws of its release, computed by whoever calibrated it."""
 _PLAIN = 1e-4
@@ -79,7 +82,7 @@ class ReleaseEngine:
         laws = request.shared(LAWS, lambda: QueryLaws.of(question))
         known = laws if laws.fit(question) else QueryLaws.of(question)
         if isinstance(question.noise, Gaussian):
-            yield _by_coupling(question.under(budget), budget, known)
+            yield _with_gaussian(question.under(budget), budget, known)
             return
         if budget.delta != 0:
             raise QuestionError(
@@ -92,24 +95,45 @@ class ReleaseEngine:
         yield from found.measured() if request.tight else found.decided(budget.epsilon)
 
 
-def _by_coupling(claimed: ReleaseQuestion, budget: Budget, known: QueryLaws) -> Answer:
-    """Proved by a coupling of the laws, if the delta is enough; otherwise unknown."""
+def _with_gaussian(claimed: ReleaseQuestion, budget: Budget, known: QueryLaws) -> Answer:
+    """Proved by a coupling of the laws or by quilts, if the delta is enough; otherwise unknown."""
+    unknown = Answer(status="unknown", question=claimed, engine=ENGINE, reason="")
+    if budget.delta == 0 or budget.epsilon.infinite or budget.epsilon.compare(epsilon(0)) == 0:
+        reason = "with Gaussian noise a release is asked about with an epsilon above 0 and a delta"
+        return replace(unknown, reason=reason)
+    work = sum(laws_work(prior, claimed.lengths, claimed.query) for prior in claimed.priors)
+    evidence, reason = None, "the laws would take long"
+    if work <= _LABORIOUS or isinstance(claimed.priors[0], Network):
+        evidence, reason = _coupling_within(claimed, budget, known)
+    if evidence is None:
+        plan = gaussian_plan(claimed.priors, claimed.lengths, claimed.query, budget)
+        assert isinstance(claimed.noise, Gaussian)
+        if plan.variance <= fraction(claimed.noise.variance) * _HAIR:
+            evidence = plan.evidence(claimed)
+        reason = f"quilts need a variance of {float(plan.variance):.6g}; {reason}"
+    if evidence is None:
+        return replace(unknown, reason=reason)
+    return replace(unknown, status="proved", evidence=evidence, upper=budget.epsilon, reason="")
+
+
+def _coupling_within(
+    claimed: ReleaseQuestion, budget: Budget, known: QueryLaws
+) -> tuple[dict[str, object] | None, str]:
+    """A coupling of the laws as evidence, or why it is none."""
     noise, query = claimed.noise, claimed.query
     assert isinstance(noise, Gaussian)
-    unknown = Answer(status="unknown", question=claimed, engine=ENGINE, reason="")
-    if budget.delta == 0 or budget.epsilon.infinite or claimed.gaps or query.kind != "sum":
-        reason = "with Gaussian noise a release of a sum, without gaps, is asked about with an epsilon and a delta"
-        return replace(unknown, reason=reason)
+    if query.kind != "sum" or claimed.gaps:
+        return None, "laws are coupled of sums, where no entry is missing"
     try:
         moves = all_moves(known.by("coupling"))
     except QuestionError as problem:
-        return replace(unknown, reason=problem.message)
+        return None, problem.message
     variance, finer = float(noise.variance / (noise.step * noise.step)), int((query.step / noise.step).p)
     lowest = float(rational_bounds(budget.epsilon.ball(192))[0])
     needed, _ = largest_delta(moves, variance, lowest, finer=finer)
     if needed > float(budget.delta):
-        return replace(unknown, reason=f"a coupling of the laws shows a delta of {needed:.6g}, and no less")
-    return replace(unknown, status="proved", evidence={"method": "coupling"}, upper=budget.epsilon, reason="")
+        return None, f"a coupling of the laws shows a delta of {needed:.6g}, and no less"
+    return {"method": "coupling"}, ""
 
 
 @dataclass(frozen=True)
@@ -331,14 +355,11 @@ class _Release:
         if isinstance(first, Band):
             found = best_distances(contraction(first), longest, below, by_entry=False)
             return contraction_evidence(question, [found]) if found.rate >= self.cost else None
-        listed = [quilts(p, longest, below) for p in question.priors if isinstance(p, Chain)]
+        chains = [quilted_chain(p, "quilt") for p in question.priors]
+        listed = [quilts(chain, longest, below) for chain in chains]
         if all(q.rate >= self.cost for q in listed):
             return quilts_evidence(question, listed)
-        bounded = [
-            best_distances(contraction(p), longest, below, by_entry=False)
-            for p in question.priors
-            if isinstance(p, Chain)
-        ]
+        bounded = [best_distances(contraction(chain), longest, below, by_entry=False) for chain in chains]
         return contraction_evidence(question, bounded) if all(q.rate >= self.cost for q in bounded) else None
 
     @cached_property
@@ -358,7 +379,7 @@ class _Release:
         longest = max(self.question.lengths)
         if isinstance(prior, Band):
             return least_loss(contraction(prior), longest, self.cost)
-        return spent(prior, longest, self.cost)[0]
+        return spent(quilted_chain(prior, "quilt"), longest, self.cost)[0]
 
     def refuted(self, claimed: ReleaseQuestion, loss: Loss, **known: Any) -> Iterator[Answer]:
         """Refuted by the likeliest half-line that breaks the budget plainly, or else by the worst output.

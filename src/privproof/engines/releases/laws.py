@@ -7,6 +7,8 @@ convolution of ``A_i[x] / Pr(X_i = x)`` with ``B_i[x]``.
 Tables are computed in floating point; all terms are positive, so an entry errs at most by the factor that the law states (`error`),
 and an entry is zero exactly where it is impossible.  Where a comparison is too close for that, the exact law of the entry is
 computed in rationals.
+
+Of a hidden chain the entries are what its states show: the terms of all states that show a value are added up.
 """
 
 from __future__ import annotations
@@ -79,8 +81,17 @@ class Laws:
         return self.masses.shape[1] if self.counts is None else self.counts.outputs
 
 
-def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Iterator[Laws]:
+def chain_laws(
+    chain: Chain, length: int, query: Query, prior: int = 0, *, shown: Sequence[str] | None = None
+) -> Iterator[Laws]:
     """The laws of a sum or of a histogram given each entry of a series.
+
+    Args:
+        chain: the chain.
+        length: the length of the series.
+        query: the query.
+        prior: the number of the prior.
+        shown: for every state the value that it shows, which is the entry; without it the states are the values.
 
     Raises:
         QuestionError: the start may be any, the query is a function, or the tables are too large.
@@ -93,8 +104,9 @@ def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Itera
             place="initial",
             hint='method="quilt" holds for every start; or give the first distribution',
         )
-    query, counts = told_by_sum(query, [chain.states], length, length * len(chain.states))
-    steps = query.steps(chain.states)
+    shown = chain.states if shown is None else shown
+    query, counts = told_by_sum(query, [shown], length, length * len(chain.states))
+    steps = query.steps(shown)
     lowest, highest = min(steps), max(steps)
     weights = [step - lowest for step in steps]
     width, size = (highest - lowest) * length + 1, len(steps)
@@ -118,31 +130,36 @@ def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Itera
     for i in range(1, length):
         forward.append(_shifted(matrix.T @ forward[-1], weights, (highest - lowest) * (i + 1) + 1))
     backward = np.ones((size, 1))
-    error = (2 * length * (size + 4) + width + 8) * UNIT
+    error = (2 * length * (size + 4) + width + 2 * size + 8) * UNIT
     found: list[Laws] = []
     for i in range(length, 0, -1):
         table = forward.pop()
         chances = table.sum(axis=1)
-        values = np.flatnonzero(possible[i - 1])
-        if (chances[values] < (_TINY if least > _LEAST else _TINY_WITHOUT_TAILS)).any():
+        states = np.flatnonzero(possible[i - 1])
+        if (chances[states] < (_TINY if least > _LEAST else _TINY_WITHOUT_TAILS)).any():
             raise QuestionError(
                 "prior",
                 f"a value of X_{i} is possible with a probability too small for the tables of laws",
                 place="prior",
                 hint='method="quilt"',
             )
-        masses = np.stack([np.convolve(table[x], backward[x]) / chances[x] for x in values])
+        groups: dict[str, list[int]] = {}
+        for x in states.tolist():
+            groups.setdefault(shown[x], []).append(x)
+        masses = np.stack(
+            [sum(np.convolve(table[x], backward[x]) for x in each) / chances[each].sum() for each in groups.values()]
+        )
         found.append(
             Laws(
                 prior,
                 length,
                 i,
-                tuple(chain.states[x] for x in values),
+                tuple(groups),
                 masses,
                 lowest * length,
                 error,
                 least > _LEAST,
-                _exact(chain, law, weights, length, i, tuple(values)),
+                _exact(chain, law, weights, length, i, tuple(groups.values())),
                 counts,
             )
         )
@@ -200,7 +217,12 @@ def _shifted(table: np.ndarray, weights: Sequence[int], width: int) -> np.ndarra
 
 
 def _exact(
-    chain: Chain, law: Sequence[Rational], weights: Sequence[int], length: int, node: int, possible: Sequence[int]
+    chain: Chain,
+    law: Sequence[Rational],
+    weights: Sequence[int],
+    length: int,
+    node: int,
+    possible: Sequence[Sequence[int]],
 ) -> Callable[[], tuple[tuple[Rational, ...], ...]]:
     """The exact law of one entry, by polynomials whose coefficients are probabilities."""
 
@@ -219,8 +241,8 @@ def _exact(
             added = [moved[y] * backward[y] for y in range(size)]
             backward = [sum((added[y] * chain.rows[x][y] for y in range(size)), fmpq_poly([])) for x in range(size)]
         result = []
-        for x in possible:
-            joint = forward[x] * backward[x]
+        for states in possible:
+            joint = sum((forward[x] * backward[x] for x in states), fmpq_poly([]))
             coefficients = [fmpq(c) for c in joint.coeffs()]
             chance = sum(coefficients, ZERO)
             padded = [*coefficients, *([ZERO] * (width - len(coefficients)))]

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, inf, log, nextafter
-from typing import TypeAlias
+from typing import Protocol
 
 import numpy as np
 
@@ -64,6 +64,10 @@ class Score:
         """The size that a better quilt stays below."""
         return self.epsilon * score
 
+    def rate(self, size: int, influence: float) -> Fraction:
+        """What an entry may cost."""
+        return (Fraction(self.epsilon) - Fraction(influence)) / size
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -80,7 +84,21 @@ class Cost:
         return score / self.rate
 
 
-Objective: TypeAlias = Score | Cost
+class Objective(Protocol):
+    """What quilts are compared by."""
+
+    def of(self, sizes: np.ndarray | int, told: np.ndarray | float) -> np.ndarray:
+        """The scores of quilts, by their sizes and influences."""
+
+    def largest(self, score: float) -> float:
+        """The size that a better quilt stays below."""
+
+
+class Allowing(Objective, Protocol):
+    """An objective that says what one entry may cost."""
+
+    def rate(self, size: int, influence: float) -> Fraction:
+        """What an entry may cost."""
 
 
 @dataclass(frozen=True)
@@ -148,22 +166,22 @@ class Quilts:
         return self.worst.cell.influence
 
 
-def quilts(chain: Chain, length: int, epsilon: float) -> Quilts:
+def quilts(chain: Chain, length: int, budget: float | Allowing) -> Quilts:
     """The best quilts for every entry of a series, under one chain.
 
     Args:
         chain: the prior.
         length: the length of the series.
-        epsilon: the budget, rounded down.
+        budget: the budget, rounded down; or what quilts are compared by.
 
     >>> theta = Chain.of({"0": {"0": "0.8", "1": "0.2"}, "1": {"0": "0.3", "1": "0.7"}}, initial={"0": "0.9", "1": "0.1"})
     >>> found = quilts(theta, 100, 1.0)
     >>> found.node, found.quilt, f"{float(found.score):.4f}"
     (6, (10,), '10.6402')
     """
-    blocks, node, worst = _searched(chain, length, Score(epsilon))
-    budget = Fraction(epsilon)
-    rate = min((budget - Fraction(block.cell.influence)) / block.size for block in blocks)
+    objective = Score(budget) if isinstance(budget, float) else budget
+    blocks, node, worst = _searched(chain, length, objective)
+    rate = min(objective.rate(block.size, block.cell.influence) for block in blocks)
     return Quilts(length, tuple(blocks), node, worst, down(rate))
 
 

@@ -142,10 +142,10 @@ def _features(left: Samples, right: Samples, hints: Hints) -> Iterator[Feature]:
         yield from _parities(left, right, listed=False)
     if any(isinstance(output, list | tuple) for output in outputs):
         yield from _parities(left, right, listed=True)
-        yield from _group_counts(outputs, hints.groups)
+        yield from group_counts(outputs, hints.groups)
 
 
-def _group_counts(outputs: Sequence[Any], groups: Sequence[Sequence[int]]) -> Iterator[Feature]:
+def group_counts(outputs: Sequence[Any], groups: Sequence[Sequence[int]]) -> Iterator[GroupCounts]:
     items: dict[Any, Any] = {}
     for output in outputs:
         if isinstance(output, list | tuple) and len(items) <= _MOST_ITEMS:

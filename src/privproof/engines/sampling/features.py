@@ -210,9 +210,10 @@ class GroupCounts:
 
     def code_words(self, codes: Sequence[int]) -> str:
         """What a set of codes says, in words."""
-        return _few([" and ".join(map(str, self._counts(code))) for code in codes])
+        return _few([" and ".join(map(str, self.counts(code))) for code in codes])
 
-    def _counts(self, code: int) -> list[int]:
+    def counts(self, code: int) -> list[int]:
+        """The counts that a code stands for."""
         counts = []
         for group in reversed(self.groups):
             code, count = divmod(code, len(group) + 1)

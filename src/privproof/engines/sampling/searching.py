@@ -24,15 +24,16 @@ from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
 from privproof.engines.sampling.aims import Aim, Candidate, Planned, promise_of, promised, shows, worth_of
 from privproof.engines.sampling.events import Event, Having, occurs
-from privproof.engines.sampling.feature_learning import Hints, learn_features
+from privproof.engines.sampling.feature_learning import Hints, group_counts, learn_features
 from privproof.engines.sampling.features import references
 from privproof.engines.sampling.learning import Learnt, learn
 from privproof.engines.sampling.moving import drawn, mutated
 from privproof.engines.sampling.proposing import patterns
 from privproof.engines.sampling.runnable import Runnable
 from privproof.engines.sampling.samples import Samples
+from privproof.engines.sampling.smoothing import Foretold, foretold_unions
 from privproof.engines.sampling.tallying import Crew, recounts, seed
-from privproof.engines.sampling.tradeoffs import Tradeoff
+from privproof.engines.sampling.tradeoffs import EpsilonAt, Tradeoff
 from privproof.execution.workers import Parcel, Workers
 from privproof.language.inputs import Input
 
@@ -70,6 +71,8 @@ _ENOUGH_MORE = 1.1
 """An event that is better for something else by less than this factor is not worth a share of the confidence."""
 _KEPT = 4
 """Events by features that are counted beside the others, in either direction."""
+_MODELLED = 10
+"""Runs that one run counts as where a model of all outputs foretells how rare an event is: its errors are those of all cells together."""
 _HANDICAP = 0.02
 """An event by a feature has to win by so much: others are easier to read, and can be certified."""
 _LEARNT = 2**18
@@ -364,24 +367,48 @@ class Search:
         first, *others = dict.fromkeys((self.aim.first, *self.aim.claim, *self.aim.curve))
         tradeoffs = [first, *(each for each in others if shows(each, searched))]
         proposed = [self._proposals(pair, drawn, known, tradeoff, [False])[0] for tradeoff in tradeoffs]
+        foretold = self._foretold(pair, drawn, searched, runs)
+        proposed[0] += [each.event for each in foretold]
         (counts,) = self._counts([(pair, [event for events in proposed for event in events])], searched - learning)
         result: list[Planned] = []
         for tradeoff, events in zip(tradeoffs, proposed, strict=True):
             found = self._counted(pair, events, counts[: len(events)], searched - learning, tradeoff)
             counts = counts[len(events) :]
-            promises = self._promises([*found, *(planned.candidate for planned in result)], tradeoff, runs)
+            listed = [*found, *(planned.candidate for planned in result)]
+            promises = self._promises(listed, tradeoff, runs, foretold if tradeoff == first else ())
             best = max(range(len(found)), key=promises.__getitem__, default=None)
             enough = max((promise for promise, *_ in promises[len(found) :]), default=0.0)
             if best is not None and (not result or promises[best][0] > _ENOUGH_MORE * enough):
                 result.append(Planned(found[best], tradeoff))
         return result
 
-    def _promises(self, listed: Sequence[Candidate], tradeoff: Tradeoff, runs: int) -> list[tuple[float, ...]]:
+    def _foretold(self, pair: Adjacent, drawn: Sequence[Samples], searched: int, runs: int) -> list[Foretold]:
+        """Events whose probabilities a model of all outputs foretells: the best of them, by what they promise."""
+        tradeoff = self.aim.first
+        groups = _hints(pair, floats=False).groups
+        if not isinstance(tradeoff, EpsilonAt):
+            return []
+        outputs = [*drawn[0].outputs, *drawn[1].outputs]
+        found = [each for feature in group_counts(outputs, groups) for each in foretold_unions(feature, *drawn)]
+        left, right = ([_MODELLED * searched * getattr(each, side) for each in found] for side in ("left", "right"))
+        worth = promised(tradeoff, left, right, _MODELLED * searched, runs) if found else np.zeros(0)
+        return [found[i] for i in np.argsort(-worth, kind="stable")[:_KEPT].tolist()]
+
+    def _promises(
+        self, listed: Sequence[Candidate], tradeoff: Tradeoff, runs: int, foretold: Sequence[Foretold] = ()
+    ) -> list[tuple[float, ...]]:
         """By what the events of one pair are ranked."""
         if not listed:
             return []
         left, right = ([getattr(c, side) for c in listed] for side in ("left", "right"))
         promises = promised(tradeoff, left, right, listed[0].runs, runs).tolist()
+        models = {each.event: each for each in foretold}
+        for i, c in enumerate(listed):
+            model = models.get(c.event) if isinstance(c.event, Having) else None
+            if model is not None and model.holds(c.left, c.right, c.runs):
+                many = _MODELLED * c.runs
+                foreseen = promised(tradeoff, [many * model.left], [many * model.right], many, runs)
+                promises[i] = max(promises[i], float(foreseen[0]))
         return [
             (promise - _handicap(c.event), c.worth, min(c.estimate, 1e9))
             for c, promise in zip(listed, promises, strict=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from privproof.exact import Rational
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Geometric, Laplace, Noise, Prior, ReleaseQuestion
@@ -53,6 +54,8 @@ def prior_document(prior: Prior) -> dict[str, object]:
             "rows": [_texts(row) for row in prior.rows],
             "start": start,
         }
+    if isinstance(prior, Hidden):
+        return {**prior_document(prior.chain), "kind": "hidden", "values": list(prior.values)}
     if isinstance(prior, Band):
         low, high = [_texts(row) for row in prior.low], [_texts(row) for row in prior.high]
         return {"kind": "band", "states": list(prior.states), "low": low, "high": high}

@@ -141,7 +141,7 @@ class Ledger:
             for spent in (
                 () if account is None else account.spendings
             ):  # all or none: a part would leave too much to spend
-                cost = Cost(entry=positive(spent.cost), first=spent.first, last=spent.last)
+                cost = _by_entry(spent.cost or None, spent.squared or None, spent.first, spent.last)
                 ledger._enter_cost(found, "spent", cost, dataset, "", spent.note, None, seeded=False)
         return ledger
 
@@ -182,6 +182,7 @@ class Ledger:
         delta: Number = 0,
         rho: EpsilonLike | None = None,
         entry: Number | None = None,
+        squared: Number | None = None,
         first: int = 1,
         last: int | None = None,
         dataset: str | None = None,
@@ -197,6 +198,7 @@ class Ledger:
             delta: its delta.
             rho: its rho.
             entry: under a prior, what it loses between two series that differ in one of its entries.
+            squared: under a prior and a delta, of a release with Gaussian noise: the square of what one entry moves it, over the variance.
             first: under a prior, the first entry that it looks at.
             last: the last one; without it the last of the series.
             dataset: the data set; needed where there are several.
@@ -209,7 +211,7 @@ class Ledger:
             BudgetError: the budget would be exceeded; nothing was entered.
             FormatError: the ledger cannot be used.
         """
-        cost = _cost(epsilon, delta, rho, entry, first, last)
+        cost = _cost(epsilon, delta, rho, entry, squared, first, last)
         return self._charge("spent", cost, dataset, analyst, note, certificate, seeded=seeded)
 
     def reserve(
@@ -219,6 +221,7 @@ class Ledger:
         delta: Number = 0,
         rho: EpsilonLike | None = None,
         entry: Number | None = None,
+        squared: Number | None = None,
         first: int = 1,
         last: int | None = None,
         dataset: str | None = None,
@@ -232,6 +235,7 @@ class Ledger:
             delta: its delta.
             rho: its rho.
             entry: under a prior, its cost by entry.
+            squared: under a prior and a delta, of a release with Gaussian noise: the square of what one entry moves it, over the variance.
             first: under a prior, the first entry that it looks at.
             last: the last one.
             dataset: the data set.
@@ -241,7 +245,7 @@ class Ledger:
         Raises:
             BudgetError: the budget would be exceeded; nothing was entered.
         """
-        cost = _cost(epsilon, delta, rho, entry, first, last)
+        cost = _cost(epsilon, delta, rho, entry, squared, first, last)
         return Reservation(self, self._charge("reserved", cost, dataset, analyst, note, None, seeded=False))
 
     def _charge(
@@ -410,21 +414,29 @@ def _rule(epsilon_: EpsilonLike | None, delta_: Number, rho: EpsilonLike | None,
     return Composition(epsilon(epsilon_), delta(delta_))
 
 
+def _by_entry(entry: Number | None, squared: Number | None, first: int, last: int | None) -> Cost:
+    """A cost under a prior."""
+    if squared is not None:
+        return Cost(squared=positive(squared), first=first, last=last)
+    return Cost(entry=positive(entry), first=first, last=last)
+
+
 def _cost(
     epsilon_: EpsilonLike | None,
     delta_: Number,
     rho: EpsilonLike | None,
     entry: Number | None,
+    squared: Number | None,
     first: int,
     last: int | None,
 ) -> Cost:
-    given = [value for value in (epsilon_, rho, entry) if value is not None]
+    given = [value for value in (epsilon_, rho, entry, squared) if value is not None]
     if len(given) != 1:
         raise BudgetError(
             "cost", "a release has one cost: epsilon (with a delta), rho, or by entry", hint='epsilon="1/10"'
         )
-    if entry is not None:
-        return Cost(entry=positive(entry), first=first, last=last)
+    if entry is not None or squared is not None:
+        return _by_entry(entry, squared, first, last)
     cost = Cost(rho=epsilon(rho)) if rho is not None else Cost(epsilon=epsilon(epsilon_ or 0), delta=delta(delta_))
     if (cost.epsilon or cost.rho or epsilon(0)).compare(epsilon(0)) == 0 and cost.delta == ZERO:
         raise BudgetError("cost", "a release that costs nothing needs no entry", place="cost", hint="a number above 0")

@@ -4,7 +4,8 @@
   2006, theorem 1), also where later releases are chosen by what earlier ones showed.
 * `ZeroConcentrated`: every release is rho-zCDP; the rhos add up (Bun and Steinke 2016, lemma 2.3), adaptively too.  A release that is
   epsilon-private counts with ``epsilon tanh(epsilon/2)``.
-* `Quilts`: under a prior of chains costs do not add up, but quilt curves do (`privproof.release.accounting`).
+* `Quilts`: under a prior of chains costs do not add up, but quilt curves do (`privproof.release.accounting`); with a delta, as Rényi
+  curves, and releases with Gaussian noise are taken.
 
 A total is exact where that is short, and otherwise rounded up: a budget is never exceeded by rounding.
 """
@@ -40,6 +41,7 @@ class Cost:
         delta: its delta.
         rho: its rho.
         entry: under a prior, what it loses between two series that differ in one of the entries first..last.
+        squared: instead, with Gaussian noise: the square of what one of them moves the answer, over the variance.
         first: the first of these entries.
         last: the last of them; None for the last of the series.
     """
@@ -50,9 +52,12 @@ class Cost:
     entry: Rational | None = None
     first: int = 1
     last: int | None = None
+    squared: Rational | None = None
 
     def document(self) -> dict[str, Any]:
         """The cost as plain data."""
+        if self.squared is not None:
+            return {"squared": str(self.squared), "first": self.first, "last": self.last}
         if self.entry is not None:
             return {"entry": str(self.entry), "first": self.first, "last": self.last}
         if self.rho is not None:
@@ -62,11 +67,10 @@ class Cost:
     @classmethod
     def from_document(cls, given: Mapping[str, Any]) -> Cost:
         """The cost that plain data describe."""
-        if "entry" in given:
-            entry = positive(given["entry"])
-            return cls(
-                entry=entry, first=int(given["first"]), last=None if given["last"] is None else int(given["last"])
-            )
+        if "entry" in given or "squared" in given:
+            entry, squared = (positive(given[name]) if name in given else None for name in ("entry", "squared"))
+            last = None if given["last"] is None else int(given["last"])
+            return cls(entry=entry, first=int(given["first"]), last=last, squared=squared)
         if "rho" in given:
             return cls(rho=epsilon(given["rho"]))
         return cls(epsilon=epsilon(given["epsilon"]), delta=delta(given["delta"]))
@@ -74,6 +78,8 @@ class Cost:
     def __str__(self) -> str:
         if self.entry is not None:
             return f"{self.entry} for each of the entries {self.first}..{self.last or ''}"
+        if self.squared is not None:
+            return f"{self.squared} squared for each of the entries {self.first}..{self.last or ''}"
         if self.rho is not None:
             return f"rho {_short(self.rho)}"
         assert self.epsilon is not None
@@ -240,7 +246,7 @@ class Quilts(Rule):
 
     def cost(self, cost: Cost) -> Cost:
         """The cost by entry."""
-        if cost.entry is None:
+        if cost.entry is None and cost.squared is None:
             hint = "--epsilon is what a release loses between two series that differ in one entry"
             raise BudgetError("cost", f"under a prior a cost is by entry, and this is {cost}", place="cost", hint=hint)
         return cost
@@ -249,23 +255,28 @@ class Quilts(Rule):
         """What all releases lose together, over all entries."""
         account = replace(self.account, budget=None)
         for one in earlier:
-            account = account.spending(fraction(_entry(one)), first=one.first, last=one.last)
-        account = replace(account, budget=self.account.budget)
-        found = account.spending(fraction(_entry(cost)), first=cost.first, last=cost.last)
-        return Cost(epsilon=epsilon(found.epsilon))
+            account = _entered(account, one)
+        found = _entered(replace(account, budget=self.account.budget), cost)
+        return Cost(epsilon=epsilon(found.epsilon), delta=self.account.delta)
 
     def sums(self, total: Cost | None) -> tuple[Cost | None, Cost, Cost | None]:
         """The budget, what is spent and what is left."""
-        spent = Cost(epsilon=Epsilon() if total is None or total.epsilon is None else total.epsilon)
+        beside = self.account.delta
+        spent = Cost(epsilon=Epsilon() if total is None or total.epsilon is None else total.epsilon, delta=beside)
         if self.account.budget is None:
             return None, spent, None
-        most = Cost(epsilon=self.account.budget)
-        return most, spent, _difference(most, spent)
+        most = Cost(epsilon=self.account.budget, delta=beside)
+        return most, spent, replace(_difference(most, spent), delta=beside)
 
 
-def _entry(cost: Cost) -> Rational:
-    assert cost.entry is not None
-    return cost.entry
+def _entered(account: Accountant, cost: Cost) -> Accountant:
+    """The account with one more cost."""
+    return account.spending(
+        None if cost.entry is None else fraction(cost.entry),
+        squared=None if cost.squared is None else fraction(cost.squared),
+        first=cost.first,
+        last=cost.last,
+    )
 
 
 def rule_from(given: Mapping[str, Any]) -> Rule:
