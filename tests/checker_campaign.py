@@ -5,9 +5,12 @@
 * has all of them checked in interpreters that cannot import privproof: all must be accepted, and fit the schema;
 * brings together what they say of one question: no lower bound may be above an upper bound;
 * asks falsely.  Where a question has a lower bound on its epsilon, a smaller one is claimed to be proved; where it has an upper bound, this
-  one is claimed to be refuted.  The evidence is the true one, that of another document, or changed at random: numbers, texts and truth
-  values exchanged, members and entries left out, doubled, moved or taken from elsewhere.  Nothing of that may be accepted;
-* leaves members out of evidence for what is true, one by one, and tells which ones are not missed.
+  one is claimed to be refuted.  The facts are the true ones, those of another document, or changed at random: numbers, texts and truth
+  values exchanged, members and entries left out, doubled, moved or taken from elsewhere, facts exchanged, reordered and doubled, their
+  uses and claims changed.  Nothing of that may be accepted;
+* spoils the order of facts of what is true: circles, later facts used, facts used twice or not at all, facts and hints that are left out.
+  Nothing of that may be accepted either;
+* leaves members out of hints for what is true, one by one, and tells which ones are not missed.
 
 What breaks off in an unforeseen way is rejected, too, and counted.
 """
@@ -35,6 +38,7 @@ from jsonschema import Draft202012Validator
 import privproof_checker
 from privproof_checker import Accepted, recheck
 from privproof_checker.numbers import epsilon, rational
+from privproof_checker.rules import RULES
 
 SCHEMA = Draft202012Validator(
     json.loads(files("privproof_checker").joinpath("certificate.schema.json").read_text(encoding="utf-8"))
@@ -55,10 +59,10 @@ LONGEST = 0.3
 """Documents that take longer, in seconds, are checked as they are, and not changed again and again."""
 _LARGEST = 300_000
 """The same for documents of more characters: to copy them takes as long."""
-_BESIDE = ("bounds", "above", "below", "growth", "witness")
-"""What a document may say beside its verdict; about another claim it would be something else."""
-
-
+NEEDED: dict[str, set[str]] = defaultdict(set)
+for (_, _name), _rule in RULES.items():
+    NEEDED[_name] |= {name for name, field_ in _rule.hint.fields.items() if not field_.optional}
+"""The fields that hints of a rule must have."""
 _COMPILED = ("code", "sorts", "lists", "coins")
 """What a question about a program has from the compiler."""
 
@@ -113,7 +117,7 @@ def survey(path: Path) -> Kept | str:
         asked = {name: part for name, part in asked.items() if name not in _COMPILED} | {
             "source": asked["source"]["program"]
         }
-    kind = f"{asked.get('kind')} {document['evidence'].get('method')} {document['verdict']}"
+    kind = f"{asked.get('kind')} {outcome.how.get('method')} {outcome.verdict}"
     if unfit := next(SCHEMA.iter_errors(document), None):
         return f"{path}: {unfit.json_path}: {unfit.message[:200]}"
     bounds = [
@@ -173,25 +177,97 @@ def attack(each: Kept, others: Sequence[Kept], mutants: int, seed: int) -> Found
         false.append(("proved", less))
     if upper is not None:
         false.append(("refuted", upper.upper or ""))
-    pool = [json.loads(other.path.read_text(encoding="utf-8"))["evidence"] for other in others[:6]]
+    pool = [json.loads(other.path.read_text(encoding="utf-8"))["facts"] for other in others[:6]]
     found = Found()
     for verdict, claimed in false:
-        asked = {name: part for name, part in document.items() if name not in _BESIDE}
-        asked |= {"verdict": verdict, "question": _claiming(document["question"], claimed)}
+        question = _claiming(document["question"], claimed)
+        asked = alone({**document, "question": question}, verdict)
         _try(found, asked, f"{each.path.name} {verdict} {claimed}: as it is")
-        _try(found, {**document, **asked}, f"{each.path.name} {verdict} {claimed}: with what is beside it")
-        for i, evidence in enumerate(pool):
-            _try(found, {**asked, "evidence": evidence}, f"{each.path.name} {verdict} {claimed}: evidence {i}")
+        whole = {**document, "question": question, "facts": _turned(document["facts"], verdict)}
+        _try(found, whole, f"{each.path.name} {verdict} {claimed}: with what is beside it")
+        for i, facts in enumerate(pool):
+            _try(found, {**whole, "facts": _turned(facts, verdict)}, f"{each.path.name} {verdict} {claimed}: facts {i}")
         for i in range(mutants):
-            changed = copy.deepcopy({**document, **asked} if chance.random() < 0.2 else asked)
+            changed = copy.deepcopy(whole if chance.random() < 0.4 else asked)
             told = mutate(changed, pool, chance)
-            _try(found, changed, f"{each.path.name} {verdict} {claimed}: mutant {i}: {told}")
-    for name in document["evidence"]:
-        if name != "method":
-            without = {**document, "evidence": {m: part for m, part in document["evidence"].items() if m != name}}
-            if isinstance(recheck(without), Accepted):
-                found.not_missed[f"{each.kind}: {name}"] += 1
+            _try(found, changed, f"{each.path.name} {verdict} {claimed}: mutant {i}: {told}", verdict)
+    for told, facts in spoilt(document["facts"]):
+        _try(found, {**document, "facts": facts}, f"{each.path.name}: {told}")
+    for number, fact in enumerate(document["facts"]):
+        for name in fact.get("hint", ()):
+            less = {**fact, "hint": {m: part for m, part in fact["hint"].items() if m != name}}
+            if isinstance(recheck({**document, "facts": _with(document["facts"], number, less)}), Accepted):
+                found.not_missed[f"{each.kind}: {fact['rule']}.{name}"] += 1
     return found
+
+
+def alone(document: dict[str, Any], verdict: str) -> dict[str, Any]:
+    """The evidence of a document without what stands beside it, but for the text, with another verdict."""
+    facts = [dict(fact) for fact in document["facts"]]
+    if facts[-1]["rule"] != "verdict":
+        return {**document, "facts": _turned(facts, verdict)}
+    main, *others = facts[-1]["uses"]
+    facts[main] = {**facts[main], "claim": verdict}
+    source = [number for number in others if facts[number]["claim"] == "source"]
+    uses, waiting = set(), [main, *source]
+    while waiting:
+        uses.add(number := waiting.pop())
+        waiting += facts[number].get("uses", [])
+    places = {number: place for place, number in enumerate(sorted(uses))}
+    kept = [{**facts[n], "uses": [places[use] for use in facts[n].get("uses", [])]} for n in sorted(uses)]
+    last = {"rule": "verdict", "claim": verdict, "uses": [places[number] for number in (main, *source)]}
+    return {**document, "facts": [*kept, last]}
+
+
+def _turned(facts: list[dict[str, Any]], verdict: str) -> list[dict[str, Any]]:
+    return [*facts[:-1], {**facts[-1], "claim": verdict}]
+
+
+def _with(facts: list[dict[str, Any]], number: int, fact: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*facts[:number], fact, *facts[number + 1 :]]
+
+
+def spoilt(facts: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """True facts in a form that is none: each must be rejected, whatever is true."""
+    last = len(facts) - 1
+    for number, fact in enumerate(facts):
+        uses = fact.get("uses", [])
+        for other, told in (
+            (number, "itself"),
+            (last + 1, "none"),
+            (-1, "a number below 0"),
+            (min(last, number + 1), "a later one"),
+        ):
+            if other != number or told == "itself":
+                yield f"fact {number} uses {told}", _with(facts, number, {**fact, "uses": [*uses, other]})
+        if uses:
+            yield f"fact {number} uses one twice", _with(facts, number, {**fact, "uses": [*uses, uses[0]]})
+            yield (
+                f"fact {number} uses nothing",
+                _with(facts, number, {name: fact[name] for name in fact if name != "uses"}),
+            )
+        if number < last:
+            yield f"fact {number} is left out", [*facts[:number], *facts[number + 1 :]]
+            doubled = [
+                {**each, "uses": [use + (use > number) for use in each.get("uses", [])]} for each in facts[number + 1 :]
+            ]
+            yield f"fact {number} stands twice", [*facts[: number + 1], copy.deepcopy(fact), *doubled]
+            yield f"fact {number} is the last one", [*facts, fact]
+        if set(fact.get("hint", ())) & NEEDED.get(fact["rule"], set()):
+            yield (
+                f"fact {number} has no hint",
+                _with(facts, number, {name: fact[name] for name in fact if name != "hint"}),
+            )
+        yield f"fact {number} has a member more", _with(facts, number, {**fact, "trust": "me"})
+        yield (
+            f"fact {number} has more in its hint",
+            _with(facts, number, {**fact, "hint": {**fact.get("hint", {}), "trust": "me"}}),
+        )
+        yield (
+            f"fact {number} claims nothing",
+            _with(facts, number, {name: fact[name] for name in fact if name != "claim"}),
+        )
+        yield f"fact {number} has no rule", _with(facts, number, {**fact, "rule": "belief"})
 
 
 def below(bound: str) -> str | None:
@@ -207,25 +283,47 @@ def below(bound: str) -> str | None:
     return str(low) if low > 0 else None
 
 
-def _try(found: Found, document: dict[str, Any], told: str) -> None:
+def _try(found: Found, document: dict[str, Any], told: str, verdict: str | None = None) -> None:
+    """Check a document that must not be accepted, or not with this verdict: facts taken whole from another one may turn it, and be true."""
     found.tried += 1
     outcome = recheck(document)
-    if isinstance(outcome, Accepted):
+    if isinstance(outcome, Accepted) and verdict in (None, outcome.verdict):
         found.accepted.append(f"{told}: {outcome.statement}")
-    elif outcome.place == "checker":
+    elif not isinstance(outcome, Accepted) and outcome.place == "checker":
         found.broken[outcome.reason[:120]] += 1
 
 
 def mutate(document: dict[str, Any], pool: Sequence[Any], chance: random.Random) -> str:
-    """Change the evidence of a document, or what stands beside it, in one to four places; what was done."""
+    """Change the facts of a document in one to four places; what was done."""
     told = []
+    facts = document["facts"]
     for _ in range(chance.choice((1, 1, 2, 4))):
-        beside = [name for name in _BESIDE if name in document]
-        name = chance.choice(beside) if beside and chance.random() < 0.3 else "evidence"
-        places = list(_places(document, name))
+        if len(facts) > 1 and chance.random() < 0.3:
+            told.append(_rearrange(facts, chance))
+            continue
+        places = list(_places(document, "facts"))
         holder, key = chance.choice(places)
-        told.append(f"{name}.{key} {_change(holder, key, places, pool, chance)}")
+        told.append(f"{key} {_change(holder, key, places, pool, chance)}")
+        if not isinstance(document["facts"], list) or not document["facts"]:
+            break
+        facts = document["facts"]
     return ", ".join(told)
+
+
+def _rearrange(facts: list[Any], chance: random.Random) -> str:
+    """Exchange facts, or what they claim, use or hint at."""
+    i, j = chance.sample(range(len(facts)), 2)
+    one, other = facts[i], facts[j]
+    what = chance.choice(("facts", "claim", "uses", "hint", "rule", "again"))
+    if what == "again":
+        facts.insert(i, copy.deepcopy(other))
+    elif what == "facts" or not isinstance(one, dict) or not isinstance(other, dict):
+        facts[i], facts[j] = other, one
+    else:
+        here, there = one.pop(what, None), other.pop(what, None)
+        one.update({} if there is None else {what: there})
+        other.update({} if here is None else {what: here})
+    return f"{what} of {i} and {j} exchanged"
 
 
 def _places(holder: Any, key: Any) -> Iterator[tuple[Any, Any]]:
@@ -244,7 +342,7 @@ def _change(holder: Any, key: Any, places: list[tuple[Any, Any]], pool: Sequence
     what = chance.choice(("left out", "doubled", "moved", "from elsewhere", "from another", "emptied"))
     if what == "left out" and not isinstance(holder, dict | list):
         what = "emptied"
-    if what == "left out" and key not in ("evidence", *_BESIDE):
+    if what == "left out" and key != "facts":
         del holder[key]
     elif what == "doubled" and isinstance(holder, list):
         holder.insert(key, copy.deepcopy(value))
@@ -256,7 +354,7 @@ def _change(holder: Any, key: Any, places: list[tuple[Any, Any]], pool: Sequence
             return "not changed"
         holder[key] = copy.deepcopy(other[there])
     elif what == "from another" and pool:
-        other, there = chance.choice(list(_places({"evidence": chance.choice(pool)}, "evidence")))
+        other, there = chance.choice(list(_places({"facts": chance.choice(pool)}, "facts")))
         holder[key] = copy.deepcopy(other[there])
     elif isinstance(value, dict | list):
         holder[key] = type(value)()

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 from privproof.engines.parametric.certificates import point_evidence, proof_evidence
-from privproof.evidence.certificates import certificate
+from privproof.evidence.certificates import draft
 from privproof.evidence.documents.tables import table_document
 from privproof.evidence.witnesses import ObservedOutput, Witness
 from privproof.exact import ONE, ZERO, Rational, fraction
@@ -120,7 +120,7 @@ def refuted_certificate(table, budget, violation):
 
 
 def _certificate(verdict, table, budget, evidence):
-    return certificate(verdict, table_document(table, budget), evidence)
+    return draft(verdict, table_document(table, budget), evidence)
 
 
 def as_witness(violation):

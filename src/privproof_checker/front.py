@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeAlias
 
+from privproof_checker.argument import Argument
 from privproof_checker.claims import read_claim, read_epsilon
 from privproof_checker.documents import an_object, load, only_members, plain, text
+from privproof_checker.facts import FORMAT, Fact, posed, read_facts
 from privproof_checker.from_epsilon import delta_follows, refuse_other_laws
 from privproof_checker.numbers import INFINITE, epsilon
 from privproof_checker.outcomes import (
@@ -25,8 +28,10 @@ from privproof_checker.outcomes import (
     largest_bound,
     refuse,
 )
+from privproof_checker.rules import WORDS
 from privproof_checker.source.values import Beyond
 from privproof_checker.telling import explained, how
+from privproof_checker.version_one import ONE, second_version
 
 Kind = Callable[[Verdict, dict[str, object], dict[str, object], Limits], Accepted]
 
@@ -95,58 +100,89 @@ def checked(document: object, limits: Limits) -> Accepted:
     """What a certificate establishes; raises a refusal."""
     plain(document, limits)
     certificate = an_object(document, "document")
-    if certificate.get("format") != "privproof-certificate":
+    if certificate.get("format") not in (ONE, FORMAT):
         refuse("not a privproof certificate", "format")
-    version = certificate.get("version")
-    if isinstance(version, bool) or version != 1:
-        refuse("this checker knows version 1 alone", "version")
-    verdict = certificate.get("verdict")
-    if verdict != "proved" and verdict != "refuted":
-        refuse("the verdict is neither proved nor refuted", "verdict")
-    asked = an_object(certificate.get("question"), "question")
-    if asked.get("kind") == "measured":  # its bounds are of another measure, and it reads its members itself
-        only_members(certificate, ("format", "version", "verdict", "question", "evidence", "below"), "document")
-        accepted = replace(_established(verdict, asked, certificate, limits), question=asked)
+    written = certificate.get("format") == FORMAT
+    facts = certificate if written else second_version(certificate)
+    only_members(facts, ("format", "question", "facts"), "document")
+    argument = Argument(read_facts(facts.get("facts")), limits, written=written)
+    asked = an_object(facts.get("question"), "question")
+    last = argument.facts[-1]
+    if last.claim != "proved" and last.claim != "refuted":
+        refuse("the last fact is neither proved nor refuted", f"{last.place}.claim" if written else "verdict")
+    accepted = _concluded(argument, last, asked)
+    argument.complete(facts)
+    return replace(accepted, facts=argument.facts)
+
+
+def _concluded(argument: Argument, fact: Fact, base: dict[str, object]) -> Accepted:
+    """What a fact establishes that is a conclusion: the evidence, with what stands beside it, and the text of the question."""
+    limits = argument.limits
+    if fact.rule == "epsilon":
+        return _from_epsilon(argument, fact, base)
+    verdict, asked = posed(fact.claim, base, fact.place)
+    main, beside = argument.beside(fact)
+    same, held = posed(main.claim, asked, main.place, ("epsilon",))
+    if same != verdict:
+        refuse(f"what is {same} does not show that something is {verdict}", f"{main.place}.claim")
+    if asked.get("kind") == "measured":  # its bounds are of another measure
+        beside.only("at least")
+        if held is not asked:
+            refuse("a measure is claimed by the question alone", f"{main.place}.claim")
+        accepted = replace(
+            _established(argument, main, verdict, asked, beside.members(argument, asked)), question=asked
+        )
         return replace(accepted, how=how(accepted, asked))
-    if verdict == "proved" and an_object(certificate.get("evidence"), "evidence").get("method") == "epsilon":
-        return _from_epsilon(asked, certificate, limits)
-    held = _sharpened(verdict, asked, certificate, limits)
-    accepted = _with_bounds(_established(verdict, held, certificate, limits), asked, held, limits)
-    if "above" in certificate:
-        accepted = _with_above(accepted, asked, certificate["above"], limits)
-    if "below" in certificate:
-        accepted = _with_below(accepted, asked, certificate["below"], limits)
-    if "growth" in certificate:
-        accepted = _with_growth(accepted, asked, certificate["growth"], limits)
+    beside.only("compared", "proved", "refuted", "grows", "source")
+    if held is not asked:
+        _sharper(verdict, asked, held, main, limits)
+    accepted = _established(argument, main, verdict, held, beside.members(argument, asked))
+    accepted = _with_bounds(accepted, asked, held, limits)
+    if (above := beside.claims.get("proved")) is not None:
+        accepted = _with_above(argument, accepted, asked, above)
+    if (below := beside.claims.get("refuted")) is not None:
+        accepted = _with_below(argument, accepted, asked, below)
+    if (growth := beside.claims.get("grows")) is not None:
+        accepted = _with_growth(argument, accepted, asked, growth)
+    source = beside.claims.get("source")
+    if (source is None) != (asked.get("source") is None):
+        refuse("one fact is about the source of the question, if it has one", fact.place)
+    if source is not None and (source.rule != "source" or source.uses or source.hint):
+        refuse("what the text says is found from the text alone", source.place)
+    read = {"evidence": argument.evidence(main, held)}
+    if below is not None:
+        read["below"] = {"evidence": argument.evidence(below, asked)}
     try:
-        return explained(accepted, asked, certificate, limits)
+        return explained(accepted, asked, read, limits)
     except Beyond as beyond:
         taker = _TAKER.get()
         if taker is None:
             raise
         taker(asked, f"{beyond.reason} ({beyond.place})")
-        return explained(accepted, asked, certificate, limits)
+        return explained(accepted, asked, read, limits)
 
 
-def _from_epsilon(asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
+def _from_epsilon(argument: Argument, fact: Fact, base: dict[str, object]) -> Accepted:
     """What a proof of an epsilon establishes about a claim with a delta."""
-    only_members(certificate, ("format", "version", "verdict", "question", "evidence"), "document")
-    evidence = an_object(certificate.get("evidence"), "evidence")
-    only_members(evidence, ("method", "epsilon", "evidence"), "evidence")
+    limits = argument.limits
+    verdict, asked = posed(fact.claim, base, fact.place)
+    if verdict != "proved" or fact.hint or len(fact.uses) != 1:
+        refuse("a delta follows from one epsilon that is proved", fact.place)
     if not {"claim", "rate"}.isdisjoint(asked):
         refuse("a delta follows from one epsilon, for one epsilon", "question")
     claim = read_claim(asked, limits)
     if not claim.events:
         refuse("a delta over events follows, and nothing else", "question")
     refuse_other_laws(asked, "question")
-    pure = read_epsilon(evidence.get("epsilon"), "evidence.epsilon", limits)
-    if not delta_follows(claim, pure):
+    inner = argument.facts[fact.uses[0]]
+    if inner.rule == "epsilon":
+        refuse("an epsilon is proved by other evidence", f"{inner.place}.rule")
+    without = {name: part for name, part in asked.items() if name not in ("epsilon", "delta", "pointwise")}
+    proved, below = posed(inner.claim, without, inner.place, ("epsilon",))
+    pure = read_epsilon(below.get("epsilon"), "evidence.epsilon", limits)
+    if proved != "proved" or not delta_follows(claim, pure):
         refuse(f"from epsilon = {str(pure)[:80]} this delta does not follow", "evidence.epsilon")
-    without = {name: part for name, part in asked.items() if name not in ("delta", "pointwise")}
-    inner = {**certificate, "question": {**without, "epsilon": str(pure)}, "evidence": evidence.get("evidence")}
-    if an_object(inner["evidence"], "evidence.evidence").get("method") == "epsilon":
-        refuse("an epsilon is proved by other evidence", "evidence.evidence")
-    accepted = checked(inner, limits)
+    accepted = _concluded(argument, inner, without)
     statement = f"private with {claim}, which follows: {accepted.statement}"
     details = {**accepted.details, "follows": f"{claim} follows from epsilon = {pure}"}
     return replace(
@@ -155,25 +191,32 @@ def _from_epsilon(asked: dict[str, object], certificate: dict[str, object], limi
 
 
 def _established(
-    verdict: Verdict, asked: dict[str, object], certificate: dict[str, object], limits: Limits
+    argument: Argument,
+    fact: Fact,
+    verdict: Verdict,
+    asked: dict[str, object],
+    beside: Mapping[str, object] = MappingProxyType({}),
 ) -> Accepted:
-    """What the evidence establishes about a question."""
+    """What one fact establishes about a question, by its rule."""
     kind = asked.get("kind")
     module, name = _KINDS.get(kind, _WORDS) if isinstance(kind, str) else _WORDS
     check: Kind = getattr(import_module(f"privproof_checker.{module}"), name)
-    return check(verdict, asked, certificate, limits)
+    if kind not in WORDS and kind not in _KINDS:
+        refuse(f"unknown kind {str(kind)[:40]!r}", "question.kind")
+    evidence = argument.evidence(fact, asked, verdict)
+    with argument.placed(fact):
+        return check(verdict, asked, {"evidence": evidence, **beside}, argument.limits)
 
 
-def _with_above(accepted: Accepted, asked: dict[str, object], value: object, limits: Limits) -> Accepted:
-    """What was accepted, with the larger epsilon that the member ``above`` proves."""
-    above = an_object(value, "above")
-    only_members(above, ("epsilon", "evidence"), "above")
-    upper = read_epsilon(above.get("epsilon"), "above.epsilon", limits)
+def _with_above(argument: Argument, accepted: Accepted, asked: dict[str, object], fact: Fact) -> Accepted:
+    """What was accepted, with a larger epsilon that a fact beside it proves."""
+    _, held = posed(fact.claim, asked, fact.place, ("epsilon",))
+    upper = read_epsilon(held.get("epsilon"), "above.epsilon", argument.limits)
     if accepted.verdict != "refuted" or accepted.lower is None or "claim" in asked:
         refuse("only where one epsilon is refuted may a larger one be proved", "above")
     if accepted.lower.compare(upper) > 0:
         refuse(f"{accepted.lower} is shown to be too small, and this is less", "above.epsilon")
-    larger = _established("proved", {**asked, "epsilon": str(upper)}, {"evidence": above.get("evidence")}, limits)
+    larger = _established(argument, fact, "proved", {**asked, "epsilon": str(upper)})
     details = {**accepted.details, "above": larger.details.get("method")}
     lower = largest_bound(accepted.lower, larger.lower)
     if lower.compare(upper) > 0:
@@ -182,19 +225,22 @@ def _with_above(accepted: Accepted, asked: dict[str, object], value: object, lim
     return replace(accepted, statement=statement, details=details, lower=lower, upper=upper)
 
 
-def _with_growth(accepted: Accepted, asked: dict[str, object], value: object, limits: Limits) -> Accepted:
-    """What was accepted, with the claim that grows with the list and is attained, which the member ``growth`` proves."""
-    growth = an_object(value, "growth")
-    only_members(growth, ("rate", "epsilon", "evidence", "family"), "growth")
+def _with_growth(argument: Argument, accepted: Accepted, asked: dict[str, object], fact: Fact) -> Accepted:
+    """What was accepted, with the claim that grows with the list and is attained, which a fact beside it shows."""
     if accepted.verdict != "refuted" or "rate" in asked:
         refuse("only where no constant epsilon is enough may one that grows be proved", "growth")
-    held = {**asked, "rate": growth.get("rate"), "epsilon": growth.get("epsilon")}
-    larger = _established("proved", held, {"evidence": growth.get("evidence")}, limits)
+    if fact.rule != "growth" or len(fact.uses) != 1 or set(fact.hint) != {"family"}:
+        refuse("growth is shown by a proof and a family of words", fact.place)
+    proof = argument.facts[fact.uses[0]]
+    verdict, held = posed(proof.claim, asked, proof.place, ("rate", "epsilon"))
+    if verdict != "proved":
+        refuse("expected a proof", f"{proof.place}.claim")
+    larger = _established(argument, proof, "proved", held)
     from privproof_checker.growing import attained_for_ever  # here, as is what checks the kinds of questions
     from privproof_checker.questions import read_question
 
-    question = read_question(held, limits)
-    family = attained_for_ever(question, growth.get("family"), limits)
+    question = read_question(held, argument.limits)
+    family = attained_for_ever(question, fact.hint["family"], argument.limits)
     lengths = f"n = {family.least}, {family.least + family.step}, {family.least + 2 * family.step}, ..."
     statement = f"{accepted.statement}; {larger.statement}; it is attained for {lengths}"
     told = {
@@ -206,21 +252,20 @@ def _with_growth(accepted: Accepted, asked: dict[str, object], value: object, li
     return replace(accepted, statement=statement, details={**accepted.details, "growth": told})
 
 
-def _with_below(accepted: Accepted, asked: dict[str, object], value: object, limits: Limits) -> Accepted:
-    """What was accepted, with the lower bound that the member ``below`` shows: an epsilon that is refuted beside the verdict.
+def _with_below(argument: Argument, accepted: Accepted, asked: dict[str, object], fact: Fact) -> Accepted:
+    """What was accepted, with a lower bound: an epsilon that a fact beside the verdict refutes.
 
     A claim that is an expression in public numbers has no upper bound; that some number is too small bounds it from below all the same.
     """
-    below = an_object(value, "below")
-    only_members(below, ("epsilon", "evidence"), "below")
-    refuted = read_epsilon(below.get("epsilon"), "below.epsilon", limits)
+    _, held = posed(fact.claim, asked, fact.place, ("epsilon",))
+    refuted = read_epsilon(held.get("epsilon"), "below.epsilon", argument.limits)
     if "epsilon" not in asked and "claim" not in asked:
         refuse("only where an epsilon is asked about may another one be refuted", "below")
     upper = INFINITE if accepted.upper is None else accepted.upper
     if refuted.infinite or refuted.compare(upper) >= 0:
         refuse(f"{upper} is shown to be enough, so this is not too small", "below.epsilon")
     one = {name: part for name, part in asked.items() if name != "claim"} | {"epsilon": str(refuted)}
-    found = _established("refuted", one, {"evidence": below.get("evidence")}, limits)
+    found = _established(argument, fact, "refuted", one)
     lower = largest_bound(refuted, found.lower, accepted.lower)
     if lower.compare(upper) > 0:
         refuse(f"at least {lower} is needed by this, and at most {upper} by the rest, which is impossible", "below")
@@ -229,23 +274,14 @@ def _with_below(accepted: Accepted, asked: dict[str, object], value: object, lim
     return replace(accepted, statement=statement, details=details, lower=lower, upper=upper)
 
 
-def _sharpened(
-    verdict: Verdict, asked: dict[str, object], certificate: dict[str, object], limits: Limits
-) -> dict[str, object]:
-    """The question that a proof is checked against: with the smaller epsilon of the member ``bounds``, where there is one.
-
-    What holds for an epsilon holds for every larger one.
-    """
-    if "bounds" not in certificate:
-        return asked
-    bounds = an_object(certificate["bounds"], "bounds")
-    only_members(bounds, ("upper",), "bounds")
-    upper = read_epsilon(bounds.get("upper"), "bounds.upper", limits)
+def _sharper(verdict: Verdict, asked: dict[str, object], held: dict[str, object], main: Fact, limits: Limits) -> None:
+    """Refuse a proof for another epsilon than the one asked about, unless it is smaller: what holds for one holds for every larger one."""
+    place = f"{main.place}.claim"
     if verdict != "proved" or "epsilon" not in asked or "claim" in asked:
-        refuse("only a proof for one epsilon may be sharper than what is asked", "bounds")
+        refuse("only a proof for one epsilon may be sharper than what is asked", place)
+    upper = read_epsilon(held.get("epsilon"), place, limits)
     if upper.compare(read_epsilon(asked["epsilon"], "question.epsilon", limits)) > 0:
-        refuse(f"{upper} is above the epsilon that is asked about", "bounds.upper")
-    return {**asked, "epsilon": str(upper)}
+        refuse(f"{upper} is above the epsilon that is asked about", place)
 
 
 def _with_bounds(accepted: Accepted, asked: dict[str, object], held: dict[str, object], limits: Limits) -> Accepted:

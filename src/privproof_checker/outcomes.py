@@ -13,6 +13,7 @@ from privproof_checker.numbers import Epsilon, Rational
 from privproof_checker.numbers.patience import pause
 
 if TYPE_CHECKING:
+    from privproof_checker.facts import Fact
     from privproof_checker.programs.inputs import Affine
 
 Verdict: TypeAlias = Literal["proved", "refuted"]
@@ -95,6 +96,7 @@ class Accepted:
         how: how the verdict was re-established: ``by`` (witnessed, recomputed), ``method``, ``words``.
         shifts: what the shifts of a proof by alignment come to, where they are bounded by numbers.
         range: in an interval of what length all losses lie, where a proof by alignment shows one.
+        facts: the facts that were checked.
     """
 
     verdict: Verdict
@@ -106,6 +108,7 @@ class Accepted:
     how: Mapping[str, str] = field(default_factory=dict)
     shifts: Shifts | None = None
     range: Rational | None = None
+    facts: tuple[Fact, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)

@@ -730,7 +730,7 @@ def test_links_and_permissions_stay(run):
     (run.folder / "link.json").symlink_to("real.json")
     assert run("check", "good.py", "--certificate", "link.json").status == 0
     assert (run.folder / "link.json").is_symlink()
-    assert json.loads(real.read_text())["verdict"] == "proved"
+    assert json.loads(real.read_text())["facts"][-1]["claim"] == "proved"
     assert real.stat().st_mode & 0o777 == 0o640
     assert not left_over(run.folder)
 
@@ -836,7 +836,7 @@ def test_without_fork(fresh):
     code = "import os, sys; del os.fork; from privproof.cli import main; main()"
     proved = fresh("check", "good.py", "--json", "--certificate", "c.json", before=code)
     assert (proved.status, json.loads(proved.out)["verdict"], proved.err) == (0, "proved", "")
-    assert json.loads((fresh.folder / "c.json").read_text())["verdict"] == "proved"
+    assert json.loads((fresh.folder / "c.json").read_text())["facts"][-1]["claim"] == "proved"
     fresh.write("ends.py", "import os\n\nprint('loud', flush=True)\nos._exit(0)\n")
     ended = fresh("check", "ends.py", "--epsilon", 1, before=code)
     assert (ended.status, ended.out) == (2, "")

@@ -13,6 +13,7 @@ from tests.commands import MODELS, Command
 
 from privproof.cli import main
 from privproof_checker import Accepted, Rejected, recheck
+from privproof_checker.facts import verdict_of
 
 CASES = {
     "a proof": ["check", MODELS / "geometric.yaml"],
@@ -132,7 +133,8 @@ def test_every_number_made_smaller_is_rejected(written, within):
     spoilt = [
         (place, value, changed(document, place, smaller))
         for place, value in places(document)
-        if document["verdict"] == "proved" or place != ("question", "epsilon")  # a word beyond a budget stays beyond it
+        if verdict_of(document) == "proved"
+        or place != ("question", "epsilon")  # a word beyond a budget stays beyond it
     ]
     for place, value, one in spoilt:
         assert isinstance(recheck(one), Rejected), (place, value)
@@ -148,22 +150,30 @@ def test_a_number_made_larger_is_rejected_or_leaves_the_claim_as_it_was(written)
     for place, value in places(document):
         outcome = recheck(changed(document, place, larger))
         if isinstance(outcome, Accepted):
-            inside = (place[0] == "evidence" and place[-2] in ("multipliers", *range(9))) or place[-1] == "weight"
+            inside = ("hint" in place and place[-2] in ("multipliers", *range(9))) or place[-1] == "weight"
             assert inside or place == ("question", "epsilon"), (place, value)
             assert (outcome.statement == before.statement) == inside
 
 
+def omit(whole, key):
+    """An object without one of its members."""
+    return {k: v for k, v in whole.items() if k != key}
+
+
 def test_anything_left_out_is_rejected(written, within):
     document, path = written
-    evidence = document["evidence"]
-    without = [{k: v for k, v in document.items() if k != key} for key in document if key != "witness"]
-    without += [
-        {**document, "evidence": {k: v for k, v in evidence.items() if k != key}} for key in evidence if key != "ending"
-    ]
-    listed = [("evidence", key) for key in ("nodes", "starts") if key in evidence]
-    listed += [
-        ("evidence", "nodes", n, part) for n in range(len(evidence.get("nodes", ()))) for part in ("generators", "next")
-    ]
+    without = [{k: v for k, v in document.items() if k != key} for key in document]
+    listed: list[tuple[object, ...]] = [("facts",)]
+    for number, fact in enumerate(document["facts"]):
+        where = ("facts", number)
+        without += [changed(document, where, lambda fact, key=key: omit(fact, key)) for key in fact]
+        hint = fact.get("hint", {})
+        inside = (*where, "hint")
+        without += [changed(document, inside, lambda hint, key=key: omit(hint, key)) for key in hint if key != "ending"]
+        listed += [(*inside, key) for key in ("nodes", "starts") if key in hint]
+        listed += [
+            (*inside, "nodes", n, part) for n in range(len(hint.get("nodes", ()))) for part in ("generators", "next")
+        ]
     for where in listed:
         inside = document
         for key in where:
@@ -216,8 +226,9 @@ def test_a_file_that_is_not_there(command):
 
 def test_a_verdict_turned_round_is_rejected(written, within):
     document, path = written
-    other = {"proved": "refuted", "refuted": "proved"}[document["verdict"]]
-    path.write_text(json.dumps({**document, "verdict": other}), encoding="utf-8")
+    other = {"proved": "refuted", "refuted": "proved"}[verdict_of(document)]
+    turned = changed(document, ("facts", len(document["facts"]) - 1, "claim"), lambda _: other)
+    path.write_text(json.dumps(turned), encoding="utf-8")
     assert_rejected(within("recheck", path))
 
 

@@ -173,7 +173,7 @@ def test_a_report_is_a_page_of_its_own(command):
     assert "2/3" in page
     assert "<svg" in page
     assert not re.search(r'(src|href)="https?:', page), "the page loads nothing"
-    assert json.loads((command.folder / "family.json").read_text(encoding="utf-8"))["verdict"] == "refuted"
+    assert json.loads((command.folder / "family.json").read_text(encoding="utf-8"))["facts"][-1]["claim"] == "refuted"
 
 
 def test_markup_in_names_is_escaped(command):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 from tests.amounts import selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import check, gaussian, mechanism, real_queries, smallest_delta
 from privproof.compiling.registers import registers
@@ -75,7 +75,7 @@ def test_known_deltas_of_real_answers(function, size, delta):
     assert found.verdict.engine == "registers"
     assert float(found.lower) - 1e-10 <= delta <= float(found.upper) + 1e-13
     assert float(found.upper - found.lower) < 2e-9
-    again = recheck(found.proof.certificate)
+    again = recheck(nested(found.proof.certificate))
     assert "real entries" in again.statement or function is between_values
     assert found.refutation.status == "refuted"
 
@@ -96,7 +96,7 @@ def test_a_refutation_has_real_data():
     found = check(noisy_max, "1/10", "0.1", size=2)
     assert found.status == "refuted"
     assert any(isinstance(value, Fraction) for value in found.witness.left["q"])
-    assert recheck(found.certificate).verdict == "refuted"
+    assert recheck(nested(found.certificate)).verdict == "refuted"
 
 
 @pytest.mark.parametrize("change", [
@@ -107,7 +107,7 @@ def test_a_refutation_has_real_data():
     lambda c: next(step for step in c["question"]["code"] if step[0] == "sample")[4].update(factor="3"),
 ])  # fmt: skip
 def test_a_proof_of_something_else_is_refused(change):
-    certificate = copy.deepcopy(dict(check(noisy_max, "1/10", "0.10092", size=2).certificate))
+    certificate = copy.deepcopy(dict(nested(check(noisy_max, "1/10", "0.10092", size=2).certificate)))
     assert recheck(certificate).verdict == "proved"
     change(certificate)
     assert not hasattr(recheck(certificate), "verdict")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.amounts import selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 from tests.conformance import separate_draws as cases
 from tests.programs import HEADER, load
 
@@ -48,7 +48,7 @@ def test_the_tight_epsilon_is_that_of_the_words(mechanism: Mechanism) -> None:
         assert found.upper == words.upper, size
         assert found.lower == words.lower, size
         assert found.tight is not None or found.lower.infinite, "data attain the bound"
-        assert isinstance(recheck(found.certificate), Accepted)
+        assert isinstance(recheck(nested(found.certificate)), Accepted)
 
 
 @pytest.mark.parametrize("mechanism", cases.OTHERS, ids=lambda m: m.name)
@@ -171,7 +171,7 @@ def test_a_delta_is_left_to_the_words() -> None:
 def _certificate(mechanism: Mechanism, size: int | None) -> dict[str, Any]:
     verdict = _by_draws(mechanism, size)
     assert verdict is not None
-    return copy.deepcopy(dict(verdict.certificate or {}))
+    return copy.deepcopy(dict(nested(verdict.certificate) or {}))
 
 
 def test_a_smaller_epsilon_is_refused() -> None:

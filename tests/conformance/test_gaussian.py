@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from tests.amounts import examples
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import (
     check,
@@ -42,8 +42,8 @@ def enclosed(found, value, tolerance=1e-12):
     """Whether the smallest delta is the one known, both ends of it certified and close together."""
     assert found.proof is not None
     assert found.refutation is not None
-    assert recheck(found.proof.certificate).verdict == "proved"
-    assert recheck(found.refutation.certificate).verdict == "refuted"
+    assert recheck(nested(found.proof.certificate)).verdict == "proved"
+    assert recheck(nested(found.refutation.certificate)).verdict == "refuted"
     assert found.upper - found.lower < WIDTH
     return float(found.lower) - tolerance <= value <= float(found.upper) + tolerance
 
@@ -113,7 +113,7 @@ def test_the_negative_zero_is_no_scale_for_numpy():
 
     with pytest.raises(ValueError, match="scale < 0"):
         np.random.normal(1, -0.0)
-    assert "scale < 0" in str(check(drawn, 1, "0.1", data=BITS, size=1).certificate)
+    assert "scale < 0" in str(nested(check(drawn, 1, "0.1", data=BITS, size=1).certificate))
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def proof():
 
 
 def test_a_proof_is_checked_again(proof):
-    document = proof.certificate
+    document = nested(proof.certificate)
     assert recheck(document).verdict == "proved"
     for change in (
         lambda d: d["question"].update(delta="0.0068"),
@@ -363,7 +363,7 @@ def test_a_proof_is_checked_again(proof):
 
 
 def test_a_refutation_is_checked_again():
-    document = check(count, 1, "0.006", data=BITS, size=1).certificate
+    document = nested(check(count, 1, "0.006", data=BITS, size=1).certificate)
     assert recheck(document).verdict == "refuted"
     for change in (
         lambda d: d["question"].update(delta="0.007"),

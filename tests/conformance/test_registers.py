@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from benchmarks.gaussian import k_min_max, m_range, mix_one, mix_two, noisy_max, sparse_laplace, sparse_vector
 from tests.amounts import selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import check, gaussian, mechanism, queries, real_queries, smallest_delta, tight_epsilon
 from privproof.asking import delta_of
@@ -81,7 +81,7 @@ def test_known_deltas_on_all_neighbours_of_zeros_and_ones(function, size, at, de
     assert found.verdict.engine == "registers"
     assert float(found.lower) - 1e-13 <= delta <= float(found.upper) + 1e-13
     assert found.upper - found.lower < WIDTH
-    again = recheck(found.proof.certificate)
+    again = recheck(nested(found.proof.certificate))
     assert again.verdict == "proved"
     assert "re-established from the source" in again.statement
     assert (found.refutation is None) == (delta == 0)
@@ -111,7 +111,7 @@ def test_data_beside_the_noise_are_the_center_of_what_is_kept(function):
     found = smallest_delta(mechanism(function), "1/2", size=4)
     assert found.verdict.engine == "registers"
     assert float(found.lower) - 1e-13 <= 0.00479076318920 <= float(found.upper) + 1e-13
-    assert recheck(found.proof.certificate).verdict == "proved"
+    assert recheck(nested(found.proof.certificate)).verdict == "proved"
 
 
 def test_a_threshold_beside_which_different_data_stand_stays_itself():
@@ -185,7 +185,7 @@ def _samples(certificate):
     lambda c: c["question"].update(size=5),
 ])  # fmt: skip
 def test_a_proof_of_something_else_is_refused(proof, change):
-    certificate = copy.deepcopy(dict(proof.proof.certificate))
+    certificate = copy.deepcopy(dict(nested(proof.proof.certificate)))
     assert recheck(certificate).verdict == "proved"
     change(certificate)
     assert not hasattr(recheck(certificate), "verdict")
@@ -198,14 +198,14 @@ def test_a_proof_of_something_else_is_refused(proof, change):
     lambda e: e["outputs"].append([["77"]]),
 ])  # fmt: skip
 def test_a_refutation_by_another_event_is_refused(proof, change):
-    certificate = copy.deepcopy(dict(proof.refutation.certificate))
+    certificate = copy.deepcopy(dict(nested(proof.refutation.certificate)))
     assert recheck(certificate).verdict == "refuted"
     change(certificate["evidence"])
     assert not hasattr(recheck(certificate), "verdict")
 
 
 def test_no_alignment_is_accepted_for_gaussian_noise(proof):
-    certificate = copy.deepcopy(dict(proof.proof.certificate))
+    certificate = copy.deepcopy(dict(nested(proof.proof.certificate)))
     certificate["evidence"] = {"method": "alignment", "cuts": [0], "bounds": [], "paths": [], "invariants": {}}
     assert not hasattr(recheck(certificate), "verdict")
 

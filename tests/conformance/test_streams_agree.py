@@ -14,7 +14,7 @@ from fractions import Fraction
 import pytest
 from flint import arb
 from tests.amounts import selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 from tests.conformance.stream_programs import (
     Late,
     automaton_probability,
@@ -748,7 +748,7 @@ def judged(mechanism, tight):
     assert below.status != "proved"
     for verdict in (above, below):
         if verdict.certificate is not None:
-            assert isinstance(recheck(verdict.certificate), Accepted)
+            assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     if below.status == "refuted":
         question = automaton_of(mechanism)
         plain = all(len(written) == 1 for step, written in enumerated(question) if step.source != "start")
@@ -822,7 +822,7 @@ def documented(rng, given):
         below = check(question, str(high * rational("99/100")), monitor=within(10))
         assert below.status != "proved"
         if below.status == "refuted":
-            assert isinstance(recheck(below.certificate), Accepted)
+            assert isinstance(recheck(nested(below.certificate)), Accepted)
             assert below.witness.left_probability.ball() > arb(0)
 
 

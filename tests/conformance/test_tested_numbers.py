@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from tests.amounts import examples
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import bernoulli, check, gaussian, integer, laplace, mechanism, records, smallest_delta, tight_epsilon
 from privproof_checker import Accepted
@@ -40,8 +40,8 @@ def grid_excess(f, g, c, low=-60, high=60, marks=()):
 
 def enclosed(found, value, tolerance):
     """Whether the smallest delta is the one known, both ends of it certified and close together."""
-    assert recheck(found.proof.certificate).verdict == "proved"
-    assert recheck(found.refutation.certificate).verdict == "refuted"
+    assert recheck(nested(found.proof.certificate)).verdict == "proved"
+    assert recheck(nested(found.refutation.certificate)).verdict == "refuted"
     assert found.upper - found.lower < 1e-11
     return float(found.lower) - tolerance <= value <= float(found.upper) + tolerance
 
@@ -132,7 +132,7 @@ def test_the_least_epsilon_at_a_delta_is_between_two_close_numbers():
     low, high = (float(end.enclosure()[0]) for end in (found.lower, found.upper))
     assert clamped_delta(low) >= 0.01 - 1e-8
     assert clamped_delta(high) <= 0.01 + 1e-8
-    assert recheck(found.certificate).verdict == "proved"
+    assert recheck(nested(found.certificate)).verdict == "proved"
 
 
 ACTIONS = ("number", "moved", "turned", "fresh", "zero", "none")
@@ -393,7 +393,7 @@ def shown_number(x: integer(0, 1)):
 
 
 def changed(change):
-    certificate = copy.deepcopy(check(shown_number).certificate)
+    certificate = copy.deepcopy(nested(check(shown_number).certificate))
     region = next(each for each in certificate["evidence"]["regions"] if "part" in each)
     change(region)
     return recheck(certificate)
@@ -420,7 +420,7 @@ def test_events_that_are_none_are_rejected(change):
 
 
 def test_a_proof_does_not_pass_for_a_smaller_delta():
-    certificate = copy.deepcopy(check(shown_number, 1, "0.00683").certificate)
+    certificate = copy.deepcopy(nested(check(shown_number, 1, "0.00683").certificate))
     assert isinstance(recheck(certificate), Accepted)
     certificate["question"]["delta"] = "0.00682"
     assert not isinstance(recheck(certificate), Accepted)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 from tests.laplace_programs import frequency
 
 from privproof import Mechanism, check, sample, tight_epsilon
@@ -62,7 +62,7 @@ def test_the_corpus_is_complete():
 def test_the_right_ones_are_proved_and_the_wrong_ones_refuted(name):
     verdict = checked(name)
     assert verdict.status == ("refuted" if name in WRONG else "proved") == KNOWN[CORPUS[name].function]
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 @pytest.mark.parametrize("name", sorted(WRONG))
@@ -231,7 +231,7 @@ def test_the_tight_epsilon_of_a_wrong_mechanism_is_a_formula(name, formula):
     verdict = tight_epsilon(CORPUS[name])
     assert verdict.status == "proved"
     assert str(verdict.formula) == formula
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 @pytest.mark.parametrize(
@@ -243,4 +243,4 @@ def test_the_tight_epsilon_is_approached_by_losses(name, known):
     assert verdict.status == "proved"
     assert verdict.upper == epsilon(known)
     assert float(verdict.lower.ball().mid()) == pytest.approx(float(known), abs=1e-6)
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)

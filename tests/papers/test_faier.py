@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples, selected
 from tests.brute import word_probability
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import check, epsilon, log, tight_epsilon, word_probabilities
 from privproof.exact import fraction
@@ -39,7 +39,7 @@ LN2 = epsilon("ln(2)")
 
 
 def accepted(verdict):
-    return isinstance(recheck(verdict.certificate), Accepted)
+    return isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 def tight_ratio(question, **options):

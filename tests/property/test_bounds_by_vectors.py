@@ -17,7 +17,7 @@ import pytest
 from flint import fmpq, fmpq_mat
 from scipy.sparse import csr_matrix
 from tests.amounts import examples, selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import model_check
 from privproof.engines.logic import checking, factored
@@ -152,7 +152,7 @@ def test_verdicts_by_vectors_are_those_of_exact_numbers(seed, monkeypatch):
             found = model_check(process, formula)
         assert found.status == exact.status
         if found.in_columns:
-            assert isinstance(recheck(json.loads(json.dumps(found.certificate))), Accepted)
+            assert isinstance(recheck(json.loads(json.dumps(nested(found.certificate)))), Accepted)
 
 
 def changed(column: dict[str, object], place: int, by: int) -> None:
@@ -168,8 +168,8 @@ def certified(monkeypatch: pytest.MonkeyPatch, process: DecisionProcess, formula
     monkeypatch.setattr(checking, "LARGE", 0)
     found = model_check(process, formula)
     assert found.in_columns
-    assert found.certificate is not None
-    return json.loads(json.dumps(found.certificate))
+    assert nested(found.certificate) is not None
+    return json.loads(json.dumps(nested(found.certificate)))
 
 
 def walk() -> DecisionProcess:
@@ -425,7 +425,7 @@ def test_verdicts_beside_monitors_are_those_of_exact_numbers(seed, monkeypatch):
             found = model_check(process, formula)
         assert found.status == exact.status
         if found.in_columns:  # otherwise the probability is the bound itself
-            assert isinstance(recheck(json.loads(json.dumps(found.certificate))), Accepted)
+            assert isinstance(recheck(json.loads(json.dumps(nested(found.certificate)))), Accepted)
 
 
 def forks() -> DecisionProcess:

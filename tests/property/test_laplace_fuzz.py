@@ -13,7 +13,7 @@ from random import Random
 
 import pytest
 from tests.amounts import selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 from tests.corpus import programs
 from tests.laplace_programs import Author, frequency, load, losses, neighbours, relation_of, streams
 
@@ -30,6 +30,7 @@ from privproof.engines.laplace.refuting import Refuter, publics
 from privproof.engines.laplace.tight import approached
 from privproof.engines.monitor import Allowance, Stopped
 from privproof.errors import LanguageError
+from privproof.evidence.completing import completed
 from privproof.evidence.gate import Answer
 from privproof.evidence.multipliers import refutations
 from privproof.exact import epsilon, fraction
@@ -138,7 +139,7 @@ def confirmed(seed, folder, kind=None):
         assert refusal.hint
         return
     if verdict.certificate is not None:
-        assert isinstance(recheck(json.loads(json.dumps(verdict.certificate))), Accepted)
+        assert isinstance(recheck(json.loads(json.dumps(nested(verdict.certificate)))), Accepted)
     if verdict.status == "refuted":
         confirmed_refutation(mechanism, verdict, claim)
     if verdict.status == "proved":
@@ -244,7 +245,7 @@ def tight(seed, folder):
         assert refusal.hint
         return
     if verdict.status == "proved":
-        assert isinstance(recheck(verdict.certificate), Accepted)
+        assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     if verdict.status == "proved" or not verdict.upper.infinite:
         confirmed_proof(mechanism, verdict, size, random)
     if verdict.status != "refuted" and not verdict.upper.infinite:
@@ -293,7 +294,7 @@ def alignment_certificate(question, proof):
     """The certificate of a proof by alignment."""
     evidence = alignment_evidence(proof)
     answer = Answer(status="proved", question=question, engine="laplace", evidence=evidence, compiled=proof.program)
-    return answer.certificate()
+    return nested(completed(answer.certificate()))
 
 
 @pytest.mark.parametrize("program", TIGHT, ids=str)

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.certificates import nested
 
 from privproof import tight_epsilon
 from privproof.library.noisy_max import noisy_max_question
@@ -98,7 +99,7 @@ def test_both_ways_accept_and_reject_the_same(improved, relation, shared, monkey
     near = replace(question.scenario.neighbours, kind=relation)
     verdict = tight_epsilon(replace(question, scenario=replace(question.scenario, neighbours=near)))
     ratio = verdict.tight.bound
-    plain = {name: part for name, part in verdict.certificate.items() if name != "witness"}
+    plain = {name: part for name, part in nested(verdict.certificate).items() if name != "witness"}
     assert plain["evidence"]["method"] == "tensors"
     assert isinstance(recheck(plain), Accepted)
     rejected = recheck({**plain, "question": {**plain["question"], "epsilon": f"ln({ratio - Fraction(1, 10**9)})"}})

@@ -9,6 +9,7 @@ import random
 import numpy as np
 import pytest
 from tests.amounts import patience
+from tests.certificates import nested
 
 from privproof import (
     check,
@@ -78,8 +79,8 @@ def test_choices_by_scores_have_the_rho_of_their_range():
     for function, data in ((whole, {}), (commonest, {}), (weighed, {"scores": real_queries()})):
         verdict = check(function, rho="1/8", **data)
         assert verdict.status == "proved"
-        assert verdict.certificate["evidence"]["method"] == "range"
-        assert isinstance(recheck(verdict.certificate), Accepted)
+        assert nested(verdict.certificate)["evidence"]["method"] == "range"
+        assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     assert check(commonest, rho="1/9", time_limit=patience(4)).status != "proved"
 
 
@@ -120,7 +121,7 @@ def test_permute_and_flip_is_refuted():
 
 
 def test_the_checker_shows_the_range_by_itself():
-    certificate = check(best, rho="1/8").certificate
+    certificate = nested(check(best, rho="1/8").certificate)
 
     def smaller(forged):
         forged["evidence"]["certificate"]["evidence"]["range"] = "99/100"
@@ -145,7 +146,7 @@ def test_the_checker_shows_the_range_by_itself():
 
 @pytest.mark.parametrize("function", [permute_and_flip, noisy_max])
 def test_no_range_is_shown_of_other_noise(function):
-    certificate = copy.deepcopy(dict(check(function, 1).certificate))
+    certificate = copy.deepcopy(dict(nested(check(function, 1).certificate)))
     assert isinstance(recheck(certificate), Accepted)
     certificate["evidence"]["range"] = "1"
     found = recheck(certificate)

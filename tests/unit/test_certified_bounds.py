@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import check, read_question, tight_epsilon
 from privproof.evidence import gate
@@ -83,16 +83,16 @@ def verdicts():
 @pytest.mark.parametrize(("member", "name"), [*(("below", n) for n in BELOW), *(("above", n) for n in ABOVE)])
 def test_both_bounds_are_certified(member, name, verdicts):
     verdict = verdicts[member][name]
-    assert member in verdict.certificate
+    assert member in nested(verdict.certificate)
     assert verdict.lower.compare(epsilon(0)) > 0
     assert verdict.certified.lower, verdict
     assert verdict.certified.upper or name in UPPER_LEFT_OPEN, verdict
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 @pytest.mark.parametrize("name", BELOW)
 def test_without_the_refutation_the_lower_bound_is_not_certified(name, verdicts):
-    certificate = dict(verdicts["below"][name].certificate)
+    certificate = dict(nested(verdicts["below"][name].certificate))
     with_it = recheck(certificate)
     del certificate["below"]
     without = recheck(certificate)
@@ -105,7 +105,7 @@ def test_without_the_refutation_the_lower_bound_is_not_certified(name, verdicts)
 @pytest.mark.parametrize(("member", "name"), [*(("below", n) for n in BELOW), *(("above", n) for n in ABOVE)])
 def test_one_part_exchanged_and_it_is_refused(member, name, verdicts):
     verdict = verdicts[member][name]
-    certificate = verdict.certificate
+    certificate = nested(verdict.certificate)
     inside = certificate[member]
     wrong = {"below": ["inf", "100", str(verdict.upper), [1]], "above": ["0", "1/1000", None, [1]]}[member]
     mutants = [{**inside, "epsilon": value} for value in wrong]
@@ -133,7 +133,7 @@ def test_the_refutation_of_another_question_is_refused(name, verdicts):
     for other, verdict in verdicts["below"].items():
         if other == name:
             continue
-        outcome = recheck({**own.certificate, "below": verdict.certificate["below"]})
+        outcome = recheck({**nested(own.certificate), "below": nested(verdict.certificate)["below"]})
         same_question = {name, other} == {"an event", "another event"}
         assert isinstance(outcome, Rejected) or same_question, (name, other, outcome)
         if isinstance(outcome, Accepted):
@@ -143,7 +143,7 @@ def test_the_refutation_of_another_question_is_refused(name, verdicts):
 @pytest.mark.parametrize("name", ["an alignment that is tight", "an alignment for every size"])
 def test_the_runs_of_another_program_are_refused(name, verdicts):
     """The trees are compared with the text: a probability that is a little off is not that of the program."""
-    certificate = copy.deepcopy(dict(verdicts["below"][name].certificate))
+    certificate = copy.deepcopy(dict(nested(verdicts["below"][name].certificate)))
     for side in ("left", "right"):
         changed = copy.deepcopy(certificate)
         for leaf in changed["below"]["evidence"][side]["leaves"]:
@@ -161,7 +161,7 @@ def test_the_runs_of_another_program_are_refused(name, verdicts):
 
 
 def test_without_a_source_there_is_no_lower_bound_of_a_program(verdicts):
-    certificate = dict(verdicts["below"]["an alignment that is tight"].certificate)
+    certificate = dict(nested(verdicts["below"]["an alignment that is tight"].certificate))
     question = {name: part for name, part in certificate["question"].items() if name != "source"}
     outcome = recheck({**certificate, "question": question})
     assert isinstance(outcome, Rejected)
@@ -171,7 +171,7 @@ def test_without_a_source_there_is_no_lower_bound_of_a_program(verdicts):
 
 
 def test_what_of_the_lower_bound_comes_from_the_source_is_told(verdicts):
-    outcome = recheck(verdicts["below"]["an alignment that is tight"].certificate)
+    outcome = recheck(nested(verdicts["below"]["an alignment that is tight"].certificate))
     assert outcome.details["source"]["established"] == [
         "the instructions that the alignment is about, and the inputs",
         "both probabilities of the event of the lower bound",
@@ -183,7 +183,7 @@ def test_what_of_the_lower_bound_comes_from_the_source_is_told(verdicts):
 def test_a_smaller_epsilon_is_refuted_where_the_claim_is_an_expression(verdicts):
     verdict = verdicts["below"]["an alignment for every size"]
     assert verdict.formula is not None
-    outcome = recheck(verdict.certificate)
+    outcome = recheck(nested(verdict.certificate))
     assert outcome.lower.compare(verdict.lower) == 0
     assert outcome.upper.compare(INFINITE) == 0
 
@@ -193,7 +193,7 @@ def test_an_answer_cannot_say_more_than_its_refutation_shows(name, verdicts):
     """With a lower bound that exceeds what was established, the gate says that it is not certified, or refuses it."""
     verdict = verdicts["below"][name]
     answer = verdicts["below"].answers[name]
-    certificate = {**verdict.certificate}
+    certificate = {**nested(verdict.certificate)}
     outcome = recheck(certificate)
     more = epsilon("100") if outcome.upper.infinite else outcome.upper
     raised = gate.confirm(replace(answer, lower=more, upper=more), certificate)
@@ -205,7 +205,7 @@ def test_a_formula_has_no_lower_bound():
     from privproof import model_check
     from privproof.library.logic import survey
 
-    certificate = model_check(survey(), "D[ln(3), 0](X out1)").verdict.certificate
+    certificate = nested(model_check(survey(), "D[ln(3), 0](X out1)").verdict.certificate)
     outcome = recheck({**certificate, "below": {"epsilon": "0", "evidence": {"method": "logic"}}})
     assert isinstance(outcome, Rejected)
     assert "only where an epsilon is asked about" in outcome.reason
@@ -214,6 +214,6 @@ def test_a_formula_has_no_lower_bound():
 def test_a_bound_of_one_size_does_not_become_one_of_another():
     """A loss at size 3 says nothing about the size 2."""
     three, two = tight_epsilon(noisy_max_value, size=3), tight_epsilon(noisy_max_value, size=2)
-    assert "below" in three.certificate
-    outcome = recheck({**two.certificate, "below": three.certificate["below"]})
+    assert "below" in nested(three.certificate)
+    outcome = recheck({**nested(two.certificate), "below": nested(three.certificate)["below"]})
     assert isinstance(outcome, Rejected)

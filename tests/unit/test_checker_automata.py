@@ -6,6 +6,7 @@ import copy
 import time
 
 import pytest
+from tests.certificates import nested
 
 from privproof import check, laplace, mechanism, public, real, real_stream, stream, tight_epsilon
 from privproof.compiling.streams import stream_question
@@ -104,7 +105,7 @@ def test_verdicts_on_functions_hold_what_was_re_established():
         (check(above, "1/10"), "loss"),
         (tight_epsilon(no_cutoff), "growth"),
     ):
-        certificate = verdict.certificate
+        certificate = nested(verdict.certificate)
         assert certificate["evidence"]["method"] == method
         assert certificate["question"]["source"]["claims"] == "established"
         outcome = recheck(certificate)
@@ -245,7 +246,7 @@ def test_lower_bounds_ask_for_more_than_proofs(mechanism_, reason):
 
 
 def test_the_data_of_a_loss_are_those_that_the_function_takes():
-    certificate = check(whole, "1/10").certificate
+    certificate = nested(check(whole, "1/10").certificate)
     assert certificate["question"]["source"]["claims"] == "established"
     assert isinstance(recheck(certificate), Accepted)
     half = copy.deepcopy(certificate["evidence"])
@@ -272,7 +273,7 @@ def exponents(xs: real_stream()):
 
 
 def test_what_is_beyond_the_checker_is_taken_with_the_reason():
-    certificate = check(exponents, "1").certificate
+    certificate = nested(check(exponents, "1").certificate)
     source = certificate["question"]["source"]
     assert source["claims"] == "taken"
     assert "with an exponent" in source["reason"]

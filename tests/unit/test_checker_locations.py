@@ -7,6 +7,7 @@ import json
 import random
 
 import pytest
+from tests.certificates import nested
 
 from privproof.errors import ScenarioError
 from privproof.release.locations import (
@@ -66,7 +67,7 @@ FINDINGS = {
 
 def certificate(name):
     """A certificate as it comes back from a file."""
-    return json.loads(json.dumps(location_certificate(FINDINGS[name]())))
+    return json.loads(json.dumps(nested(location_certificate(FINDINGS[name]()))))
 
 
 def checked(document, limits=LIMITS):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import z3
 from tests.amounts import examples, spread
+from tests.certificates import nested
 
 import privproof_checker as checker
 from privproof.engines.integrals.functions import Noise
@@ -27,6 +28,7 @@ from privproof_checker.outcomes import Accepted, Limits, Refusal, Rejected
 from privproof_checker.programs.checking import check_program
 from privproof_checker.programs.invariants import read_invariant
 from privproof_checker.programs.terms import BOOL, INT, REAL, Symbol
+from privproof_checker.version_one import second_version
 
 
 def outcome(certificate, supplier=refutations):
@@ -1289,9 +1291,17 @@ def test_without_multipliers_nothing_is_proved():
     found = checker.recheck(certificate)
     words = "the conditions have no multipliers; a new check of the program finds them"
     assert found == Rejected(words, "evidence.multipliers")
+    document = second_version(certificate)
+    assert checker.recheck(document).reason == words
     with supplied(refutations):  # they are written into it
-        assert isinstance(checker.recheck(certificate), Accepted)
+        assert isinstance(checker.recheck(document), Accepted)
+    assert isinstance(checker.recheck(document), Accepted)
+    certificate = nested(document)
     assert isinstance(checker.recheck(certificate), Accepted)
+    conditions = [number for number, fact in enumerate(document["facts"]) if fact.get("hint", {}).get("lemmas")]
+    assert len(conditions) > 3
+    for number in conditions:
+        assert isinstance(checker.recheck(changed(document, "facts", number, "hint", to={})), Rejected)
     for i in range(len(certificate["evidence"]["multipliers"])):
         less = changed(certificate, "evidence", "multipliers", i, to=None)
-        assert "this does not follow by multipliers" in checker.recheck(less).reason
+        assert checker.recheck(less) == Rejected("expected an object, found null", f"evidence.multipliers[{i}]")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from tests.certificates import nested
 
 from privproof import (
     bernoulli,
@@ -369,7 +370,7 @@ def test_a_model_that_stops_before_the_longest_stream_is_rejected():
 
 def test_a_verdict_on_a_function_is_re_established_from_its_source():
     verdict = check(largest, size=3)
-    outcome = recheck(verdict.certificate)
+    outcome = recheck(nested(verdict.certificate))
     assert isinstance(outcome, Accepted)
     assert outcome.how["by"] == "witnessed"
     assert outcome.details["source"]["established"]
@@ -377,7 +378,7 @@ def test_a_verdict_on_a_function_is_re_established_from_its_source():
 
 
 def test_a_certificate_without_a_source_is_about_a_model():
-    certificate = copy.deepcopy(dict(check(largest, size=2).certificate))
+    certificate = copy.deepcopy(dict(nested(check(largest, size=2).certificate)))
     del certificate["question"]["source"]
     outcome = recheck(certificate)
     assert isinstance(outcome, Accepted)
@@ -385,7 +386,7 @@ def test_a_certificate_without_a_source_is_about_a_model():
 
 
 def test_what_is_too_large_to_re_establish_is_taken_from_the_compiler_and_said():
-    certificate = copy.deepcopy(dict(check(largest, size=3).certificate))
+    certificate = copy.deepcopy(dict(nested(check(largest, size=3).certificate)))
     small = Limits(source_steps=10)
     outcome = recheck(certificate, limits=small)
     assert isinstance(outcome, Rejected)
@@ -406,16 +407,18 @@ def test_the_gate_says_what_it_took_from_the_compiler():
 
     verdict = check(counts)
     assert verdict.status == "proved"
-    source = verdict.certificate["question"]["source"]
+    source = nested(verdict.certificate)["question"]["source"]
     assert source["claims"] == "taken"
     assert "Counter" in source["reason"]
 
 
 def test_every_way_in_which_a_verdict_is_re_established_is_told():
     said = {
-        check(largest, size=3).certificate["evidence"]["method"]: recheck(check(largest, size=3).certificate).how["by"],
-        check(largest, "3*ln(2)", size=2).certificate["evidence"]["method"]: recheck(
-            check(largest, "3*ln(2)", size=2).certificate
+        nested(check(largest, size=3).certificate)["evidence"]["method"]: recheck(
+            nested(check(largest, size=3).certificate)
+        ).how["by"],
+        nested(check(largest, "3*ln(2)", size=2).certificate)["evidence"]["method"]: recheck(
+            nested(check(largest, "3*ln(2)", size=2).certificate)
         ).how["by"],
     }
     assert set(said.values()) <= {"witnessed", "recomputed"}
@@ -468,7 +471,7 @@ def loss(request):
     mechanism_, given = LOSSES[request.param]
     verdict = check(mechanism_, "1/10", **given)
     assert verdict.status == "refuted"
-    certificate = dict(verdict.certificate)
+    certificate = dict(nested(verdict.certificate))
     if certificate["evidence"]["method"] != "loss" or certificate["question"]["kind"] != "program":
         pytest.skip("refuted in another way")
     return certificate

@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 import pytest
 from flint import arb
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import (
     bernoulli,
@@ -82,7 +82,7 @@ def bounds(question, e):
     assert found.proof is not None
     assert found.refutation is not None
     for verdict in (found.proof, found.refutation):
-        assert isinstance(recheck(verdict.certificate), Accepted)
+        assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     return float(found.lower), float(found.upper)
 
 
@@ -213,7 +213,7 @@ def test_only_one_use_needs_no_lattice(times):
     """Certificates without a step are of one use that is made once; for two uses its curve would be too small."""
     found = smallest_delta(composed(step, size=1, rate="1/4"), 1)
     for verdict in (found.proof, found.refutation):
-        document = deepcopy(dict(verdict.certificate))
+        document = deepcopy(dict(nested(verdict.certificate)))
         assert "step" not in document["evidence"]
         document["question"]["uses"][0]["times"] = times
         assert isinstance(recheck(document), Accepted if times == 1 else Rejected)
@@ -223,7 +223,7 @@ def test_only_one_use_needs_no_lattice(times):
             * (Fraction(99, 100) if verdict is found.proof else Fraction(101, 100))
         )
         assert isinstance(recheck(document), Rejected)
-    document = deepcopy(dict(found.refutation.certificate))
+    document = deepcopy(dict(nested(found.refutation.certificate)))
     document["evidence"].update(left=document["evidence"]["right"], right=document["evidence"]["left"])
     assert isinstance(recheck(document), Rejected)
 
@@ -232,7 +232,7 @@ def test_only_one_use_needs_no_lattice(times):
 def sampled_steps():
     """The certificates of a proof and of a refutation."""
     found = smallest_delta(composed(step, size=1, times=3, rate="1/4"), 1)
-    return found.proof.certificate, found.refutation.certificate
+    return nested(found.proof.certificate), nested(found.refutation.certificate)
 
 
 @mechanism(neighbours="one")
@@ -259,10 +259,14 @@ def test_a_share_of_records_that_change_by_amounts():
         composed(answers, size=2, rate="1/2", sampled="without-replacement")
     document = deepcopy(
         dict(
-            smallest_delta(composed(total, size=2, rate="1/2", sampled="without-replacement"), "1/4").proof.certificate
+            nested(
+                smallest_delta(
+                    composed(total, size=2, rate="1/2", sampled="without-replacement"), "1/4"
+                ).proof.certificate
+            )
         )
     )
-    other = smallest_delta(composed(answers, size=2), "1/4").proof.certificate
+    other = nested(smallest_delta(composed(answers, size=2), "1/4").proof.certificate)
     document["question"]["uses"][0]["of"] = other["question"]["uses"][0]["of"]
     refused = recheck(document)
     assert isinstance(refused, Rejected)
@@ -307,7 +311,7 @@ class TestCertificates:
         assert isinstance(recheck(document), Rejected)
 
     def test_certificates_of_another_mechanism_prove_nothing(self):
-        document = deepcopy(dict(check(composed(step, times=2), 1, "0.3").certificate))
+        document = deepcopy(dict(nested(check(composed(step, times=2), 1, "0.3").certificate)))
         assert isinstance(recheck(document), Accepted)
         of = document["question"]["uses"][0]["of"]
         assert document["evidence"]["uses"][0]["method"] == "certificates"

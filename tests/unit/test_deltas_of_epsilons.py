@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import (
     bernoulli,
@@ -136,7 +136,7 @@ def test_the_smallest_delta_of_every_length(asked, relation, exact):
     assert found.upper == Fraction(exact)
     assert found.upper * (1 - Fraction(1, 10**11)) <= found.lower <= found.upper
     assert (found.proof.status, found.refutation.status) == ("proved", "refuted")
-    certificate = dict(found.proof.certificate)
+    certificate = dict(nested(found.proof.certificate))
     assert certificate["evidence"]["method"] == "epsilon"
     assert isinstance(recheck(certificate), Accepted)
 
@@ -158,7 +158,7 @@ def test_a_delta_is_refuted_at_a_length_and_none_follows_from_no_epsilon():
 
 
 def test_the_checker_finds_what_was_tampered_with():
-    proof = check(capped, "ln(3/2)", delta="1/6", neighbours="one").certificate
+    proof = nested(check(capped, "ln(3/2)", delta="1/6", neighbours="one").certificate)
     assert isinstance(recheck(proof), Accepted)
 
     def tampered(change):

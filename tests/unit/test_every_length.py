@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 from tests.programs import load
 
 from privproof import (
@@ -209,7 +209,7 @@ def test_the_tight_epsilon_of_lists_of_every_length(subject, relation, answer):
     verdict = tight_epsilon(subject, neighbours=relation)
     assert str(verdict.tight) == answer
     assert verdict.status == ("refuted" if answer == "inf" else "proved")
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     assert "lists of every length" in verdict.question.name
     if answer == "inf":
         return
@@ -437,7 +437,7 @@ def test_the_place_of_the_largest_geometric_value_is_proved_by_an_alignment(tmp_
     subject = load(tmp_path, f"@mechanism(epsilon='2*ln(2)')\ndef m(q: queries(0, 2)):\n{body}\n")
     verdict = check(subject)
     assert (verdict.status, verdict.engine) == ("proved", "laplace")
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 def test_a_profile_is_of_one_length():
@@ -448,7 +448,7 @@ def test_a_profile_is_of_one_length():
 def test_a_delta_over_events_that_is_too_small_is_refuted_on_a_short_list():
     verdict = check(max_then_noise, "1/2", "1/100")
     assert verdict.status == "refuted"
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 def test_one_output_has_one_start_and_its_marked_words_alone():
@@ -463,7 +463,7 @@ def test_one_output_has_one_start_and_its_marked_words_alone():
 
 
 def certificate_of(subject, relation="each", epsilon="ln(2)"):
-    return json.loads(json.dumps(check(subject, epsilon, neighbours=relation).certificate))
+    return json.loads(json.dumps(nested(check(subject, epsilon, neighbours=relation).certificate)))
 
 
 def refused(certificate):
@@ -565,7 +565,7 @@ def test_the_loss_of_naive_noisy_max_is_exactly_so_many_times_the_length(high, a
     assert str(tight_epsilon(subject, size=1).tight) == "0"
     for size in (2, 3):
         assert tight_epsilon(subject, size=size).tight == log(formula.rate**size)
-    accepted = recheck(verdict.certificate)
+    accepted = recheck(nested(verdict.certificate))
     assert isinstance(accepted, Accepted)
     assert accepted.details["growth"] == formula.told
     assert "it is attained for n = 2, 3, 4, ..." in accepted.statement
@@ -576,7 +576,7 @@ def test_the_noisy_maximum_loses_as_much_on_every_length():
 
 
 def test_a_formula_is_checked_in_all_its_parts():
-    certificate = json.loads(json.dumps(tight_epsilon(naive_noisy_max(1)).certificate))
+    certificate = json.loads(json.dumps(nested(tight_epsilon(naive_noisy_max(1)).certificate)))
     growth = certificate["growth"]
     assert isinstance(recheck(certificate), Accepted)
     assert refused({**certificate, "growth": {**growth, "rate": "3/2"}})
@@ -618,7 +618,7 @@ def claiming(claim, high=2):
 def test_claims_that_grow_with_the_list(claim, status):
     verdict = check(claiming(claim))
     assert verdict.status == status
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     if status == "refuted":
         size = len(verdict.witness.inputs[0])
         bound = claiming(claim).budget(size).epsilon
@@ -641,7 +641,7 @@ def test_claims_that_grow_otherwise_need_a_size(claim):
 
 
 def test_a_rate_makes_no_weaker_claim_than_it_says():
-    certificate = json.loads(json.dumps(check(claiming("size*ln(2)")).certificate))
+    certificate = json.loads(json.dumps(nested(check(claiming("size*ln(2)")).certificate)))
     assert certificate["question"]["rate"] == "2"
     assert refused({**certificate, "question": {**certificate["question"], "rate": "3/2"}})
     without = {name: part for name, part in certificate["question"].items() if name != "rate"}

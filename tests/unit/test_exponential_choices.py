@@ -13,7 +13,7 @@ from random import Random
 import numpy as np
 import pytest
 from tests.amounts import patience
-from tests.certificates import recheck, recheck_anew
+from tests.certificates import nested, recheck, recheck_anew
 
 from privproof import (
     check,
@@ -310,7 +310,7 @@ def test_scores_that_are_no_whole_numbers_are_left_to_gumbel_noise():
 
 @pytest.fixture(scope="module")
 def certificate():
-    made = json.loads(json.dumps(dict(check(of_the_language, 1, inputs={"q": real_queries()}).certificate)))
+    made = json.loads(json.dumps(dict(nested(check(of_the_language, 1, inputs={"q": real_queries()}).certificate))))
     made["question"]["source"]["claims"] = "taken"
     made["question"]["source"]["reason"] = "changed by hand"
     return made

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from tests.cases import CASES
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 import privproof
 import privproof_checker as checker
@@ -35,6 +35,7 @@ from privproof.library.releases import lecture_release
 from privproof.release import Chain, Laplace, Map, PlanarGeometric, Resampled, clamped, verify, verify_locations
 from privproof.scenarios.queries import count, histogram
 from privproof_checker import Accepted, Rejected, front
+from privproof_checker.facts import verdict_of
 
 ROOT = Path(privproof.__file__).parent
 EXAMPLE_FILES = ROOT.parent.parent / "examples"
@@ -186,6 +187,12 @@ def listening():
         gate.confirm = confirm
 
 
+def turned(certificate, verdict):
+    """The same certificate, whose last fact claims another verdict."""
+    *facts, last = certificate["facts"]
+    return {**certificate, "facts": [*facts, {**last, "claim": verdict}]}
+
+
 @pytest.fixture(scope="module")
 def admitted():
     """One answer of every kind with the certificate by which it passed."""
@@ -219,8 +226,8 @@ def test_no_answer_passes_by_the_certificate_of_another(admitted):
 def mutants(certificate):
     """The certificate with one part exchanged for something that means another thing."""
     for verdict in ("proved", "refuted", "unknown"):
-        if verdict != certificate["verdict"]:
-            yield "verdict", {**certificate, "verdict": verdict}
+        if verdict != verdict_of(certificate):
+            yield "verdict", turned(certificate, verdict)
     question = certificate["question"]
     exchanged = {
         "epsilon": ("1/7", "ln(5)", "inf", "0"),
@@ -257,7 +264,7 @@ def mutants(certificate):
                     "relation",
                     {**certificate, "question": {**question, "scenario": {**scenario, "neighbours": near}}},
                 )
-    yield "evidence", {**certificate, "evidence": {}}
+    yield "facts", {**certificate, "facts": []}
     yield "format", {**certificate, "format": "something else"}
 
 
@@ -312,7 +319,7 @@ def test_a_bound_that_the_certificate_does_not_show_says_so(admitted):
     answer, certificate = admitted["tensors, proved"]
     sharper = gate.confirm(replace(answer, lower=answer.lower, upper=answer.upper), certificate)
     assert sharper.certified.upper
-    plain = {name: part for name, part in certificate.items() if name not in ("bounds", "witness")}
+    plain = {name: part for name, part in nested(certificate).items() if name not in ("bounds", "witness")}
     verdict = gate.confirm(answer, plain)
     assert (verdict.certified.lower, verdict.certified.upper) == (False, False)
     assert verdict.uncertified == "not certified"
@@ -442,7 +449,7 @@ def test_without_the_gate_the_lie_is_told(lie, monkeypatch):
     ask = lie(monkeypatch)
 
     def believing(certificate):
-        return Accepted(certificate["verdict"], "so it is said", question=certificate["question"])
+        return Accepted(verdict_of(certificate), "so it is said", question=certificate["question"])
 
     monkeypatch.setattr(gate, "recheck", believing)
     monkeypatch.setattr(answers, "question_document", lambda question, compiled=None: {"kind": "anything"})
@@ -514,13 +521,13 @@ def test_what_was_kept_is_compared_with_what_is_asked_now(monkeypatch):
     wider = asked.under(Budget(epsilon("ln(3)")))
     for said, kept, document, now in (
         ("something else", answer, {**certificate, "question": None}, asked),
-        ("something else", answer, {**certificate, "verdict": "refuted"}, asked),
+        ("something else", answer, turned(certificate, "refuted"), asked),
         ("its claim", answer, certificate, wider),
         ("its epsilon", answer, {**certificate, "question": {**question, "epsilon": "ln(5)"}}, asked),
         ("its delta", answer, {**certificate, "question": {**question, "delta": "1/7"}}, asked),
         ("its title", answer, {**certificate, "question": {**question, "title": "another"}}, asked),
         ("its model", answer, {**certificate, "question": {**question, "more": 1}}, asked),
-        ("does not accept", answer, {**certificate, "evidence": {}}, asked),
+        ("does not accept", answer, {**certificate, "facts": certificate["facts"][-1:]}, asked),
     ):
         told = gate.readmit(kept, document, now)
         assert isinstance(told, gate.Refusal)

@@ -10,6 +10,7 @@ from statistics import NormalDist
 
 import pytest
 from tests.amounts import patience, selected
+from tests.certificates import nested as nested_evidence
 from tests.certificates import recheck
 
 from privproof import (
@@ -128,12 +129,12 @@ def test_delta_grows_with_the_size(proof):
 
 def test_the_checker_compares_all_sizes(proof):
     """A delta that is enough at nearly all sizes is refused, and so are squares that are less at any."""
-    bounds = proof.certificate["evidence"]["bounds"]
+    bounds = nested_evidence(proof.certificate)["evidence"]["bounds"]
     assert bounds == [{"squares": {"constant": "0", "terms": {"size": "1/16"}}}]
-    claimed = proof.certificate["question"]["delta"]
+    claimed = nested_evidence(proof.certificate)["question"]["delta"]
 
     def changed(*, squares=None, **delta):
-        made = copy.deepcopy(proof.certificate)
+        made = copy.deepcopy(nested_evidence(proof.certificate))
         made["question"]["delta"] = {**claimed, **delta}
         if squares is not None:
             made["evidence"]["bounds"][0]["squares"] = squares
@@ -206,13 +207,15 @@ def test_no_size_contradicts_what_is_proved(size):
 def test_rho_grows_with_the_size():
     verdict = check(every_answer, rho="size/32")
     assert (verdict.status, verdict.engine) == ("proved", "divergences")
-    assert verdict.certificate["question"]["budgets"] == [{"claim": {"constant": "0", "terms": {"size": "1/32"}}}]
+    assert nested_evidence(verdict.certificate)["question"]["budgets"] == [
+        {"claim": {"constant": "0", "terms": {"size": "1/32"}}}
+    ]
     assert "size/32-zCDP" in str(verdict)
     for change in ({"size": "1/33"}, {"size": "1/31", "n": "1"}, {}):
-        forged = copy.deepcopy(verdict.certificate)
+        forged = copy.deepcopy(nested_evidence(verdict.certificate))
         forged["question"]["budgets"][0]["claim"]["terms"] = change
         assert isinstance(recheck(forged), Rejected), change
-    forged = copy.deepcopy(verdict.certificate)
+    forged = copy.deepcopy(nested_evidence(verdict.certificate))
     forged["question"]["measure"] = "mu"
     assert isinstance(recheck(forged), Rejected)
 

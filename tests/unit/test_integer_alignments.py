@@ -11,7 +11,7 @@ from math import log
 
 import pytest
 from tests.amounts import patience, selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import (
     check,
@@ -163,7 +163,7 @@ PROVED = [
 def test_what_is_private_is_proved_for_every_length_from_the_text(subject, epsilon, relation):
     verdict = check(subject, epsilon, neighbours=relation)
     assert verdict.status == "proved"
-    outcome = recheck(dict(verdict.certificate))
+    outcome = recheck(dict(nested(verdict.certificate)))
     assert outcome.details["source"]["established"]
     assert not outcome.details["source"]["taken"]
 
@@ -194,7 +194,7 @@ def test_a_shift_that_is_no_whole_number_proves_nothing(subject):
 
 @pytest.fixture(scope="module")
 def certificate():
-    return dict(check(noisy_max, "2*ln(2)").certificate)
+    return dict(nested(check(noisy_max, "2*ln(2)").certificate))
 
 
 def rejected(certificate, change):
@@ -309,7 +309,7 @@ def test_an_input_that_is_called_like_a_counter_is_refused(certificate):
 
 @pytest.mark.parametrize("clamp", [("0", 4), ("1", 5)])
 def test_another_clamp_than_that_of_the_text_is_refused(clamp):
-    changed = copy.deepcopy(dict(check(clamped, "ln(2)").certificate))
+    changed = copy.deepcopy(dict(nested(check(clamped, "ln(2)").certificate)))
     step = next(s for s in changed["question"]["code"] if s[0] == "assign" and s[2][0] == "min")
     step[2][1][2], step[2][2] = ["int", int(clamp[0])], ["int", clamp[1]]
     assert not isinstance(recheck(changed), Accepted)
@@ -390,7 +390,7 @@ REFUTED = [
 def test_what_is_not_private_is_refuted_from_the_text(subject, epsilon, relation):
     verdict = check(subject, epsilon, neighbours=relation)
     assert verdict.status == "refuted"
-    outcome = recheck(dict(verdict.certificate))
+    outcome = recheck(dict(nested(verdict.certificate)))
     assert outcome.details["source"]["established"]
 
 
@@ -399,7 +399,7 @@ def test_geometric_and_continuous_noise_that_are_compared_have_no_exact_probabil
 
 
 def test_a_tree_in_which_ties_are_counted_twice_is_refused():
-    certificate = copy.deepcopy(dict(check(noisy_max, "1.3", size=2).certificate))
+    certificate = copy.deepcopy(dict(nested(check(noisy_max, "1.3", size=2).certificate)))
     for side in ("left", "right"):
         for leaf in certificate["evidence"][side]["leaves"]:
             for step in leaf["steps"]:
@@ -636,7 +636,7 @@ def sparse_vector_of_many(q: queries(), t: public(integer()), N: public(integer(
 def in_numbers():
     verdict = check(sparse_vector_of_many)
     assert verdict.status == "proved"
-    return dict(verdict.certificate)
+    return dict(nested(verdict.certificate))
 
 
 def test_sparse_vector_is_proved_for_every_public_number(in_numbers):
@@ -687,7 +687,7 @@ def sparse_vector_of_too_many(q: queries(), t: public(integer()), N: public(inte
 def test_a_claim_in_public_numbers_is_refuted_at_one():
     verdict = check(sparse_vector_of_too_many)
     assert verdict.status == "refuted"
-    certificate = copy.deepcopy(dict(verdict.certificate))
+    certificate = copy.deepcopy(dict(nested(verdict.certificate)))
     assert recheck(certificate).verdict == "refuted"
     certificate["question"]["claim"]["terms"]["N"] = "2"
     assert not isinstance(recheck(certificate), Accepted)

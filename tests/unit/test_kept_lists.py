@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 from tests.amounts import patience, selected, spread
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import check, integer, laplace, mechanism, public, real_queries
 from privproof.compiling.kept_lists import kept_names
@@ -125,7 +125,7 @@ def verdict():
 @pytest.fixture(scope="module")
 def proved(verdict):
     assert verdict.status == "proved"
-    return verdict.certificate
+    return nested(verdict.certificate)
 
 
 def test_lists_are_shown_as_they_are_written(verdict):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 from tests.programs import load
 
 from privproof import (
@@ -194,8 +194,8 @@ def test_every_way_to_write_it_is_one_lottery(asked):
         for place in range(len(data)):
             assert law.get(str(place), 0) == wins(model, [data[place], *data[:place], *data[place + 1 :]])
     for verdict in (check(asked, "ln(4)"), check(asked, "ln(3)")):
-        assert verdict.certificate["question"]["source"]["claims"] == "established"
-        assert recheck(verdict.certificate).details["source"]["taken"] == []
+        assert nested(verdict.certificate)["question"]["source"]["claims"] == "established"
+        assert recheck(nested(verdict.certificate)).details["source"]["taken"] == []
     assert verdict.status == "refuted"
 
 
@@ -224,7 +224,7 @@ OTHERS = {
 
 def refused_for(honest, other):
     """Whether the certificate of a lottery is not accepted with the text of another function."""
-    certificate = copy.deepcopy(dict(check(honest, "ln(4)").certificate))
+    certificate = copy.deepcopy(dict(nested(check(honest, "ln(4)").certificate)))
     assert isinstance(recheck(certificate), Accepted)
     certificate["question"]["source"]["program"] = other.program.document()
     return isinstance(recheck(certificate), Rejected)
@@ -336,7 +336,7 @@ def tampered(document, change):
 
 
 def test_the_checker_finds_what_was_tampered_with():
-    proof = check(improved_noisy_max(2), "ln(4)").certificate
+    proof = nested(check(improved_noisy_max(2), "ln(4)").certificate)
     assert isinstance(recheck(proof), Accepted)
 
     def piece(number, end, by):
@@ -368,7 +368,7 @@ def test_the_checker_finds_what_was_tampered_with():
 
 
 def test_the_checker_computes_a_refutation_again():
-    refuted = check(improved_noisy_max(2), "ln(3)").certificate
+    refuted = nested(check(improved_noisy_max(2), "ln(3)").certificate)
     assert isinstance(recheck(refuted), Accepted)
     for change in (
         lambda document: document["evidence"].update(winner=[1, 1]),

@@ -9,7 +9,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import (
     BudgetError,
@@ -108,7 +108,7 @@ def test_what_decorators_claim_is_proved():
     for claimed in (one_number, perhaps, two_numbers):
         verdict = check(claimed)
         assert verdict.status == "proved"
-        assert isinstance(recheck(verdict.certificate), Accepted)
+        assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 def test_gaussian_noise_is_exact():
@@ -140,8 +140,8 @@ def test_values_of_randomised_response_are_met_exactly():
     for claim in ({"rho": "ln(3)/2"}, {"renyi": {1: "ln(3)/2", 2: "ln(7/3)", 3: "ln(61/9)/2"}}):
         verdict = check(response, **claim)
         assert verdict.status == "proved"
-        assert isinstance(recheck(verdict.certificate), Accepted)
-    forged = copy.deepcopy(check(response, rho="ln(3)/2").certificate)
+        assert isinstance(recheck(nested(verdict.certificate)), Accepted)
+    forged = copy.deepcopy(nested(check(response, rho="ln(3)/2").certificate))
     forged["question"]["budgets"] = [{"value": "ln(3)/2 - 1/1000000000000000000000000000000000000000000000000"}]
     assert isinstance(recheck(forged), Rejected)
     assert check(response, rho="549306/1000000").status == "refuted"
@@ -165,7 +165,7 @@ def test_renyi_divergences_of_laplace_noise_have_a_formula():
 def test_an_outcome_that_is_impossible_on_one_side_has_no_rho_and_no_mu():
     for found in (tight_rho(leaks), tight_mu(leaks), check(leaks, rho=100), check(leaks, renyi={2: 50})):
         assert found.status == "refuted"
-        assert isinstance(recheck(found.certificate), Accepted)
+        assert isinstance(recheck(nested(found.certificate)), Accepted)
     assert tight_rho(leaks).lower.infinite
 
 
@@ -209,7 +209,7 @@ def changed(document, path, value):
 
 
 def test_no_certificate_shows_more_than_it_does():
-    proof = dict(tight_rho(laplace_number).certificate)
+    proof = dict(nested(tight_rho(laplace_number).certificate))
     refused = [
         changed(proof, ("question", "budgets", 0, "value"), "0.36787"),
         changed(proof, ("question", "measure"), "mu"),
@@ -220,12 +220,12 @@ def test_no_certificate_shows_more_than_it_does():
         changed(proof, ("verdict",), "refuted"),
     ]
     assert all(isinstance(recheck(each), Rejected) for each in refused)
-    refutation = dict(check(laplace_number, rho="0.36").certificate)
+    refutation = dict(nested(check(laplace_number, rho="0.36").certificate))
     assert isinstance(recheck(changed(refutation, ("question", "budgets", 0, "value"), "0.37")), Rejected)
-    points = dict(tight_mu(laplace_number).certificate)
+    points = dict(nested(tight_mu(laplace_number).certificate))
     for shown in ([], [["0"]], [["0", "1/2"]]):
         assert isinstance(recheck(changed(points, ("evidence", "proofs", 0, "points"), shown)), Rejected)
-    pure = dict(check(any_number, rho="0.4622").certificate)
+    pure = dict(nested(check(any_number, rho="0.4622").certificate))
     assert isinstance(recheck(changed(pure, ("question", "budgets", 0, "value"), "0.4621")), Rejected)
     assert isinstance(recheck(changed(pure, ("evidence", "certificate", "question", "delta"), "1/2")), Rejected)
     assert isinstance(recheck(changed(pure, ("question", "of", "relation"), "one")), Rejected)
@@ -324,9 +324,11 @@ def test_deltas_of_noise_of_other_shapes(f, delta):
     found = smallest_delta(f, 1)
     assert float(found.lower) == pytest.approx(delta, abs=1e-11)
     assert float(found.upper) == pytest.approx(delta, abs=1e-11)
-    assert isinstance(recheck(found.proof.certificate), Accepted)
-    assert isinstance(recheck(found.refutation.certificate), Accepted)
-    assert isinstance(recheck(changed(dict(found.refutation.certificate), ("question", "delta"), "0.2")), Rejected)
+    assert isinstance(recheck(nested(found.proof.certificate)), Accepted)
+    assert isinstance(recheck(nested(found.refutation.certificate)), Accepted)
+    assert isinstance(
+        recheck(changed(dict(nested(found.refutation.certificate)), ("question", "delta"), "0.2")), Rejected
+    )
     assert tight_rho(f).lower.infinite
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from tests.amounts import patience, selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 from tests.coin_programs import coin_program, worst_loss
 from tests.programs import load
 
@@ -97,7 +97,7 @@ def test_mixtures_are_exact_for_every_length(subject, relation, known):
     verdict = tight_epsilon(subject, neighbours=relation)
     assert (verdict.status, verdict.lower, verdict.upper) == ("proved", epsilon(known), epsilon(known))
     assert "lists of every length" in str(verdict)
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_no_data_lose_more_than_is_proved(tmp_path, seed):
 
 @pytest.fixture(scope="module")
 def certificate():
-    return dict(check(sampled_histogram, "ln(2)", neighbours=ONE).certificate)
+    return dict(nested(check(sampled_histogram, "ln(2)", neighbours=ONE).certificate))
 
 
 def _fewer_shares(question, evidence):
@@ -354,7 +354,7 @@ def counted_by_numpy(data: records(0, 1, 2)):
 def test_records_that_are_whole_numbers_are_declared_by_the_text_as_such():
     """Noise of libraries has records 0, 1 and 2 as numbers that differ by at most 2: the same neighbours, and no others."""
     assert check(sampled_by_numpy, "9/25", neighbours=ONE).engine == "laplace"
-    certificate = dict(check(counted_by_numpy, 1).certificate)
+    certificate = dict(nested(check(counted_by_numpy, 1).certificate))
     assert certificate["question"]["source"]["claims"] == "established"
     for member, other in (("within", "1"), ("high", "1"), ("low", "1")):
         changed = copy.deepcopy(certificate)

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from tests.amounts import patience, selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 from tests.corpus import programs
 from tests.laplace_programs import load
 
@@ -48,11 +48,11 @@ def test_the_smallest_epsilon_is_bounded_by_the_worst_noise():
     yes = 1 - exp(-1) / 2  # that the noisy record is above 0, for the record 1
     assert str(verdict.upper) == "1/2"
     assert float(verdict.lower.enclosure()[0]) <= 1 - yes + yes * exp(1 / 2) + 1e-9
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 def test_the_checker_takes_noise_of_records_for_any_numbers():
-    certificate = check(counted, "1/2").certificate
+    certificate = nested(check(counted, "1/2").certificate)
     assert certificate["evidence"]["method"] == "alignment"
     assert certificate["question"]["coins"] == {"q": {"noise 1": {"sort": "real"}}}
     assert isinstance(recheck(certificate), Accepted)
@@ -72,7 +72,7 @@ def test_the_checker_takes_noise_of_records_for_any_numbers():
 
 
 def test_noise_that_a_shift_would_have_to_undo_is_not_taken_for_a_constant():
-    certificate = copy.deepcopy(check(counted, "1/2").certificate)
+    certificate = copy.deepcopy(nested(check(counted, "1/2").certificate))
     added = next(step for step in certificate["question"]["code"] if step[0] == "assign" and step[2][0] == "total")
     added[2][2] = ["record", "q", "noise 1"]  # the noise itself is added up
     certificate["question"]["sorts"] |= {added[1]: "real"}

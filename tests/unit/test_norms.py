@@ -12,6 +12,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from tests.amounts import patience, selected
+from tests.certificates import nested
 from tests.programs import load
 
 from privproof import array as numpy_array
@@ -110,10 +111,10 @@ def two_entries(q: real_queries(norm="l2", size=3)):
 def test_gaussian_noise_has_the_delta_of_two_normal_laws(function, mu):
     above = check(function, 1, _near(mu, 1, 1.0001))
     assert above.status == "proved"
-    assert isinstance(recheck(above.certificate), Accepted)
+    assert isinstance(recheck(nested(above.certificate)), Accepted)
     below = check(function, 1, _near(mu, 1, 0.9999))
     assert below.status == "refuted"
-    assert isinstance(recheck(below.certificate), Accepted)
+    assert isinstance(recheck(nested(below.certificate)), Accepted)
 
 
 def test_arrays_of_ordinary_code():
@@ -204,7 +205,7 @@ def _changed(certificate, change):
 
 
 def test_the_checker_counts_squares_by_itself():
-    certificate = check(vector, 1, _near(1 / 2, 1, 1.0001)).certificate
+    certificate = nested(check(vector, 1, _near(1 / 2, 1, 1.0001)).certificate)
 
     def settled(forged):
         return next(path["settled"] for path in forged["evidence"]["paths"] if "settled" in path)
@@ -246,7 +247,7 @@ def test_the_checker_counts_squares_by_itself():
 
 
 def test_the_checker_knows_neighbours_within_a_norm():
-    certificate = check(laplace_l2, 1).certificate
+    certificate = nested(check(laplace_l2, 1).certificate)
 
     def further(forged):
         right = forged["evidence"]["right"]["arguments"]["q"]
@@ -262,7 +263,7 @@ def test_some_data_sets_refute_and_prove_nothing():
     for i, j in runs.pairs:
         pair = Adjacent(*({"q": list(runs.data[k]["q"])} for k in (i, j)))
         assert is_adjacent(pair, vector.inputs, "l2")
-    certificate = check(vector, 1, _near(1 / 2, 1, 0.99)).certificate
+    certificate = nested(check(vector, 1, _near(1 / 2, 1, 0.99)).certificate)
     assert certificate["question"]["sampled"]
 
     def proved(forged):
@@ -422,7 +423,7 @@ def test_a_test_on_noise_is_no_matrix():
 
 
 def test_the_checker_bounds_the_matrix_by_itself():
-    certificate = check(gauss_twice, mu="0.80902").certificate["evidence"]["certificate"]
+    certificate = nested(check(gauss_twice, mu="0.80902").certificate)["evidence"]["certificate"]
     assert certificate["evidence"]["method"] == "matrix"
 
     def less(forged):

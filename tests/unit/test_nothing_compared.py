@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import (
     HiddenMarkovModel,
@@ -270,7 +270,7 @@ def test_sides_in_parameters_that_differ_somewhere_are_compared():
 
 def test_the_checker_refuses_secrets_that_are_the_same_at_the_only_parameters():
     question = pufferfish(parity, prior=mixed("0 <= p <= 1"), secrets=SOMETIMES_THE_SAME)
-    certificate = dict(tight_epsilon(question).certificate)
+    certificate = dict(nested(tight_epsilon(question).certificate))
     assert not isinstance(recheck(certificate), Rejected)
     (parameter,) = certificate["question"]["parameters"]
     certificate["question"] = {**certificate["question"], "parameters": [{**parameter, "low": "0", "high": "0"}]}
@@ -303,7 +303,7 @@ def test_the_checker_refuses_certificates_that_compare_nothing():
 
 
 def test_the_checker_refuses_programs_on_data_that_cannot_differ():
-    certificate = check(mechanism_of_one()).certificate
+    certificate = nested(check(mechanism_of_one()).certificate)
     certificate["question"]["inputs"]["x"] |= {"low": "3", "high": "3"}
     found = recheck(certificate)
     assert isinstance(found, Rejected)

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 from tests.amounts import patience, selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 from tests.corpus import programs
 from tests.laplace_programs import load
 
@@ -82,7 +82,7 @@ def test_random_loops_against_the_loss_of_the_laplace_mechanism(tmp_path, seed):
 @pytest.fixture(scope="module")
 def rounds(tmp_path_factory):
     program = next(each for each in PROVED if each.name.endswith("rounds of steps"))
-    certificate = check(load(tmp_path_factory.mktemp("rounds"), program), 1).certificate
+    certificate = nested(check(load(tmp_path_factory.mktemp("rounds"), program), 1).certificate)
     assert isinstance(recheck(certificate), Accepted)
     return certificate
 

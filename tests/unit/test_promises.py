@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import pytest
 from tests.amounts import patience
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import check, gaussian, geometric, laplace, mechanism, records, tight_rho
 from privproof.library.gaussian import permute_and_flip
@@ -73,7 +73,7 @@ GAUSSIAN = _normal(1 / 2, 1) + NormalDist().cdf(-4)
 def test_the_delta_is_what_far_noise_takes(function, epsilon, delta, less):
     verdict = check(function, epsilon=epsilon, delta=f"{delta * 1.00001:.12f}")
     assert (verdict.status, verdict.engine) == ("proved", "laplace")
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     limit = 2 if less == "refuted" else patience(2)
     assert check(function, epsilon=epsilon, delta=f"{delta * 0.9999:.12f}", time_limit=limit).status == less
 
@@ -119,7 +119,7 @@ def test_a_replaced_record_is_one_key_that_may_vanish_and_one_that_may_appear():
 
 
 def test_noise_that_run_2_draws_by_itself_is_paid_for():
-    certificate = check(replaced, epsilon=2, delta=f"{exp(-9) / 2 * 1.00001:.12f}").certificate
+    certificate = nested(check(replaced, epsilon=2, delta=f"{exp(-9) / 2 * 1.00001:.12f}").certificate)
     alignment = certificate["evidence"].get("alignment", certificate["evidence"])
     [given] = alignment["promises"]
     assert given["times"] == 1
@@ -177,7 +177,7 @@ def test_what_no_promise_helps_is_not_proved(function):
 
 
 def test_the_checker_reads_promises_strictly():
-    certificate = check(histogram, epsilon=1, delta="6.1705e-5").certificate
+    certificate = nested(check(histogram, epsilon=1, delta="6.1705e-5").certificate)
 
     def promise(document):
         return document["evidence"]["promises"][0]
@@ -221,7 +221,7 @@ def moved_centre(data: records("a", "b")):
 
 def test_nothing_is_promised_of_noise_around_noise():
     """Whether such a centre differs depends on shifts, which may be chosen in hindsight."""
-    certificate = copy.deepcopy(check(moved_centre, epsilon=1).certificate)
+    certificate = copy.deepcopy(nested(check(moved_centre, epsilon=1).certificate))
     certificate["question"]["delta"] = "1/2"
     code = certificate["question"]["code"]
     last = max(at for at, step in enumerate(code) if step[0] == "sample")

@@ -6,7 +6,7 @@ import copy
 from fractions import Fraction
 
 import pytest
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 from tests.every_length import largest_ratio, list_reader
 
 from privproof import (
@@ -161,7 +161,7 @@ def test_the_tight_epsilon_of_one_change_is_that_of_lists_of_every_length(functi
     verdict = tight_epsilon(function, neighbours=relation)
     assert (verdict.status, verdict.engine, verdict.tight) == ("proved", "ratios", epsilon(answer))
     assert "every length" in verdict.question.name
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     left, right = (side["data"] for side in verdict.arguments)
     assert abs(len(left) - len(right)) == (1 if relation == "add-remove" else 0)
     longest = 4 if len(verdict.question.model.states) > 8 else 5
@@ -288,7 +288,7 @@ def test_a_model_file_with_one_input_more_survives_the_round_trip():
     assert again == question
     verdict = tight_epsilon(again)
     assert (verdict.status, fraction(verdict.tight.ratio)) == ("proved", largest_ratio(question.model, "add-remove", 6))
-    assert "one input is added or removed" in recheck(verdict.certificate).statement
+    assert "one input is added or removed" in recheck(nested(verdict.certificate)).statement
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_data_sets_behind_states_may_have_different_lengths():
 
 @pytest.fixture(scope="module", params=["one", "add-remove"])
 def certificate(request):
-    return tight_epsilon(noisy_bits, neighbours=request.param).certificate
+    return nested(tight_epsilon(noisy_bits, neighbours=request.param).certificate)
 
 
 def nodes(document, kind):

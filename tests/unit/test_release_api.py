@@ -11,7 +11,7 @@ from random import Random
 from types import MappingProxyType
 
 import pytest
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import PrivproofError, bernoulli, check, choice, prior, release, tight_epsilon
 from privproof.errors import BudgetError, QuestionError, ScenarioError
@@ -330,7 +330,7 @@ def test_auto_is_never_worse_than_a_proved_method(priors: object, query: object,
         best = calibrate(priors, query=query, epsilon=epsilon, length=length, noise=noise)  # type: ignore[arg-type]
         verdict = check(best.question)
         assert verdict.status == "proved"
-        assert isinstance(recheck(verdict.certificate), Accepted)
+        assert isinstance(recheck(nested(verdict.certificate)), Accepted)
         for method in METHODS:
             if method == "gk16" and query.kind != "sum":  # type: ignore[attr-defined]
                 continue
@@ -412,7 +412,7 @@ def test_tight_epsilon_is_the_loss(noise: object, kernel: object, length: int) -
     assert found.status == "proved"  # type: ignore[union-attr]
     assert number(found.lower) == pytest.approx(expected, rel=1e-9)  # type: ignore[union-attr]
     assert number(found.upper) == pytest.approx(expected, rel=1e-9)  # type: ignore[union-attr]
-    assert isinstance(recheck(found.certificate), Accepted)  # type: ignore[union-attr]
+    assert isinstance(recheck(nested(found.certificate)), Accepted)  # type: ignore[union-attr]
     if isinstance(noise, Geometric):
         assert found.tight is not None, "an exact logarithm"  # type: ignore[union-attr]
     for claim, status in ((expected * 1.0001, "proved"), (expected * 0.9999, "refuted")):
@@ -420,7 +420,7 @@ def test_tight_epsilon_is_the_loss(noise: object, kernel: object, length: int) -
             WALK, query=WALKS, noise=noise, length=length, epsilon=str(Fraction(claim).limit_denominator(10**9))
         )  # type: ignore[arg-type]
         assert verdict.status == status  # type: ignore[union-attr]
-        assert isinstance(recheck(verdict.certificate), Accepted)  # type: ignore[union-attr]
+        assert isinstance(recheck(nested(verdict.certificate)), Accepted)  # type: ignore[union-attr]
 
 
 def test_a_refutation_names_two_values_and_an_event() -> None:
@@ -436,7 +436,7 @@ def test_a_refutation_names_two_values_and_an_event() -> None:
 def test_next_to_no_noise_is_refuted_with_probabilities_above_zero(scale: str) -> None:
     verdict = verify(WALK, query=WALKS, noise=Laplace.of(scale), length=6, epsilon=1)
     assert verdict.status == "refuted"  # type: ignore[union-attr]
-    assert isinstance(recheck(verdict.certificate), Accepted)  # type: ignore[union-attr]
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)  # type: ignore[union-attr]
     data = release_witness_data(verdict.witness)  # type: ignore[union-attr]
     assert not data["right_probability"][0].startswith("-")
     assert data["ratio"] != "inf"
@@ -452,7 +452,7 @@ def test_the_scale_of_the_lecture_notes_loses_almost_twenty() -> None:
     assert number(verdict.lower) == pytest.approx(19.5313, abs=5e-5)  # type: ignore[union-attr]
     expected = loss_by_hand([[0.988, 0.012], [0.018, 0.982]], [0.051, 0.949], 2, lambda d: exp(-12.5 * d))
     assert number(verdict.lower) == pytest.approx(expected, rel=1e-9)  # type: ignore[union-attr]
-    assert isinstance(recheck(verdict.certificate), Accepted)  # type: ignore[union-attr]
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)  # type: ignore[union-attr]
     good = calibrate(chain, query=count("1"), epsilon=5, length=2)
     assert check(good.question).status == "proved"
 
@@ -553,12 +553,12 @@ def test_a_histogram_needs_a_quarter_of_the_noise_of_quilts() -> None:
     assert (round(float(by_quilts.scale), 3), round(float(made.scale), 3)) == (25.68, 6.673)
     verdict = verify(made)
     assert verdict.status == "proved"  # type: ignore[union-attr]
-    assert isinstance(recheck(verdict.certificate), Accepted)  # type: ignore[union-attr]
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)  # type: ignore[union-attr]
     less = Laplace(made.noise.scale * 999 / 1000)  # type: ignore[union-attr]
     refuted = verify(WALK, query=query, epsilon=1, length=60, noise=less)
     assert refuted.status == "refuted"  # type: ignore[union-attr]
     assert refuted.witness.output.startswith("released counts rest")  # type: ignore[union-attr]
-    document = refuted.certificate  # type: ignore[union-attr]
+    document = nested(refuted.certificate)  # type: ignore[union-attr]
     assert isinstance(recheck(document), Accepted)
     for box in ([], [["0", "0"]], [["-inf", "inf"], ["-inf", "inf"]], [["1", "0"], ["0", "1"]], [["0"], ["1"]], "all"):
         assert not isinstance(recheck({**document, "evidence": {**document["evidence"], "box": box}}), Accepted)
@@ -611,7 +611,7 @@ def proofs() -> list[dict[str, object]]:
         calibrate(FLU, query=count("ill"), epsilon=1).question,
         calibrate(FLU, query=histogram(["healthy", "ill"]), epsilon=1).question,
     ]
-    return [check(question).certificate for question in questions]  # type: ignore[misc]
+    return [nested(check(question).certificate) for question in questions]  # type: ignore[misc]
 
 
 def test_certificates_are_accepted_and_less_noise_is_not() -> None:
@@ -628,7 +628,7 @@ def test_certificates_are_accepted_and_less_noise_is_not() -> None:
 
 
 def test_a_certificate_about_other_beliefs_is_rejected() -> None:
-    certificate = check(calibrate(WALK, query=WALKS, epsilon=1, length=10).question).certificate
+    certificate = nested(check(calibrate(WALK, query=WALKS, epsilon=1, length=10).question).certificate)
     assert certificate is not None
     for rows in ([["99/100", "1/100"], ["1/100", "99/100"]], [["9/10", "1/10"]], [["9/10", "2/10"], ["2/5", "3/5"]]):
         changed = deepcopy(certificate)
@@ -643,7 +643,7 @@ def test_a_certificate_about_other_beliefs_is_rejected() -> None:
 
 
 def test_a_refutation_that_was_changed_is_rejected() -> None:
-    certificate = verify(WALK, query=WALKS, noise=Laplace.of(1), length=10, epsilon=1).certificate  # type: ignore[union-attr]
+    certificate = nested(verify(WALK, query=WALKS, noise=Laplace.of(1), length=10, epsilon=1).certificate)  # type: ignore[union-attr]
     assert certificate["verdict"] == "refuted"
     assert isinstance(recheck(certificate), Accepted)
     evidence = certificate["evidence"]
@@ -724,7 +724,7 @@ def test_a_network_end_to_end(epsilon: str) -> None:
     made = calibrate(street, query=count("bus"), epsilon=epsilon)
     verdict = check(made.question)
     assert verdict.status == "proved"
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     assert isinstance(made.noise, Geometric)
     alpha = float(fraction(made.noise.alpha))
     expected = network_loss(street, "bus", lambda d: alpha**d)
@@ -734,7 +734,7 @@ def test_a_network_end_to_end(epsilon: str) -> None:
     assert release.release(made, data).value.denominator == 1
     less = verify(street, query=count("bus"), noise=Geometric.of("1/100"), epsilon=epsilon)
     assert less.status == "refuted"  # type: ignore[union-attr]
-    assert isinstance(recheck(less.certificate), Accepted)  # type: ignore[union-attr]
+    assert isinstance(recheck(nested(less.certificate)), Accepted)  # type: ignore[union-attr]
     for wrong, said in (
         (["bus"], "a value for every node"),
         ({"rain": "yes"}, "values for"),
@@ -842,7 +842,7 @@ def test_a_framework_without_parameters(method: str, epsilon: str) -> None:
     assert protected.distance == distance(*laws)
     verdict = check(protected.question)
     assert verdict.status == "proved"
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     tight = tight_epsilon(protected.question).tight
     assert tight is not None
     assert tight.compare(protected.epsilon) <= 0
@@ -949,7 +949,7 @@ def test_noise_that_is_just_enough_is_proved() -> None:
         assert made.scale == 1
         verdict = check(made.question)
         assert verdict.status == "proved"
-        assert isinstance(recheck(verdict.certificate), Accepted)
+        assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     assert check(calibrate(swapping, query=count("a"), epsilon=1, length=2).question).status == "proved"
 
 
@@ -962,12 +962,12 @@ def test_a_histogram_with_too_little_noise_is_refuted_by_one_of_its_counts() -> 
     )
     assert verdict.status == "refuted"
     assert verdict.witness.output.startswith("released count of rest at least")
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     for bin in (None, "run", 3):
-        evidence = {**verdict.certificate["evidence"], "bin": bin}
-        assert not isinstance(recheck({**verdict.certificate, "evidence": evidence}), Accepted)
-    without = {key: value for key, value in verdict.certificate["evidence"].items() if key != "bin"}
-    assert not isinstance(recheck({**verdict.certificate, "evidence": without}), Accepted)
+        evidence = {**nested(verdict.certificate)["evidence"], "bin": bin}
+        assert not isinstance(recheck({**nested(verdict.certificate), "evidence": evidence}), Accepted)
+    without = {key: value for key, value in nested(verdict.certificate)["evidence"].items() if key != "bin"}
+    assert not isinstance(recheck({**nested(verdict.certificate), "evidence": without}), Accepted)
 
 
 def test_an_account_is_read_back_as_it_was_written(tmp_path) -> None:

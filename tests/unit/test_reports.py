@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 from tests.amounts import spread
+from tests.certificates import nested
 from tests.cli.test_errands import TEXT
 
 import privproof
@@ -129,13 +130,13 @@ def test_changed_reports_are_refused():
     def other_model(certificate):
         takes(certificate)
         certificate["question"] = {
-            **good.certificate["question"],
+            **nested(good.certificate)["question"],
             "source": {**refuted_source, "claims": "taken", "reason": "because"},
         }
 
-    refuted_source = bad.certificate["question"]["source"]
+    refuted_source = nested(bad.certificate)["question"]["source"]
     cases = [
-        (replace(good, certificate=bad.certificate), question),
+        (replace(good, certificate=nested(bad.certificate)), question),
         (replace(good, certificate=None), question),
         (replace(good, record=b"nothing"), question),
         (replace(good, record=bad.record), question),
@@ -146,7 +147,10 @@ def test_changed_reports_are_refused():
         (changed(good, lambda c: c["question"].update(epsilon="1")), question),
         (changed(good, lambda c: c["question"].update(title="another")), question),
         (changed(good, other_model), refuted),
-        (replace(good, certificate={**good.certificate, "question": bad.certificate["question"]}), refuted),
+        (
+            replace(good, certificate={**nested(good.certificate), "question": nested(bad.certificate)["question"]}),
+            refuted,
+        ),
     ]
     for entry, mine in cases:
         assert isinstance(reported_verdict(entry, mine), Refusal)
@@ -156,7 +160,7 @@ def test_instructions_that_are_not_those_of_the_text_are_refused():
     _, good = report(asked(sparse, "1"))
     question = asked(leaking, "1")
     mine = tight_epsilon(question.under(None))
-    source = (check(question).certificate or {})["question"]["source"]
+    source = (nested(check(question).certificate) or {})["question"]["source"]
     assert mine.status != "proved" or mine.upper.infinite
 
     def lies(certificate):

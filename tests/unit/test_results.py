@@ -11,7 +11,7 @@ from fractions import Fraction
 from multiprocessing import get_context
 
 import pytest
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 from tests.commands import MODELS, environment
 
 import privproof
@@ -64,7 +64,7 @@ def test_it_crosses_processes(verdict):
     assert str(again) == str(verdict)
     assert again.to_dict() == verdict.to_dict()
     if verdict.certificate is not None:
-        assert isinstance(recheck(again.certificate), Accepted)
+        assert isinstance(recheck(nested(again.certificate)), Accepted)
         with pytest.raises(TypeError, match="by the gate alone"):
             replace(again, certificate={})
 
@@ -122,7 +122,11 @@ def test_another_process_gives_a_verdict():
     with get_context("spawn").Pool(1) as pool:
         (verdict,) = pool.map(_proved, [2])
     here = _proved(2)
-    assert (verdict.status, verdict.tight, verdict.certificate) == (here.status, here.tight, here.certificate)
+    assert (verdict.status, verdict.tight, nested(verdict.certificate)) == (
+        here.status,
+        here.tight,
+        nested(here.certificate),
+    )
 
 
 def test_there_is_one_witness(verdict):

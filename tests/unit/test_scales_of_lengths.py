@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 from tests.amounts import patience
-from tests.certificates import recheck, recheck_anew
+from tests.certificates import nested, recheck, recheck_anew
 
 from privproof import check, laplace, mechanism, privacy_loss, public, real, real_queries
 from privproof.errors import LanguageError
@@ -55,7 +55,7 @@ def private_length(q: real_queries(low=0, high=1)):
 def test_noise_that_grows_with_the_length_is_proved_for_every_length():
     verdict = check(shared, 1)
     assert verdict.status == "proved"
-    assert verdict.certificate["question"]["source"]["claims"] == "established"
+    assert nested(verdict.certificate)["question"]["source"]["claims"] == "established"
     assert check(shared, "9/10").status == "refuted"
     for size in (1, 2, 3, 4):
         loss = privacy_loss(shared, {"q": [0] * size}, {"q": [1] * size}).loss()
@@ -75,7 +75,7 @@ def test_what_the_length_does_not_pay_for_is_not_proved(function):
 
 
 def test_the_checker_knows_a_length_where_it_is_common():
-    certificate = check(shared, 1).certificate
+    certificate = nested(check(shared, 1).certificate)
     assert isinstance(recheck(certificate), Accepted)
 
     def smaller(document):
@@ -101,7 +101,7 @@ def test_the_checker_knows_a_length_where_it_is_common():
 
 def test_the_checker_asks_that_the_scale_is_above_zero():
     """Noise that is drawn also on the empty list has no scale there."""
-    made = copy.deepcopy(check(shared, 1).certificate)
+    made = copy.deepcopy(nested(check(shared, 1).certificate))
     code = made["question"]["code"]
     sample = next(step for step in code if step[0] == "sample")
     code[:] = [[*sample[:3], ["rational", "0"], sample[4]], ["return", []]]

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from tests.amounts import patience
-from tests.certificates import recheck, recheck_anew
+from tests.certificates import nested, recheck, recheck_anew
 
 from privproof import (
     check,
@@ -145,8 +145,8 @@ def test_a_selection_is_proved_for_lists_of_every_length_and_from_its_text(name)
     function, claim = PROVED[name]
     verdict = check(function, claim)
     assert verdict.status == "proved"
-    assert isinstance(recheck(json.loads(json.dumps(dict(verdict.certificate)))), Accepted)
-    assert verdict.certificate["question"]["source"]["claims"] == "established"
+    assert isinstance(recheck(json.loads(json.dumps(dict(nested(verdict.certificate))))), Accepted)
+    assert nested(verdict.certificate)["question"]["source"]["claims"] == "established"
 
 
 @pytest.mark.parametrize(
@@ -516,7 +516,7 @@ def test_a_selection_among_public_keys_is_proved_and_less_is_refuted(function, n
     verdict = check(asked, claim)
     assert verdict.status == "proved"
     assert check(asked, less).status == "refuted"
-    copied = json.loads(json.dumps(dict(verdict.certificate)))
+    copied = json.loads(json.dumps(dict(nested(verdict.certificate))))
     copied["question"]["source"].update(claims="taken", reason="changed by hand")
     for step in copied["question"]["code"]:
         if step[0] in ("place", "others"):
@@ -606,7 +606,7 @@ def test_values_that_are_shown_or_of_different_scales_are_no_cells(function):
 
 @pytest.fixture(scope="module")
 def certificate():
-    return json.loads(json.dumps(dict(check(with_gap_sorted, 1).certificate)))
+    return json.loads(json.dumps(dict(nested(check(with_gap_sorted, 1).certificate))))
 
 
 def selection(code):
@@ -678,7 +678,7 @@ OTHERWISE = {
 
 @cache
 def accepted_certificate(honest):
-    written = json.dumps(dict(check(PROVED[honest][0], 1).certificate))
+    written = json.dumps(dict(nested(check(PROVED[honest][0], 1).certificate)))
     assert isinstance(recheck(json.loads(written)), Accepted)
     return written
 
@@ -771,7 +771,7 @@ def test_a_selection_with_a_part_missing_or_twice_is_refused(certificate, number
 
 
 def test_noise_that_is_not_of_one_scale_is_no_selection():
-    certificate = json.loads(json.dumps(dict(check(top_two_with_gaps, 2).certificate)))
+    certificate = json.loads(json.dumps(dict(nested(check(top_two_with_gaps, 2).certificate))))
 
     def change(copied):
         sample = next(s for s in copied["question"]["code"] if s[0] == "sample" and s[1] == "#value2")

@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 import pytest
 from tests.amounts import patience, selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import (
     check,
@@ -124,7 +124,7 @@ def test_it_is_proved_for_every_length_and_no_smaller_delta(function, epsilon, o
     delta = _given_away(squares, Fraction(epsilon) - others)
     verdict = check(program_question(function), epsilon=epsilon, delta=f"{delta * 1.0001:.9f}")
     assert (verdict.status, verdict.engine) == ("proved", "laplace")
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     less = check(program_question(function), epsilon=epsilon, delta=f"{delta * 0.999:.9f}", time_limit=patience(2))
     assert (less.status, less.engine) != ("proved", "laplace")
 
@@ -208,7 +208,7 @@ def _settled(document):
 
 
 def test_the_checker_settles_for_nothing_less():
-    certificate = check(program_question(mixed), epsilon="1.24", delta="3.48e-6").certificate
+    certificate = nested(check(program_question(mixed), epsilon="1.24", delta="3.48e-6").certificate)
 
     def smaller_delta(document):
         document["question"]["delta"] = "3.47e-6"
@@ -241,7 +241,7 @@ def test_the_direction_is_known_where_all_answers_go_in_one():
     """Where each goes its own way nothing depends on it, and a shift for one direction is none for the other."""
     delta = f"{_given_away(1 / 16, 3 / 8) * 1.0001:.9f}"
     assert check(program_question(mixed), "1/2", delta, time_limit=patience(8)).status != "proved"
-    certificate = check(program_question(monotone), "1/2", delta).certificate
+    certificate = nested(check(program_question(monotone), "1/2", delta).certificate)
     assert any("when" in one for settled in _settled(certificate) for given in settled.values() for one in given)
 
     def each_its_own_way(document):
@@ -285,7 +285,7 @@ def test_monotone_answers_give_away_no_more_at_any_size(size):
 
 def test_a_shift_that_later_tests_decide_is_refused():
     """The noise is shifted on the path of one outcome alone, which would be prophecy."""
-    certificate = copy.deepcopy(check(folded, epsilon=1, delta="1/100").certificate)
+    certificate = copy.deepcopy(nested(check(folded, epsilon=1, delta="1/100").certificate))
     settled = [path for path in certificate["evidence"]["paths"] if "settled" in path]
     assert len(settled) == 2
     del settled[0]["settled"]
@@ -369,7 +369,7 @@ def test_noisy_max_of_every_length():
 
 
 def test_the_checker_counts_the_results_itself():
-    certificate = check(foretold).certificate
+    certificate = nested(check(foretold).certificate)
 
     def untaxed(document):
         del document["evidence"]["foretold"]
@@ -444,7 +444,7 @@ def test_claims_of_other_measures_for_every_length():
 
 
 def test_the_checker_reads_the_measures_off_the_shifts_itself():
-    certificate = proved_of_both_kinds().certificate
+    certificate = nested(proved_of_both_kinds().certificate)
 
     def smaller(document):
         document["question"]["budgets"][0]["value"] = "0.3749"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.amounts import ALL
+from tests.certificates import nested
 
 import privproof
 import privproof_checker
@@ -115,7 +116,7 @@ def test_what_is_kept_comes_back(folder, store, name):
     assert again.status == first.status != "unknown"
     assert told(again) == told(first)
     assert again.to_dict() == {**first.to_dict(), "seconds": again.to_dict()["seconds"]}
-    assert json.dumps(again.certificate) == json.dumps(first.certificate)
+    assert json.dumps(nested(again.certificate)) == json.dumps(nested(first.certificate))
     assert again.seal is not None
 
 
@@ -211,11 +212,11 @@ def test_a_forged_verdict_is_not_believed(folder, store):
     narrow = record_of(replace(wide, notes=("forged",)), functions)
     for forgery in (
         {"status": "proved"},
-        {"status": "proved", "certificate": theirs.certificate, "record": theirs.record},
-        {"status": "proved", "certificate": theirs.certificate},
-        {"status": "proved", "certificate": dict(wide.certificate), "record": about_wide},
-        {"status": "proved", "certificate": dict(wide.certificate), "record": narrow},
-        {"certificate": {**good.certificate, "evidence": {}}},
+        {"status": "proved", "certificate": nested(theirs.certificate), "record": theirs.record},
+        {"status": "proved", "certificate": nested(theirs.certificate)},
+        {"status": "proved", "certificate": dict(nested(wide.certificate)), "record": about_wide},
+        {"status": "proved", "certificate": dict(nested(wide.certificate)), "record": narrow},
+        {"certificate": {**nested(good.certificate), "evidence": {}}},
         {"certificate": {}},
         {"certificate": None},
         {"record": b"nonsense"},

@@ -10,7 +10,7 @@ from math import exp
 
 import pytest
 from tests.amounts import patience, selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import (
     audit,
@@ -108,7 +108,7 @@ def public(data: records(0, 1)):
 def test_delta_is_the_share_of_the_range_that_is_left(function, epsilon, delta):
     verdict = check(function, epsilon=epsilon, delta=f"{delta * 1.00001:.12f}")
     assert (verdict.status, verdict.engine) == ("proved", "laplace")
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
     assert check(function, epsilon=epsilon, delta=f"{delta * 0.9999:.12f}", time_limit=patience(4)).status != "proved"
 
 
@@ -126,7 +126,7 @@ def test_a_smaller_delta_and_none_are_refuted(function):
 def test_what_is_paid_twice_for_each_record_or_for_a_threshold(function, epsilon, delta):
     verdict = check(function, epsilon=epsilon, delta=f"{delta * 1.00001:.12f}")
     assert verdict.status == "proved"
-    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 def test_noise_that_is_not_shifted_costs_nothing():
@@ -213,7 +213,7 @@ def test_a_test_of_truncated_noise_against_its_law(seed):
             assert check(made, epsilon, f"{delta * 1.01:.9f}").status == "proved"
             verdict = check(made, epsilon, f"{delta * 0.99:.9f}")
             assert verdict.status == "refuted"
-            assert isinstance(recheck(verdict.certificate), Accepted)
+            assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 @mechanism
@@ -262,7 +262,7 @@ def test_random_sums_against_exact_deltas_at_small_lengths(seed):
 
 
 def test_the_checker_reads_truncated_noise_strictly():
-    certificate = check(count, epsilon=1, delta=f"{outside(1) * 1.00001:.12f}").certificate
+    certificate = nested(check(count, epsilon=1, delta=f"{outside(1) * 1.00001:.12f}").certificate)
 
     def promise(document):
         return document["evidence"]["promises"][0]
@@ -308,7 +308,7 @@ def test_the_checker_reads_truncated_noise_strictly():
 
 
 def test_the_bound_in_the_text_is_that_of_the_instructions():
-    certificate = copy.deepcopy(check(count, epsilon=1, delta="1/100").certificate)
+    certificate = copy.deepcopy(nested(check(count, epsilon=1, delta="1/100").certificate))
     code = certificate["question"]["code"]
     next(step for step in code if step[0] == "sample")[4]["bound"] = "4.9"
     found = recheck(certificate)
@@ -317,7 +317,7 @@ def test_the_bound_in_the_text_is_that_of_the_instructions():
 
 
 def test_a_promise_that_is_given_always_may_be_about_noise_around_noise():
-    certificate = check(threshold, epsilon=2, delta=f"{outside(1) * 1.00001:.12f}").certificate
+    certificate = nested(check(threshold, epsilon=2, delta=f"{outside(1) * 1.00001:.12f}").certificate)
     [given] = certificate["evidence"]["promises"]
     assert given["always"] is True
     made = copy.deepcopy(certificate)

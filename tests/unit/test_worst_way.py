@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.amounts import selected
-from tests.certificates import recheck
+from tests.certificates import nested, recheck
 
 from privproof import Mechanism, Transducer, check, mechanism, queries, tight_epsilon, truncated_geometric
 from privproof.compiling import mechanism_question, word_problem
@@ -43,7 +43,7 @@ def test_noisy_max_on_ten_queries_is_exact_without_a_table(relation: str, ratio:
         verdict = tight_epsilon(question)
         assert (verdict.engine, verdict.tight) == ("worst-way", log(ratio))
         assert verdict.certified.upper
-        assert isinstance(recheck(verdict.certificate), Accepted)
+        assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 def test_a_claim_below_the_bound_is_refuted_and_one_above_proved() -> None:
@@ -94,7 +94,7 @@ def test_the_bound_is_never_below_the_truth(seed: int, monkeypatch: pytest.Monke
 
 def test_a_smaller_epsilon_is_refused_by_the_checker() -> None:
     certificate: dict[str, Any] = copy.deepcopy(
-        dict(check(mechanism_question(_noisy_max("one"), size=10), "ln(2)").certificate or {})
+        dict(nested(check(mechanism_question(_noisy_max("one"), size=10), "ln(2)").certificate) or {})
     )
     assert certificate["evidence"] == {"method": "worst way"}
     certificate["question"]["epsilon"] = "ln(199/100)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -134,7 +135,7 @@ def _as_declared(target: str, declared: Mapping[str, str], relation: str, settin
 def _facts(outcome: Accepted) -> list[dict[str, str]]:
     from privproof_checker.arguments import argument
 
-    return [{"rule": fact.rule, "claim": fact.claim, "why": fact.why} for fact in argument(outcome)]
+    return [asdict(fact) for fact in argument(outcome)]
 
 
 def _told(outcome: Accepted) -> str:

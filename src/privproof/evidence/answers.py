@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from privproof.evidence.certificates import certificate
+from privproof.evidence.certificates import draft
 from privproof.evidence.questions import question_document
 from privproof.evidence.verdicts import Details, Status
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import INFINITE, Epsilon, epsilon
 from privproof.scenarios import AnyQuestion
+from privproof_checker.version_one import second_version
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +23,7 @@ class Answer:
         status: whether the question's claim is proved or refuted, or unknown.
         question: the question, with the budget that the answer is about.
         engine: the engine.
-        evidence: what the checker needs to establish the answer again.
+        evidence: what the checker needs to establish the answer again, from which the facts are written.
         more: further members of the certificate: a witness, a proof of an upper bound.
         compiled: what the question became, where its certificate is about that: a table of rows, a program of instructions.
         lower: the tight epsilon is at least this.
@@ -57,4 +58,4 @@ class Answer:
 
     def certificate(self) -> dict[str, object]:
         """The document that the checker is given, and that goes with the verdict."""
-        return {**certificate(self.status, self.asked, self.evidence), **self.more}
+        return second_version({**draft(self.status, self.asked, self.evidence), **self.more})

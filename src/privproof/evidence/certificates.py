@@ -1,4 +1,8 @@
-"""The frame of a certificate: plain data (JSON) in the model's own terms, see docs/reference/certificates.md."""
+"""Drafts of certificates: what an engine found, as plain data (JSON) in the model's own terms.
+
+A draft has a verdict, a question and evidence, in which other evidence may be nested.  The gate writes the facts from it, in one place
+(`privproof_checker.version_one`); see docs/reference/certificates.md.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,17 @@ from collections.abc import Mapping
 
 from privproof.exact import ZERO, Epsilon, rational
 from privproof.exact.balls import rational_bounds
+from privproof_checker.version_one import ONE
 
 _THOUSAND = 1000
 """What a certificate says to be refuted is a multiple of its inverse: short, and below the bound that the checker works out."""
-FORMAT, VERSION = "privproof-certificate", 1
 
 
-def certificate(verdict: str, question: Mapping[str, object], evidence: Mapping[str, object]) -> dict[str, object]:
-    """A certificate for a verdict on a question that is given as a document."""
+def draft(verdict: str, question: Mapping[str, object], evidence: Mapping[str, object]) -> dict[str, object]:
+    """A draft for a verdict on a question that is given as a document."""
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": ONE,
+        "version": 1,
         "verdict": verdict,
         "question": question,
         "evidence": dict(evidence),

@@ -10,13 +10,14 @@ evidence is not accepted has a bug.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from privproof.compiling.posing import is_ordinary
 from privproof.errors import CertificateRefused
 from privproof.evidence.answers import Answer
+from privproof.evidence.completing import wanted_refutations
 from privproof.evidence.questions import OtherQuestion, question_document
 from privproof.evidence.sources import ESTABLISHED, take
 from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict
@@ -26,10 +27,12 @@ from privproof.exact.patience import Stopped, extended, pause, seconds_left
 from privproof.language.mechanism import Mechanism
 from privproof.scenarios import AnyQuestion
 from privproof_checker import Accepted, Rejected, recheck
+from privproof_checker.facts import verdict_of
 from privproof_checker.front import taken_by
 from privproof_checker.linear.documents import supplied
 from privproof_checker.numbers import Epsilon as CheckedEpsilon
 from privproof_checker.numbers.patience import watched
+from privproof_checker.outcomes import Refusal as NoCertificate
 from privproof_checker.source.establishing import second_look
 
 
@@ -101,15 +104,17 @@ def examine(answer: Answer) -> Verdict | Refusal:
         certificate = answer.certificate()
     except OtherQuestion as problem:
         return Refusal(f"the certificate would be about another question: {problem}")
+    except NoCertificate as problem:
+        return Refusal(f"the checker does not accept the certificate ({problem.place}: {problem.reason})")
     return confirm(answer, certificate)
 
 
 def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     """The verdict of an answer by a certificate, if the checker establishes from it what the answer says."""
-    other = _other(answer, certificate.get("verdict"), certificate.get("question"))
+    other = _other(answer, verdict_of(certificate), certificate.get("question"))
     if other:
         return Refusal(f"the certificate is about something else: {other}")
-    with watched(_Patience()), supplied(_refutations), taken_by(take), second_look(_by_chance):
+    with watched(_Patience()), supplied(wanted_refutations), taken_by(take), second_look(_by_chance):
         outcome = recheck(certificate)
         if isinstance(outcome, Rejected) and outcome.beyond:
             take(certificate["question"], f"{outcome.reason} ({outcome.place})")
@@ -129,13 +134,6 @@ def _by_chance(*given: Any) -> None:
     differ_by_chance(*given)
 
 
-def _refutations(conditions: Sequence[str]) -> Sequence[dict[str, object] | None]:
-    """Multipliers for the conditions of a certificate that has none; the search loads a solver, so it waits until one is met."""
-    from privproof.evidence.multipliers import refutations
-
-    return refutations(conditions)
-
-
 def readmit(answer: Answer, certificate: dict[str, Any], asked: AnyQuestion) -> Verdict | Refusal:
     """The verdict of an answer that was kept, by the certificate that was kept with it.
 
@@ -149,7 +147,7 @@ def readmit(answer: Answer, certificate: dict[str, Any], asked: AnyQuestion) -> 
         asked: the question that is asked now.
     """
     said = certificate.get("question")
-    if not isinstance(said, Mapping) or certificate.get("verdict") != answer.status:
+    if not isinstance(said, Mapping) or verdict_of(certificate) != answer.status:
         return Refusal("the certificate is about something else")
     other = _other_now(answer.question, asked, said)
     if other:
@@ -166,7 +164,7 @@ def admit_reported(answer: Answer, certificate: dict[str, Any]) -> Verdict | Ref
     Then the checker establishes the verdict.  Bounds beyond what it establishes are marked as not certified, as they always are.
     """
     said, mine = certificate.get("question"), answer.question
-    if not isinstance(said, Mapping) or certificate.get("verdict") != answer.status:
+    if not isinstance(said, Mapping) or verdict_of(certificate) != answer.status:
         return Refusal("the certificate is about something else")
     of = mine.below_measure or mine
     ordinary = any(isinstance(each, Mechanism) and is_ordinary(each) for each in of.functions)

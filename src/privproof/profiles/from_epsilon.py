@@ -50,13 +50,12 @@ def proved_by_epsilon(question: AnyQuestion, ask: Ask) -> Verdict | None:
     if not isinstance(found, Proved) or found.certificate is None or found.question.budget is None:
         return None
     certificate = found.certificate
-    evidence = {"method": "epsilon", "epsilon": certificate["question"]["epsilon"], "evidence": certificate["evidence"]}
     said = f"from a proof of epsilon {found.question.budget.epsilon.show()}, without a delta"
     answer = Answer(
         status="proved",
         question=found.question.under(budget),
         engine=found.engine,
-        evidence=evidence,
+        evidence={"method": "epsilon", "certificate": certificate},
         compiled=Given(certificate["question"]),
         upper=budget.epsilon,
         notes=(said, *found.notes),

@@ -69,7 +69,7 @@ def location_certificate(finding: LocationFinding) -> Mapping[str, Any]:
     """The certificate of a finding that is proved or refuted, which the independent checker has accepted.
 
     >>> found = verify_locations(PlanarGeometric.of("ln(2)", step="1/2"))
-    >>> location_certificate(found)["evidence"]["method"]
+    >>> location_certificate(found)["facts"][-1]["rule"]
     'triangle inequality'
     """
     if finding.verdict is None or finding.verdict.certificate is None:

@@ -18,6 +18,7 @@ from privproof_checker.composed.curves import (
 )
 from privproof_checker.composed.lattices import Curve, Lattice, lattice_above, lattice_below, value_at
 from privproof_checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
+from privproof_checker.facts import verdict_of
 from privproof_checker.numbers import INFINITE, Epsilon, Rational, epsilon
 from privproof_checker.outcomes import Accepted, Limits, Verdict, refuse, within
 from privproof_checker.runs import read_runs
@@ -232,7 +233,7 @@ def _established(of: dict[str, object], certificates: list[object], limits: Limi
         place = f"evidence.uses.certificates[{number}]"
         inner = an_object(item, place)
         asked = an_object(inner.get("question"), place)
-        if inner.get("verdict") != "proved":
+        if verdict_of(inner) != "proved":
             refuse("expected a proof", place)
         if asked.get("kind") == "measured":
             if asked.get("of") != of or asked.get("measure") != "mu":

@@ -18,6 +18,7 @@ from flint import arb
 
 from privproof_checker.claims import Claim, read_epsilon
 from privproof_checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
+from privproof_checker.facts import verdict_of
 from privproof_checker.from_epsilon import refuse_other_laws
 from privproof_checker.integrals.normal import normal_share
 from privproof_checker.measured.laws import Piece, from_above, from_below
@@ -197,7 +198,7 @@ def _inner(of: dict[str, object], evidence: dict[str, object], limits: Limits) -
     only_members(evidence, ("method", "certificate"), "evidence")
     inner = an_object(evidence.get("certificate"), "evidence.certificate")
     asked = an_object(inner.get("question"), "evidence.certificate.question")
-    if inner.get("verdict") != "proved" or "epsilon" not in asked or "rate" in asked:
+    if verdict_of(inner) != "proved" or "epsilon" not in asked or "rate" in asked:
         refuse("expected a proof of one epsilon", "evidence.certificate")
     if {name: part for name, part in asked.items() if name not in _CLAIMED} != of:
         refuse("this is about another question", "evidence.certificate.question")

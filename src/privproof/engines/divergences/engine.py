@@ -26,6 +26,8 @@ from privproof.engines.runs.engine import all_runs
 from privproof.engines.runs.runnable import as_run, is_of_every_size
 from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
+from privproof.evidence.certificates import draft
+from privproof.evidence.completing import completed
 from privproof.evidence.questions import Given
 from privproof.evidence.verdicts import MeasureDetails, ProgramDetails, Proved, Unknown, Verdict
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, fraction
@@ -209,8 +211,8 @@ class DivergencesEngine:
             verdict = _pure_verdict(request)
         if not isinstance(verdict, Proved) or verdict.certificate is None or verdict.upper.infinite:
             return None
-        evidence = verdict.certificate["evidence"]
-        if evidence.get("method") != "alignment" or verdict.upper.ratio != 1:
+        proofs = [fact for fact in verdict.certificate["facts"] if fact["rule"] == "alignment"]
+        if len(proofs) != 1 or "part" in proofs[0]["claim"] or verdict.upper.ratio != 1:
             return None
         spread = fraction(verdict.upper.shift)
         values = [least_of_range(each.measure, spread) for each in question.budgets]
@@ -223,10 +225,10 @@ class DivergencesEngine:
             each.value is None or each.value.compare(v) < 0 for each, v in zip(question.budgets, values, strict=True)
         ):
             return None
-        shown = {
-            name: part for name, part in evidence.items() if name != "multipliers"
-        }  # of the conditions without a range
-        inner = {**verdict.certificate, "evidence": {**shown, "range": str(spread)}}
+        shown = {"method": "alignment", **proofs[0]["hint"], "range": str(spread)}
+        inner = completed(
+            draft("proved", verdict.certificate["question"], shown)
+        )  # with a range the conditions are others
         return Answer(
             status="proved",
             question=asked,

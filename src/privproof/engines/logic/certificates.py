@@ -11,7 +11,7 @@ from privproof.engines.logic.queries import ByWords, Extremes, Lasso, Tree
 from privproof.engines.logic.satisfaction import Satisfaction
 from privproof.engines.logic.vectors import Bound
 from privproof.engines.words.certificates import proof_evidence
-from privproof.evidence.certificates import certificate
+from privproof.evidence.certificates import draft
 from privproof.evidence.documents.columns import column
 from privproof.evidence.documents.formulas import structured
 from privproof.formats import document
@@ -145,7 +145,7 @@ def _by_words(proof: ByWords) -> dict[str, object]:
     assert proof.finding.proof is not None
     evidence = proof_evidence(proof.compiled, proof.finding.proof)
     return {
-        "certificate": certificate("proved", document(proof.compiled.question.under(budget)), evidence),
+        "certificate": draft("proved", document(proof.compiled.question.under(budget)), evidence),
         "states": dict(proof.states),
         "counted": proof.counted,
         "other": proof.other,
