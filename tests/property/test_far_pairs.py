@@ -115,7 +115,8 @@ label "end" = x=2500;
 """
 
 
-def test_one_that_is_not_large_has_a_verdict_by_vectors_where_nothing_else_decides_it():
+def test_one_that_is_not_large_has_a_verdict_by_vectors_where_nothing_else_decides_it(monkeypatch):
+    monkeypatch.setattr(checking, "LARGE", 20_000)
     process = explore(HOP.replace("2500", "1500")).process
     assert len(process.targets) < checking.LARGE
     for asked in ("D[ln(2), 0](F (end & side=0))", "D[0, 1/2](G F (end & side=0))"):

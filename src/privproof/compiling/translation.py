@@ -1,7 +1,8 @@
 """Does the prepared program do what the function does?  Both are run on the same data and the same noise, many times.
 
 The function runs as it is, with noise that is handed to it; the program is followed instruction by instruction with exact numbers.
-The outputs must be equal, every time.  Data and noise are searched for until every condition of the program has gone both ways.
+The outputs must be equal, every time.  Data and noise are searched for until every condition of the program has gone both ways, and
+nothing of the function may be left that was never run (`unrun`).
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from privproof.compiling.program_follower import (
 from privproof.compiling.relational import Program
 from privproof.compiling.rounding import rounding_difference
 from privproof.compiling.sorts import PROCESSED, is_choice
+from privproof.compiling.unrun import Watched
 from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
-from privproof.language.flow import Test, following
+from privproof.language.flow import Test, following, instruction_reads
 from privproof.language.inputs import Input
 from privproof.language.laws import (
     WEIGHED,
@@ -54,6 +56,7 @@ from privproof.language.syntax import (
     Return,
     Variable,
 )
+from privproof.language.walking import within
 from privproof.models.graphs import reachable
 
 _PARTS = (7, 7, 2)
@@ -82,12 +85,16 @@ def agreement(program: Program, tossed: Tossed | None = None) -> Covered:
     if cells is not None:
         looked_at = [range(cells.bounds[number], cells.bounds[number + 1]) for number in cells.kept]
         sought = [side for side in sought if any(side.number in each for each in looked_at)]
+    watched = Watched(_function(program, tossed))
     with recognised_noise(_function(program, tossed)):  # once for all trials
         covered = cover(
-            sought, lambda choices, watch: _by_choice(program, tossed, least, conditions, choices, watch, few)
+            sought, lambda choices, watch: _by_choice(program, tossed, least, conditions, choices, watch, few, watched)
         )
         told = covered.told or _where_rounding_decides(program, tossed, least)
-    told = told or _on_every_way(program, tossed, least)
+    told = told or _on_every_way(program, tossed, least, watched)
+    if told is None:
+        untaken = {side.place.line for side in conditions.sides() if side not in covered.taken}
+        told = watched.never_run(untaken | _totalled(program))
     return replace(covered, told=told)
 
 
@@ -98,10 +105,25 @@ def _where_rounding_decides(program: Program, tossed: Tossed | None, least: int)
         choices = Choices((), Chance(number))
         size = program.size if program.size is not None else choices.randint(max(least, program.least), _LONGEST)
         arguments = _arguments(mechanism.inputs, size, choices)
-        told = rounding_difference(lambda given=arguments: exact_run(mechanism, given), Chance(number))  # type: ignore[misc]
+        told = rounding_difference(
+            lambda given=arguments: exact_run(mechanism, given, rounding=True),  # type: ignore[misc]
+            Chance(number),
+        )
         if told is not None:
             return f"on {dict(arguments)}: {told}"
     return None
+
+
+def _totalled(program: Program) -> set[int]:
+    """The lines of what is added up over all records: their conditions are decided record by record, and not searched for."""
+    totals = (
+        part
+        for step in program.code
+        for whole in instruction_reads(step)
+        for part in within(whole)
+        if isinstance(part, Operation) and part.name == "total"
+    )
+    return {part.place.line for total in totals for part in within(total)}
 
 
 def _function(program: Program, tossed: Tossed | None) -> Mechanism:
@@ -117,6 +139,7 @@ def _by_choice(
     choices: Choices,
     watch: Watch,
     few: Mapping[str, Input],
+    watched: Watched,
 ) -> str | None:
     """How the program and the function differ on chosen data and noise, in words; None if they do not.
 
@@ -140,7 +163,7 @@ def _by_choice(
     if tossed is None and few is not declared and choices.below(2):
         declared = few
     arguments = _arguments(declared, size, choices)
-    return _difference(program, tossed, arguments, noise, conditions, watch)
+    return _difference(program, tossed, arguments, noise, conditions, watch, watched)
 
 
 def _exact(center: Any) -> Any:
@@ -197,7 +220,7 @@ def _limits(test: Expression) -> list[int] | None:
             return None
 
 
-def _on_every_way(program: Program, tossed: Tossed | None, least: int) -> str | None:
+def _on_every_way(program: Program, tossed: Tossed | None, least: int, watched: Watched) -> str | None:
     """How the program and the function differ on some data and noise for every way through the function at small sizes.
 
     Equal outputs that print differently are one output to the program, and two to an observer.
@@ -206,7 +229,7 @@ def _on_every_way(program: Program, tossed: Tossed | None, least: int) -> str | 
     conditions, watch = Conditions(program.code), Watch(frozenset())
     for size in [each for each in _SIZES if each >= least] if program.size is None else (program.size,):
         for way in ways(_function(program, tossed), size, Chance(1)):
-            told = _difference(program, tossed, way.arguments, _along(way), conditions, watch)
+            told = _difference(program, tossed, way.arguments, _along(way), conditions, watch, watched)
             if told is None and way.leaf.complete:
                 printed = repr(_types(way.leaf.output))
                 before = shown.setdefault(repr(_plain_form(way.leaf.output)), printed)
@@ -246,6 +269,7 @@ def _difference(
     noise: Callable[[Law], Any],
     conditions: Conditions,
     watch: Watch,
+    watched: Watched,
 ) -> str | None:
     """How the program and the function differ on data and noise, in words; None if they do not."""
     mechanism = _function(program, tossed)
@@ -254,7 +278,8 @@ def _difference(
         given = {name: _in_floats(value) for name, value in arguments.items()}  # exponents are floats
         arguments = {name: _in_fractions(value) for name, value in given.items()}
     try:
-        shown, drawn = recorded(lambda: exact_run(mechanism, given), noise)
+        with watched.watching():
+            shown, drawn = recorded(lambda: exact_run(mechanism, given), noise)
     except LanguageError as problem:
         if problem.code == "run" and _lengths(program, arguments) < program.least:
             return None  # it fails whatever the data

@@ -616,8 +616,6 @@ class Whole(int):
 
     def _kept(operation: Callable[[int, Any], Any]) -> Callable[[Whole, Any], Any]:  # type: ignore[misc]
         def applied(self: Whole, other: Any) -> Any:
-            if type(other) is float and math.isfinite(other):  # what a float is, exactly
-                return getattr(Ratio(int(self)), operation.__name__)(other)
             result = operation(int(self), other)
             return Whole(result) if type(result) is int else result
 
@@ -671,15 +669,37 @@ def exactly(value: Any) -> Any:
     return value
 
 
+class _Beside(Whole):
+    """A whole number that floats are computed with exactly."""
+
+
+def _with_floats(name: str) -> Any:
+    compute = getattr(Whole, name)
+
+    def applied(self: _Beside, other: Any) -> Any:
+        if type(other) is float and math.isfinite(other):
+            return getattr(Ratio(int(self)), name)(other)
+        found = compute(self, other)
+        return _Beside(found) if type(found) is Whole else found
+
+    return applied
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv"):
+    setattr(_Beside, f"__{_name}__", _with_floats(f"__{_name}__"))
+
+
 def beside_floats(value: Any) -> Any:
     """A value that floats are computed with exactly.
 
-    >>> beside_floats(Fraction(1, 3)) + 0.5, 0.1 + beside_floats(0) == Fraction(0.1)
-    (Ratio(5, 6), True)
+    >>> beside_floats(Fraction(1, 3)) + 0.5, 0.1 + beside_floats(0) == Fraction(0.1), beside_floats([2])[0] + 1
+    (Ratio(5, 6), True, 3)
     """
     if isinstance(value, list | tuple):
         return type(value)(beside_floats(item) for item in value)
-    return Ratio(value) if type(value) is Fraction else exactly(value)
+    if type(value) is int:
+        return _Beside(value)
+    return Ratio(value) if type(value) is Fraction else value
 
 
 # ------------------------------------------------------------------------------------------------------------- deciding

@@ -189,15 +189,26 @@ def _array(values: list[Any]) -> Any:
 
 
 def exact_run(
-    mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Sequence[Any]], None] | None = None
+    mechanism: Mechanism,
+    arguments: Mapping[str, Any],
+    watch: Callable[[Sequence[Any]], None] | None = None,
+    *,
+    rounding: bool = False,
 ) -> Any:
-    """What one run shows in which quotients of whole numbers are exact: what is returned, or the list of all that is written."""
+    """What one run shows in which quotients of whole numbers are exact: what is returned, or the list of all that is written.
+
+    Args:
+        mechanism: what is run.
+        arguments: its arguments.
+        watch: is told what was written.
+        rounding: whether sums and products of data with floats are rounded as Python does it.
+    """
     kept = vars(mechanism).get("kept")
     if kept is not None and kept.translated.ordinary:  # its quotients are floats
         exact = mechanism
     else:
         exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
-    given = beside_floats if kept is not None and kept.translated.floats else exactly
+    given = beside_floats if kept is not None and kept.translated.floats and not rounding else exactly
     ran = run(exact, {name: given(value) for name, value in arguments.items()}, watch)
     return in_parts(ran.value if mechanism.stream is None else [value for step in ran.written for value in step])
 

@@ -24,7 +24,8 @@ from flint import arb, fmpq
 from privproof_checker.integrals.regions import Form, Mark, Region, bounds, form_of, is_hollow, ordered, region_of
 from privproof_checker.numbers.patience import pause
 
-K = TypeVar("K", fmpq, arb)
+K = TypeVar("K", bound=Any)
+"""Rational numbers, or balls."""
 
 Key: TypeAlias = tuple[Any, ...]
 """k, and then r and m of each noise.  Rates of real noises are integers, in a unit; those of integers are the `Log` of numbers."""
@@ -284,7 +285,7 @@ class Reals(Elimination[K]):
         self.laws = {node: (kind, scale * length) for node, (kind, scale) in laws.items()}
         self.unit = lcm(*(int(scale.p) for _, scale in self.laws.values()))
         self.exact = exact
-        self._known: dict[fmpq, Any] = {}
+        self._known: dict[int, Any] = {}
 
     def number(self, value: fmpq) -> K:
         return value if self.exact else arb(value)  # type: ignore[return-value]

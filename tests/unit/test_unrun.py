@@ -1,0 +1,91 @@
+"""What of a function was never run beside its program: a condition that a translation has lost is found by what it guards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from privproof import check, mechanism, real_queries
+from privproof.compiling.relational import relational
+from privproof.compiling.translation import agreement
+
+DATA = real_queries(0, 9)
+VERBOSE = False
+
+
+def asked(function):
+    return mechanism(function, inputs={"data": DATA}, neighbours="add-remove")
+
+
+def plain(data):
+    return len(data) + np.random.laplace(0, 1)
+
+
+def lost_statement(data):
+    n = len(data)
+    if n > 1000:
+        return "many"
+    return n + np.random.laplace(0, 1)
+
+
+def lost_expression(data):
+    n = len(data)
+    return "many" if n > 1000 else n + np.random.laplace(0, 1)
+
+
+def lost_operand(data):
+    n = len(data)
+    shown = n + np.random.laplace(0, 1)
+    return shown if n <= 1000 or data[0] > 5 else 0
+
+
+def lost_in_a_loop(data):
+    n = 0
+    for x in data:
+        n += 1
+        if x > 5 and n > 1000:
+            n = 0
+    return n + np.random.laplace(0, 1)
+
+
+@pytest.mark.parametrize("function", [lost_statement, lost_expression, lost_operand, lost_in_a_loop])
+def test_a_condition_that_the_program_does_not_have_is_missed(function):
+    """On all short lists both do the same."""
+    program = relational(asked(plain))
+    assert agreement(program).told is None
+    told = agreement(replace(program, mechanism=asked(function))).told
+    assert told is not None
+    assert "was never run beside the program" in told
+
+
+def guarded(data, eps=1.0, verbose=False):
+    """Nothing here depends on data but what is released."""
+    if eps <= 0:
+        raise ValueError("eps")
+    if VERBOSE or verbose:
+        print(data)
+    scale = 1 / eps if eps > 0 else 1
+    mode = "fast" if eps < 5 else "slow"
+    n = len(data)
+    if mode == "slow":
+        n = n + 1
+    return n + np.random.laplace(0, scale)
+
+
+def capped(data):
+    n = len(data)
+    if n > 1000:
+        n = 1000
+    return n + np.random.laplace(0, 1)
+
+
+def beyond_the_data(data):
+    n = sum(1 for x in data if x > 200)
+    return n + np.random.laplace(0, 1)
+
+
+@pytest.mark.parametrize("function", [guarded, capped, beyond_the_data])
+def test_what_has_a_reason_not_to_run_is_no_difference(function):
+    assert check(asked(function), 1).status == "proved"
