@@ -52,10 +52,12 @@ def jani_as_prism(text: str, *, name: str = "text") -> tuple[str, dict[str, str 
         raise FormatError("jani", "a JANI model is an object", place=name)
     try:
         return _Model(document, name).told()
-    except (KeyError, TypeError, AttributeError, IndexError) as problem:
-        raise FormatError(
-            "jani", f"the model is not as JANI says: {type(problem).__name__} at {problem}", place=name
-        ) from None
+    except KeyError as problem:
+        hint = "a model as the JANI specification has it"
+        raise FormatError("jani", f"the member {problem} is missing in an object", place=name, hint=hint) from None
+    except (TypeError, AttributeError, IndexError) as problem:
+        hint = "a model as the JANI specification has it"
+        raise FormatError("jani", f"a member is of another type: {problem}", place=name, hint=hint) from None
 
 
 def _refuse(place: str, what: str, hint: str = "") -> NoReturn:
