@@ -178,7 +178,7 @@ def test_an_action_that_an_automaton_never_does_is_blocked():
         (lambda d: d["automata"][0]["edges"][0].update(rate={"exp": 1}), "the rate of an edge"),
         (lambda d: d["automata"][0]["edges"][1].update(guard={"exp": op("sin", 1, 1)}), "the operator 'sin'"),
         (lambda d: d["automata"][0]["edges"][1].update(guard={"exp": "m"}), "no variable or constant 'm'"),
-        (lambda d: d["automata"][0]["edges"][1].pop("destinations"), "not as JANI says"),
+        (lambda d: d["automata"][0]["edges"][1].pop("destinations"), "is missing in an object"),
         (
             lambda d: d["automata"][0]["edges"][2]["destinations"].__setitem__(0, to("home", won=True)),
             "transient variable",
