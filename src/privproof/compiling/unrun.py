@@ -24,7 +24,8 @@ _SILENT = frozenset(
     ("CACHE", "RESUME", "RETURN_GENERATOR", "POP_TOP", "NOP", "RETURN_VALUE", "RETURN_CONST", "COPY_FREE_VARS")
 )
 """Instructions that tracing does not tell of, or that stand for no part of the text."""
-_ENDS = frozenset(("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"))
+_RAISES = frozenset(("RAISE_VARARGS", "RERAISE"))
+_ENDS = frozenset(("RETURN_VALUE", "RETURN_CONST", *_RAISES))
 _ALWAYS = frozenset(("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE"))
 _SETTLED = frozenset(("isinstance", "float", "int", "bool", "str", "max", "min", "abs", "round", "callable", "hasattr"))
 """Functions whose values are known where those of their arguments are."""
@@ -74,18 +75,14 @@ class Watched:
         """
         if not any(self.seen.values()):
             return None
-        places = [
-            place for code, seen in self.seen.items() if seen for place in _unreached(code, seen) if place is not None
-        ]
-        if not places:
-            return None
-        found = _Reasons.of(self.function, self.inputs, frozenset(known))
-        for line, column in places:
-            if found is None or not found.excused(line, column):
-                return (
-                    f"perhaps: what stands in line {line} of {self.function.__name__} was never run beside the program, "
-                    "which has no condition that leads there"
-                )
+        reasons = _Reasons.of(self.function, self.inputs, frozenset(known))
+        for code, seen in self.seen.items():
+            for line, column, leads in _untaken(code, seen) if seen else ():
+                if reasons is None or not reasons.excused(line, column, leads):
+                    return (
+                        f"perhaps: where line {line} of {self.function.__name__} leads was never run beside the program, "
+                        "which has no condition that leads there"
+                    )
         return None
 
 
@@ -96,31 +93,51 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _unreached(code: CodeType, seen: set[int]) -> Iterator[tuple[int, int] | None]:
-    """Where instructions stand that a run may come to without an exception, and none came to."""
+def _untaken(code: CodeType, seen: set[int]) -> Iterator[tuple[int, int, list[dis.Instruction]]]:
+    """The branches that were met and never taken one way: their place, and the instructions that way that none came to.
+
+    Ways that end in an exception alone are left out.
+    """
     listed = list(dis.get_instructions(code))
     numbers = {each.offset: number for number, each in enumerate(listed)}
-    reached: set[int] = set()
-    waiting = [0]
+    for number, each in enumerate(listed):
+        at = each.positions
+        jumps = each.opcode in dis.hasjrel or each.opcode in dis.hasjabs
+        if each.offset not in seen or not jumps or each.opname in _ALWAYS or at is None or at.lineno is None:
+            continue
+        for first in (number + 1, numbers[each.argval]):
+            found, ends = _way(listed, numbers, seen, first)
+            if found and not ends <= _RAISES:
+                yield at.lineno, at.col_offset or 0, found
+
+
+def _way(
+    listed: list[dis.Instruction], numbers: dict[int, int], seen: set[int], first: int
+) -> tuple[list[dis.Instruction], set[str]]:
+    """The instructions that follow one and that were never run; how that ends, where it comes back to others: as nothing."""
+    while first < len(listed) and listed[first].opname in _SILENT and listed[first].opname not in _ENDS:
+        first += 1  # of these nothing is told
+    found: dict[int, dis.Instruction] = {}
+    ends: set[str] = set()
+    waiting = [first]
     while waiting:
         number = waiting.pop()
-        if number in reached or number >= len(listed):
+        if number in found or number >= len(listed):
             continue
-        reached.add(number)
         each = listed[number]
+        if each.offset in seen:
+            ends.add("")
+            continue
+        found[number] = each
         if each.opcode in dis.hasjrel or each.opcode in dis.hasjabs:
             waiting.append(numbers[each.argval])
             if each.opname in _ALWAYS:
                 continue
-        if each.opname not in _ENDS:
+        if each.opname in _ENDS:
+            ends.add(each.opname)
+        else:
             waiting.append(number + 1)
-    for number in sorted(reached):
-        each = listed[number]
-        at = each.positions
-        if each.offset in seen or each.opname in _SILENT or at is None or at.lineno is None or at.col_offset is None:
-            continue
-        if not (each.opname == "LOAD_CONST" and each.argval is None):  # the end of a function
-            yield at.lineno, at.col_offset
+    return [found[number] for number in sorted(found)], ends
 
 
 class _Reasons:
@@ -145,21 +162,30 @@ class _Reasons:
         return cls(tree, max(first, 1) - 1, indent, inputs, known)
 
     def _open(self, tree: ast.AST, inputs: frozenset[str]) -> set[str]:
-        """The names that data or noise may have a part in."""
+        """The names that data or noise may have a part in: they are given something open, or anything where something open decides."""
         found = set(inputs)
         while True:
-            more = {
-                name.id
-                for node in ast.walk(tree)
-                if isinstance(
-                    node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For | ast.comprehension | ast.NamedExpr
-                )
-                and self._depends(node, found)
-                for name in ast.walk(
-                    node.target if not isinstance(node, ast.Assign) else ast.Tuple(node.targets, ast.Store())
-                )
-                if isinstance(name, ast.Name)
-            }
+            more: set[str] = set()
+            for node in ast.walk(tree):
+                match node:
+                    case ast.Assign(value=given) | ast.AugAssign(value=given) | ast.NamedExpr(value=given):
+                        decided: ast.AST | None = given
+                    case ast.AnnAssign(value=given):
+                        decided = given
+                    case ast.For(iter=given) | ast.comprehension(iter=given):
+                        decided = given
+                    case ast.If(test=given) | ast.While(test=given):
+                        decided = given
+                    case ast.With() | ast.Try() | ast.Match():
+                        decided = node
+                    case _:
+                        continue
+                if decided is not None and self._depends(decided, found):
+                    more |= {
+                        part.id
+                        for part in ast.walk(node)
+                        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+                    }
             if more <= found:
                 return found
             found |= more
@@ -176,34 +202,51 @@ class _Reasons:
                     return True
         return False
 
-    def excused(self, line: int, column: int) -> bool:
-        """Whether what stands at a place has a reason not to be run."""
-        line, column = line - self.lines, column - self.columns
-        inside = [node for node in self.nodes if _begin(node) <= (line, column) < _end(node)]
-        if not inside:
-            return False
-        node: ast.AST | None = max(inside, key=lambda each: (_begin(each), tuple(-end for end in _end(each))))
+    def excused(self, line: int, column: int, leads: list[dis.Instruction]) -> bool:
+        """Whether a branch has a reason to be taken one way alone, or the other way is but the end of the function."""
+        if not any(self._stands_for(each) for each in leads):
+            return True
+        node: ast.AST | None = self._innermost(line, column)
+        if isinstance(node, ast.If | ast.While | ast.For):  # the last operand of its test stands where it stands itself
+            return self._settled(node, [] if isinstance(node, ast.For) else [node.test])
         while node is not None:
-            if isinstance(node, ast.Raise | ast.ExceptHandler | ast.Assert):
-                return True
             around = self.parents.get(node)
-            test = getattr(around, "test", None)
-            if (
-                isinstance(around, ast.If | ast.IfExp | ast.While)
-                and node is not test
-                and self._settled(around, [test])
-            ):
-                return True
-            if isinstance(around, ast.BoolOp) and self._settled(
-                around, [each for each in around.values if each is not node]
-            ):
-                return True
-            if isinstance(around, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-                tests = [test for generator in around.generators for test in generator.ifs]
-                if tests and self._settled(around, tests):
+            match around:
+                case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) if node is test:
+                    return self._settled(around, [test])
+                case ast.Assert():
                     return True
+                case ast.BoolOp(values=values) if not self._depends(node, self.open) or self._settled(
+                    around, values[:1]
+                ):
+                    return True
+                case ast.For():
+                    return self._settled(around, [])
+                case ast.comprehension(ifs=tests):
+                    comprehended = self.parents[around]
+                    return isinstance(comprehended, ast.expr) and self._settled(comprehended, tests)
             node = around
-        return False
+        return line in self.known
+
+    def _stands_for(self, each: dis.Instruction) -> bool:
+        """Whether an instruction stands for a part of the text; the end of a function is none unless it is written."""
+        if each.opname in _SILENT and each.opname not in _ENDS:
+            return False
+        at = each.positions
+        if at is None or at.lineno is None:
+            return False
+        if each.opname in _ENDS or (each.opname == "LOAD_CONST" and each.argval is None):
+            node: ast.AST | None = self._innermost(at.lineno, at.col_offset or 0)
+            while node is not None and not isinstance(node, ast.Return):
+                node = self.parents.get(node)
+            return node is not None
+        return True
+
+    def _innermost(self, line: int, column: int) -> ast.expr | ast.stmt | None:
+        """The smallest part of the text at a place."""
+        place = (line - self.lines, column - self.columns)
+        inside = [node for node in self.nodes if _begin(node) <= place < _end(node)]
+        return max(inside, key=lambda each: (_begin(each), tuple(-end for end in _end(each))), default=None)
 
     def _settled(self, branching: ast.expr | ast.stmt, tests: list[Any]) -> bool:
         """Whether no data and no noise decide some of the tests of a branching, or the program has a test there that went one way."""
