@@ -13,7 +13,7 @@ from tests.property import release_brute as brute
 from privproof import release
 from privproof.errors import PrivproofError
 from privproof.exact import fraction, rational
-from privproof.formats.prior_files import prior_document, read_prior
+from privproof.formats.prior_files import prior_document, prior_text, read_prior
 from privproof.release import Chain, Hidden
 from privproof_checker import recheck
 from privproof_checker.outcomes import Accepted
@@ -253,7 +253,6 @@ def test_certificates_hold_what_they_say():
             "mix",
         ),
         (lambda: release.Accountant.of(MIXTURE, length=9), "no chains"),
-        (lambda: prior_document(MIXTURE), "not written"),
     ],
 )
 def test_what_is_refused(make, said):
@@ -314,3 +313,76 @@ def test_files(tmp_path):
         path.write_text(text)
         with pytest.raises(PrivproofError, match=said):
             read_prior(path)
+
+
+WEATHER = Chain.of(
+    {"sun": {"sun": "1/2", "fog": "1/2"}, "fog": {"sun": "1/2", "rain": "1/2"}, "rain": {"sun": 1}}, name="weather"
+)
+WRITTEN = {
+    "mixture": (MIXTURE, "mixture"),
+    "one without weight": (Hidden.mixture([CALM, BUSY], [1, 0], name="calm"), "mixture"),
+    "other order": (
+        Hidden.mixture(
+            [CALM, Chain.of({"b": {"b": "1/3", "a": "2/3"}, "a": {"a": "1/7", "b": "6/7"}})], ["1/2", "1/2"]
+        ),
+        "mixture",
+    ),
+    "given starts": (Hidden.mixture([CALM.starting({"a": 1}), BUSY], ["1/3", "2/3"]), "mixture"),
+    "model": (MODEL, "emissions"),
+    "model from somewhere": (Hidden.markov(HEALTH, SHOWN, initial={"well": "1/3", "ill": "2/3"}), "emissions"),
+    "model from anywhere": (Hidden.markov(HEALTH, SHOWN, initial="any", name="fever"), "emissions"),
+    "schedule": (Hidden.schedule([CALM, BUSY], initial={"a": 1}), "schedule"),
+    "round": (Hidden.schedule([CALM, CALM, BUSY]), "schedule"),
+    "turned schedule": (SCHEDULE, "values"),
+    "any hidden chain": (Hidden.of(WEATHER, {"sun": "a", "fog": "a", "rain": "b"}), "values"),
+    "never entered": (
+        Hidden.markov({**HEALTH, "new": {"well": 1}}, {**SHOWN, "new": {"a": "1/3", "b": "2/3"}}, initial={"ill": 1}),
+        "values",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_written_is_read_back(name, tmp_path):
+    prior, key = WRITTEN[name]
+    assert key in prior_document(prior)
+    path = tmp_path / "prior.json"
+    path.write_text(prior_text([prior]))
+    assert read_prior(path) == (prior,)
+    several = (CALM, prior, MODEL)
+    path.write_text(prior_text(several))
+    assert read_prior(path) == several
+
+
+@pytest.mark.parametrize("seed", selected(range(60), 12))
+def test_random_hidden_chains_are_read_back(seed, tmp_path):
+    random = Random(seed)
+    size = random.choice((2, 3, 4))
+    names = random.choice(
+        (["1: a", "1: b", "2: a", "2: b"], ["0: a", "0: b", "1: a", "1: b"], ["x: a", "x: b", "y: a", "y: b"])
+    )
+    rows = tuple(tuple(map(rational, row)) for row in brute.random_matrix(random, size))
+    start = random.choice(("any", tuple(map(rational, brute.random_start(random, size)))))
+    values = [name[-1] for name in names[:size]] if random.random() < 0.7 else ["a", "b", "b", "a"][:size]
+    prior = Hidden.of(Chain(tuple(names[:size]), rows, start, "x"), values)
+    path = tmp_path / "prior.json"
+    path.write_text(prior_text([prior]))
+    assert read_prior(path) == (prior,)
+
+
+def test_values_that_are_none(tmp_path):
+    text = "kind: prior\ntransitions: {x: {x: 1/2, y: 1/2}, y: {x: 1}}\n"
+    for more, said in (
+        ("values: {x: a}\n", "'y' shows no value"),
+        ("values: {x: a, y: b, z: b}\n", "'z' is not in the transitions"),
+        ("values: {x: a, y: a}\n", "no secret"),
+        ("values: {x: a, y: b}\nemissions: {x: {a: 1}, y: {b: 1}}\n", "values"),
+        ("values: {x: a, y: b}\nstart: later\n", "start"),
+    ):
+        path = tmp_path / "wrong.yaml"
+        path.write_text(text + more)
+        with pytest.raises(PrivproofError, match=said):
+            read_prior(path)
+    path.write_text("kind: prior\nchains:\n  - {transitions: {x: {x: 1}}, values: {x: a}, weight: 1}\n")
+    with pytest.raises(PrivproofError, match=r"chains\[0\]"):
+        read_prior(path)
