@@ -114,7 +114,8 @@ def _model(prior: Hidden) -> Guess:
         emissions[head] = {prior.values[y]: into[y] / total for y in numbers}
     start: Any = chain.start
     if not isinstance(start, str):
-        start = {head: total for head, numbers in groups if (total := sum((chain.start[x] for x in numbers), ZERO))}  # type: ignore[misc]
+        totals = {head: sum((start[x] for x in numbers), ZERO) for head, numbers in groups}
+        start = {head: total for head, total in totals.items() if total != 0}
     document = {
         "transitions": _texts(transitions),
         "emissions": _texts(emissions),
