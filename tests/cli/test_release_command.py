@@ -606,7 +606,7 @@ def test_options_that_make_no_sense(run, changed, said):
         ("count:", "is no query"),
         ("count", "is no query"),
         ("walk", "is no query"),
-        ("median", "is no query"),
+        ("variance", "is no query"),
         ("", "is no query"),
         ("histogram:walk", "is no query"),
         ("sum", "the states are no numbers"),
