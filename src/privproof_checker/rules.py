@@ -422,6 +422,15 @@ RULES: Mapping[tuple[str, str], Rule] = {
         "secret on the quilt itself is the rest of epsilon.",
         (("ranges", "{} ranges"), ("priors", "{} priors")),
     ),
+    ("release", "parts"): Rule(
+        "proved",
+        Hint("ranges:list"),
+        "witnessed",
+        "quilts of every part of a mixture, whose influences were computed again",
+        "Of a mixture, which part it is belongs to the quilt. A value tells the part by a bounded factor, and the quilts of every part "
+        "keep within the rest of epsilon.",
+        (("ranges", "{} ranges"), ("priors", "{} priors")),
+    ),
     ("release", "contraction"): Rule(
         "proved",
         Hint("ranges:list"),

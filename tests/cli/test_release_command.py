@@ -606,7 +606,7 @@ def test_options_that_make_no_sense(run, changed, said):
         ("count:", "is no query"),
         ("count", "is no query"),
         ("walk", "is no query"),
-        ("median", "is no query"),
+        ("variance", "is no query"),
         ("", "is no query"),
         ("histogram:walk", "is no query"),
         ("sum", "the states are no numbers"),
@@ -876,3 +876,82 @@ def test_what_is_no_value_for_every_node(run, rows, more, said):
 def test_a_node_twice(run):
     found = street(run, [*TRAVELLED.items(), ("Ann", "bus")], "--series", "who", "--query", "count:bus")
     assert "row 4: who: 'Ann' has two rows" in found.stderr
+
+
+# ------------------------------------------------------------------------------------------------------------- selections
+
+RATINGS = """\
+kind: prior
+transitions:
+  "10": {"10": 1/2, "9": 1/4, "2": 1/4}
+  "9": {"10": 1/4, "9": 1/2, "2": 1/4}
+  "2": {"10": 1/4, "9": 1/4, "2": 1/2}
+"""
+
+
+def test_selections_are_what_the_noisy_histogram_says(run):
+    plain, _ = released(run, query="histogram", prior="prior.yaml", seed="3")
+    for query, read in (
+        ("top:2", lambda values: sorted(values, key=values.get, reverse=True)),
+        ("mode", lambda values: [max(values, key=values.get)]),
+        ("median", lambda values: ["rest" if values["rest"] >= 15 else "walk"]),
+        ("quantile:1/10,9/10", lambda values: ["rest" if values["rest"] >= part else "walk" for part in (3, 27)]),
+    ):
+        record, _ = released(run, query=query, prior="prior.yaml", seed="3")
+        values = {name: Fraction(value) for name, value in record["released"].items()}
+        assert list(record["selected"].values()) == read(values)
+        assert record["query"] == "histogram of the states"
+        for same in ("released", "loss", "noise", "cost", "account", "question"):
+            assert record[same] == plain[same]
+    told = run(*asked(query="top:2", prior="prior.yaml"))
+    assert "2 most frequent states: " in told.stdout
+    assert "read off" in told.stdout
+
+
+def test_quantiles_of_numbers_are_in_their_order(run):
+    """And not in the order of the prior, or of the alphabet."""
+    run.write("ratings.yaml", RATINGS)
+    values = ["2"] * 40 + ["9"] * 400 + ["10"] * 160
+    run.write("ratings.csv", "state\n" + "\n".join(Random(1).sample(values, 600)) + "\n")
+    for prior in ({"prior": "ratings.yaml"}, {"fit": "ratings.csv"}):
+        record, _ = released(run, data="ratings.csv", query="quantile:1/2,1/1000,999/1000", epsilon="30", **prior)
+        assert list(record["released"]) == ["2", "9", "10"]
+        assert record["selected"] == {"1/2": "9", "1/1000": "2", "999/1000": "10"}
+
+
+def test_quantiles_want_an_order(run):
+    assert "no order" in refused(run, query="median", fit="public.csv")
+    record, _ = released(run, query="median", fit="public.csv", states="walk,rest")
+    assert list(record["released"]) == ["walk", "rest"]
+    run.write("watts.csv", "state\n" + "".join(f"{100 + 7 * i % 90}\n" for i in range(40)))
+    record, _ = released(run, data="watts.csv", query="quantile:3/4", bins="100:30:190", fit_private=True)
+    assert set(record["selected"].values()) <= set(record["released"])
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["top", "top:0", "top:-1", "top:3", "top:x", "mode:2", "quantile", "quantile:0", "quantile:1/2,1", "median:1"],
+)
+def test_selections_that_are_none(run, query):
+    assert (
+        run("account", "create", "w.ledger", "--prior", "prior.yaml", "--length", "30", "--epsilon", "9").returncode
+        == 0
+    )
+    refused(run, query=query, prior="prior.yaml", method="quilt", account="w.ledger")
+    assert json.loads(run("account", "history", "w.ledger", "--json").stdout)["entries"][2:] == []
+
+
+def test_selections_are_paid_as_their_histogram(run):
+    for name in ("one", "other"):
+        made = run("account", "create", f"{name}.ledger", "--prior", "prior.yaml", "--length", "30", "--epsilon", "3/2")
+        assert made.returncode == 0
+    paid = {"prior": "prior.yaml", "method": "quilt"}
+    released(run, query="top:1", account="one.ledger", **paid)
+    released(run, query="histogram", account="other.ledger", **paid)
+    one, other = (
+        json.loads(run("account", "history", f"{name}.ledger", "--json").stdout)["entries"][-1]
+        for name in ("one", "other")
+    )
+    assert one["cost"] == other["cost"]
+    assert one["note"] == "1 most frequent states, of a noisy histogram"
+    assert run(*asked(query="top:1", account="one.ledger", **paid)).returncode == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 from random import Random
@@ -11,12 +12,17 @@ from tests.amounts import selected
 from tests.property import release_brute as brute
 
 from privproof import release
+from privproof.engines.releases.costs import QueryLaws
+from privproof.engines.releases.engine import _Release
+from privproof.engines.releases.parts import parts_of
 from privproof.errors import PrivproofError
-from privproof.exact import fraction, rational
-from privproof.formats.prior_files import prior_document, read_prior
+from privproof.evidence.documents.releases import release_document
+from privproof.exact import Budget, fraction, rational
+from privproof.formats.prior_files import prior_document, prior_text, read_prior
 from privproof.release import Chain, Hidden
 from privproof_checker import recheck
-from privproof_checker.outcomes import Accepted
+from privproof_checker.outcomes import Accepted, Limits, Refusal
+from privproof_checker.releases.checking import check_release
 
 CALM = Chain.of({"a": {"a": "9/10", "b": "1/10"}, "b": {"a": "2/5", "b": "3/5"}})
 BUSY = Chain.of({"a": {"a": "1/5", "b": "4/5"}, "b": {"a": "3/10", "b": "7/10"}})
@@ -253,7 +259,6 @@ def test_certificates_hold_what_they_say():
             "mix",
         ),
         (lambda: release.Accountant.of(MIXTURE, length=9), "no chains"),
-        (lambda: prior_document(MIXTURE), "not written"),
     ],
 )
 def test_what_is_refused(make, said):
@@ -314,3 +319,204 @@ def test_files(tmp_path):
         path.write_text(text)
         with pytest.raises(PrivproofError, match=said):
             read_prior(path)
+
+
+WEATHER = Chain.of(
+    {"sun": {"sun": "1/2", "fog": "1/2"}, "fog": {"sun": "1/2", "rain": "1/2"}, "rain": {"sun": 1}}, name="weather"
+)
+WRITTEN = {
+    "mixture": (MIXTURE, "mixture"),
+    "one without weight": (Hidden.mixture([CALM, BUSY], [1, 0], name="calm"), "mixture"),
+    "other order": (
+        Hidden.mixture(
+            [CALM, Chain.of({"b": {"b": "1/3", "a": "2/3"}, "a": {"a": "1/7", "b": "6/7"}})], ["1/2", "1/2"]
+        ),
+        "mixture",
+    ),
+    "given starts": (Hidden.mixture([CALM.starting({"a": 1}), BUSY], ["1/3", "2/3"]), "mixture"),
+    "model": (MODEL, "emissions"),
+    "model from somewhere": (Hidden.markov(HEALTH, SHOWN, initial={"well": "1/3", "ill": "2/3"}), "emissions"),
+    "model from anywhere": (Hidden.markov(HEALTH, SHOWN, initial="any", name="fever"), "emissions"),
+    "schedule": (Hidden.schedule([CALM, BUSY], initial={"a": 1}), "schedule"),
+    "round": (Hidden.schedule([CALM, CALM, BUSY]), "schedule"),
+    "turned schedule": (SCHEDULE, "values"),
+    "any hidden chain": (Hidden.of(WEATHER, {"sun": "a", "fog": "a", "rain": "b"}), "values"),
+    "never entered": (
+        Hidden.markov({**HEALTH, "new": {"well": 1}}, {**SHOWN, "new": {"a": "1/3", "b": "2/3"}}, initial={"ill": 1}),
+        "values",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_written_is_read_back(name, tmp_path):
+    prior, key = WRITTEN[name]
+    assert key in prior_document(prior)
+    path = tmp_path / "prior.json"
+    path.write_text(prior_text([prior]))
+    assert read_prior(path) == (prior,)
+    several = (CALM, prior, MODEL)
+    path.write_text(prior_text(several))
+    assert read_prior(path) == several
+
+
+@pytest.mark.parametrize("seed", selected(range(60), 12))
+def test_random_hidden_chains_are_read_back(seed, tmp_path):
+    random = Random(seed)
+    size = random.choice((2, 3, 4))
+    names = random.choice(
+        (["1: a", "1: b", "2: a", "2: b"], ["0: a", "0: b", "1: a", "1: b"], ["x: a", "x: b", "y: a", "y: b"])
+    )
+    rows = tuple(tuple(map(rational, row)) for row in brute.random_matrix(random, size))
+    start = random.choice(("any", tuple(map(rational, brute.random_start(random, size)))))
+    values = [name[-1] for name in names[:size]] if random.random() < 0.7 else ["a", "b", "b", "a"][:size]
+    prior = Hidden.of(Chain(tuple(names[:size]), rows, start, "x"), values)
+    path = tmp_path / "prior.json"
+    path.write_text(prior_text([prior]))
+    assert read_prior(path) == (prior,)
+
+
+def test_values_that_are_none(tmp_path):
+    text = "kind: prior\ntransitions: {x: {x: 1/2, y: 1/2}, y: {x: 1}}\n"
+    for more, said in (
+        ("values: {x: a}\n", "'y' shows no value"),
+        ("values: {x: a, y: b, z: b}\n", "'z' is not in the transitions"),
+        ("values: {x: a, y: a}\n", "no secret"),
+        ("values: {x: a, y: b}\nemissions: {x: {a: 1}, y: {b: 1}}\n", "values"),
+        ("values: {x: a, y: b}\nstart: later\n", "start"),
+    ):
+        path = tmp_path / "wrong.yaml"
+        path.write_text(text + more)
+        with pytest.raises(PrivproofError, match=said):
+            read_prior(path)
+    path.write_text("kind: prior\nchains:\n  - {transitions: {x: {x: 1}}, values: {x: a}, weight: 1}\n")
+    with pytest.raises(PrivproofError, match=r"chains\[0\]"):
+        read_prior(path)
+
+
+# ------------------------------------------------------------------------------------------------------ quilts of the parts
+
+MILD = Chain.of({"a": {"a": "7/10", "b": "3/10"}, "b": {"a": "2/5", "b": "3/5"}})
+EVEN = Chain.of({"a": {"a": "3/5", "b": "2/5"}, "b": {"a": "2/5", "b": "3/5"}})
+ALIKE = Hidden.mixture([MILD, EVEN], ["3/4", "1/4"])
+
+
+def by_parts(prior, epsilon, length, query=None):
+    made = release.calibrate(
+        prior, query=query or release.histogram("ab"), epsilon=epsilon, length=length, method="quilt", noise="geometric"
+    )
+    return made, release.verify(made)
+
+
+@pytest.mark.parametrize("seed", selected(range(60), 8))
+def test_parts_by_the_definition(seed):
+    """What quilts of parts allow is within the budget, from the probabilities of all series."""
+    random = Random(seed)
+    number, length = random.choice((2, 2, 3)), random.randint(3, 7)
+    chains = []
+    for _ in range(number):
+        p, q = (Fraction(random.randint(20, 80), 100) for _ in range(2))
+        rows = {"a": {"a": rational(p), "b": rational(1 - p)}, "b": {"a": rational(q), "b": rational(1 - q)}}
+        chains.append(Chain.of(rows))
+    pieces = [random.randint(1, 4) for _ in chains]
+    weights = [Fraction(piece, sum(pieces)) for piece in pieces]
+    prior = Hidden.mixture(chains, [rational(weight) for weight in weights])
+    chances = mixture_series(chains, weights, length)
+    for query, answer in (
+        (release.count("b"), lambda values: (Fraction(values.count("b")),)),
+        (release.histogram("ab"), lambda values: (Fraction(values.count("a")), Fraction(values.count("b")))),
+    ):
+        for epsilon in ("2", "4"):
+            made, _ = by_parts(prior, epsilon, length, query)
+            kernel = brute.geometric(fraction(made.noise.alpha), fraction(made.noise.step))
+            assert float(brute.loss(by_definition(chances, answer), kernel)) <= float(epsilon) + 1e-9
+            question = replace(made.question, budget=Budget.of(epsilon))
+            evidence = _Release(question, QueryLaws.of(question))._parts_within(float(epsilon))
+            if evidence is not None:  # also where the certificate rests on something else
+                claimed = check_release("proved", release_document(question), {"evidence": evidence}, Limits())
+                assert claimed.details["method"] == "parts"
+
+
+def test_long_series_under_a_mixture_need_no_group():
+    short, long = (by_parts(ALIKE, 1, length) for length in (500, 100_000))
+    for _, verdict in (short, long):
+        assert verdict.status == "proved"
+        assert verdict.certificate["facts"][-1]["rule"] == "parts"
+        assert isinstance(recheck(verdict.certificate), Accepted)
+    assert long[0].noise == short[0].noise
+    assert float(long[0].expected_error) < 31
+    group, proved = by_parts(ALIKE, "1/10", 500)  # an entry tells the chain by 0.215
+    assert proved.status == "proved"
+    assert float(group.expected_error) > 1000
+
+
+def test_a_series_that_tells_the_chain_loses_what_an_entry_tells_about_it():
+    """The part's share of the influence cannot be left out: long series with little noise lose it."""
+    far = Hidden.mixture(
+        [Chain.of({x: {"a": p, "b": q} for x in "ab"}) for p, q in ((".8", ".2"), (".2", ".8"))], ["1/2"] * 2
+    )
+    noise = release.Geometric.of("1/2")
+    loss = release.verify(far, query=release.count("b"), length=80, noise=noise).upper
+    assert 0.99 * 1.386294 < float(loss.ball()) < float(parts_of(far).told) + 0.6931472
+    alone = release.verify(
+        Chain.of({x: {"a": ".8", "b": ".2"} for x in "ab"}), query=release.count("b"), length=80, noise=noise
+    )
+    assert float(alone.upper.ball()) < 0.6931472
+
+
+def test_certificates_of_parts_hold_what_they_say():
+    _, verdict = by_parts(ALIKE, 1, 500)
+    document = verdict.certificate
+    question, (fact,) = document["question"], document["facts"]
+    (prior,) = question["priors"]
+    ranges = fact["hint"]["ranges"]
+    first, second = ranges[0][0]
+    for changed in (
+        [[[first]]],
+        [[[first, second, second]]],
+        [[first]],
+        [[[first, first[:-1]]]],
+        [],
+        [[[first, [[1, 500, 1, 1]]]]],
+    ):
+        wrong = {**document, "facts": [{**fact, "hint": {**fact["hint"], "ranges": changed}}]}
+        assert not isinstance(recheck(wrong), Accepted), changed
+    for changed in (
+        {"start": ["1/4", "1/4", "1/4", "1/4"]},  # not stationary: one part, in which no quilt is finite
+        {"start": ["1/7", "3/28", "3/8", "3/8"]},  # other weights, and an entry tells more
+        {"values": ["a", "b", "b", "b"]},
+        {"start": "any"},
+        {"start": "stationary"},
+    ):
+        wrong = {**document, "question": {**question, "priors": [{**prior, **changed}]}}
+        assert not isinstance(recheck(wrong), Accepted), changed
+    assert not isinstance(recheck({**document, "question": {**question, "epsilon": "999/1000"}}), Accepted)
+
+
+def test_parts_where_a_value_tells_the_chain():
+    sure = Chain.of({"a": {"a": 1}, "b": {"a": 1}})
+    prior = Hidden.mixture([MILD, sure], ["1/2", "1/2"])
+    assert parts_of(prior) is None
+    made, verdict = by_parts(prior, 3, 50)
+    assert verdict.status == "proved"
+    assert made.quilt == ()
+    asked = {**release_document(made.question), "epsilon": "3"}
+    evidence = {"method": "parts", "ranges": [[[[[1, 50, 1, 1]], [[1, 50, 1, 1]]]]]}
+    with pytest.raises(Refusal, match="tells the part"):
+        check_release("proved", asked, {"evidence": evidence}, Limits())
+
+
+def test_mixtures_beside_chains_and_of_hidden_models():
+    _, verdict = by_parts([MODEL, ALIKE], 3, 5_000)
+    assert verdict.status == "proved"
+    assert verdict.certificate["facts"][-1]["rule"] == "parts"
+    whole = MODEL.chain
+    both = Chain(
+        tuple(f"{n} {s}" for n in "xy" for s in whole.states),
+        tuple((*row, *[rational(0)] * 4) for row in whole.rows)
+        + tuple((*[rational(0)] * 4, *row) for row in whole.rows),
+        tuple(p / 2 for p in whole.law) * 2,
+    )
+    twice, verdict = by_parts(Hidden.of(both, MODEL.values * 2), 3, 5_000)
+    assert verdict.status == "proved"
+    assert twice.noise == by_parts(MODEL, 3, 5_000)[0].noise

@@ -13,7 +13,9 @@ from tests.commands import forked
 
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.release import Ledger, Paid, Projection
-from privproof.release.traces import Whereabouts, release_traces, whereabouts_in
+from privproof.release.traces import Whereabouts, map_of, release_traces, whereabouts_in
+from privproof_checker import recheck
+from privproof_checker.outcomes import Accepted
 
 PRAGUE = Projection.at("50.0875", "14.4213")
 PLACES = [
@@ -112,3 +114,70 @@ def test_the_command(tmp_path):
     found = forked([*command, *options, "--seed", "1", "--json"], tmp_path)
     assert len(json.loads(found.stdout)["released"]) == 3
     assert forked([*command, *options[:-1], "here"], tmp_path).returncode == 2
+
+
+def test_the_best_table_of_a_map_keeps_the_promise_and_is_nearer():
+    """By the definition: sites of places within the radius are at most radius + sqrt(2) step apart, twice for the two rows of Jan."""
+    town, likely = map_of(PLACES, [1, 2, 5], around=PRAGUE, step=400)
+    assert sum(likely.values()) == 8
+    found = release_traces(PLACES, "ln(4)", radius=300, around=PRAGUE, map=town, prior=likely, seed=3)
+    assert found.verdict.status == "proved"
+    assert isinstance(recheck(found.verdict.certificate), Accepted)
+    assert {row[1:] for row in found.rows} <= {PRAGUE.coordinates(site, step=400) for site in town.sites}
+    rows, reach = found.noise.channel.rows, 300 + sqrt(2) * 400
+    for x, row in rows.items():
+        for y, other in rows.items():
+            if 400 * hypot(x[0] - y[0], x[1] - y[1]) <= reach:
+                assert all(float(p) ** 2 <= 4 * float(other[z]) ** 2 * (1 + 1e-9) for z, p in row.items())
+    grid = release_traces(PLACES, "ln(4)", radius=300, step=400, around=PRAGUE, seed=3)
+    assert float(found.noise.expected_distance) < float(grid.noise.expected_distance().mid())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"map": map_of(PLACES[:2], around=PRAGUE, step=400)[0]}, "row 3 is not on the map"),
+        ({"map": map_of(PLACES, around=PRAGUE, step=400)[0], "step": 20}, "has the step 400"),
+        ({"map": map_of(PLACES[:1], around=PRAGUE, step=3000)[0]}, "a map of 1 places"),
+    ],
+)
+def test_maps_that_do_not_fit(options, said):
+    with pytest.raises(QuestionError, match=said):
+        release_traces(PLACES, "ln(4)", radius=300, around=PRAGUE, **options)
+
+
+def test_public_places_that_are_no_map():
+    with pytest.raises(QuestionError, match="no places"):
+        map_of([], around=PRAGUE, step=1)
+    with pytest.raises(QuestionError, match="row 2 has the share -1"):
+        map_of(PLACES, [1, -1, 1], around=PRAGUE, step=1)
+    with pytest.raises(FormatError, match="row 1"):
+        map_of([Whereabouts("", "north", "1")], around=PRAGUE, step=1)
+
+
+def test_the_command_with_the_best_table(tmp_path):
+    (tmp_path / "places.csv").write_text("lat,lon\n" + "".join(f"{p.latitude},{p.longitude}\n" for p in PLACES))
+    (tmp_path / "public.csv").write_text(
+        "lat,lon,visits\n" + "".join(f"{p.latitude},{p.longitude},{n}\n" for n, p in enumerate(PLACES, 1))
+    )
+    (tmp_path / "few.csv").write_text("lat,lon\n50.0866,14.4112\n50.0870,14.4201\n")
+    command = [sys.executable, "-m", "privproof", "locations", "places.csv", "--latitude", "lat", "--longitude", "lon"]
+    command += ["--epsilon", "ln(4)", "--radius", "300", "--reference", "50.0875,14.4213"]
+    best = [*command, "--step", "400", "--optimal"]
+    found = forked([*best, "public.csv", "--share", "visits", "--json", "--certificate", "proof.json"], tmp_path)
+    assert found.returncode == 0, found.stderr
+    answer = json.loads(found.stdout)
+    assert len(answer["released"]) == 3
+    assert "the best of all tables" in answer["noise"]
+    assert "in the mean" in answer["error"]
+    assert isinstance(recheck(json.loads((tmp_path / "proof.json").read_text())), Accepted)
+    for wrong, said in (
+        ([*best, "few.csv"], "row 3 is not on the map"),
+        ([*best, "places.csv"], "private places"),
+        ([*best, "public.csv", "--share", "nothing"], "no column 'nothing'"),
+        ([*command, "--optimal", "public.csv"], "how coarse"),
+        ([*command, "--share", "visits"], "about a map"),
+    ):
+        refused = forked(wrong, tmp_path)
+        assert refused.returncode == 2
+        assert said in refused.stderr

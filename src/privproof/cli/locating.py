@@ -59,6 +59,18 @@ def locations(
     step: Annotated[
         str | None, typer.Option("--step", help="The step of the grid in metres; default: a tenth of the radius.")
     ] = None,
+    optimal: Annotated[
+        Path | None,
+        typer.Option(
+            "--optimal",
+            metavar="MAP",
+            help="A CSV file of public places, in the same columns: of all tables for these few, take the best.",
+        ),
+    ] = None,
+    share: Annotated[
+        str | None,
+        typer.Option("--share", help="The column of the map that says how often people are there; default: alike."),
+    ] = None,
     account: PaidFrom = None,
     dataset: LedgerDataset = None,
     analyst: LedgerAnalyst = "",
@@ -75,31 +87,47 @@ def locations(
     wrong, 3 its privacy was not proved and nothing is released.
     """
     from privproof.release.ledger import Ledger  # here, because no other command needs them
+    from privproof.release.optimal_tables import Optimal
     from privproof.release.tables import Paid
-    from privproof.release.traces import release_traces, whereabouts_in
+    from privproof.release.traces import column_of, map_of, release_traces, whereabouts_in
     from privproof.scenarios.maps import Projection
 
     undecided(str(data), as_json=as_json, err="privproof: nothing was released\n")
     limited(time_limit)
     writable(out, certificate)
+    if optimal is None and share is not None:
+        raise QuestionError("share", "shares are about a map", place="--share", hint="--optimal MAP.csv --share visits")
+    if optimal is not None and optimal.resolve() == data.resolve():
+        raise QuestionError(
+            "map", "the map is made of the private places themselves", place="--optimal", hint="a file of public places"
+        )
+    if optimal is not None and step is None:
+        raise QuestionError(
+            "step", "how coarse is the grid of the map?", place="--optimal", hint=f"--step {radius}: metres"
+        )
     north, comma, east = reference.partition(",")
     if not comma:
         raise QuestionError(
             "reference", f"{reference!r} is no place", place="--reference", hint="--reference 50.0875,14.4213"
         )
-    try:
-        with data.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file, restval=""))
-    except (OSError, UnicodeDecodeError, csv.Error) as problem:
-        raise FormatError("file", f"cannot read: {problem}", place=str(data)) from None
+    around = Projection.at(north.strip(), east.strip())
+    places = whereabouts_in(_rows(data), latitude, longitude, trace)
+    known, likely = None, None
+    if optimal is not None and step is not None:
+        public = _rows(optimal)
+        listed = whereabouts_in(public, latitude, longitude, file=str(optimal))
+        shares = None if share is None else column_of(public, share, file=str(optimal))
+        known, likely = map_of(listed, shares, around=around, step=step)
     try:
         found = release_traces(
-            whereabouts_in(rows, latitude, longitude, trace),
+            places,
             epsilon_,
             radius=radius,
-            around=Projection.at(north.strip(), east.strip()),
+            around=around,
             step=step,
             reports=reports,
+            map=known,
+            prior=likely,
             paid=None if account is None else Paid(Ledger(account), dataset, analyst, note),
             seed=seed,
             told=doing,
@@ -126,7 +154,13 @@ def locations(
     writer.writerows(row[-len(names) :] for row in found.rows)
     if out is not None:
         write(out, table.getvalue())
-    rounded = [str(round(float(found.noise.accuracy(share)))) for share in ("1/2", "0.95")]
+    error = (
+        f"{float(found.noise.expected_distance):.0f} m from the place's site in the mean, under the map's shares"
+        if isinstance(found.noise, Optimal)
+        else "half of the reports within {:.0f} m, 95 % within {:.0f} m".format(
+            *(float(found.noise.accuracy(part)) for part in ("1/2", "0.95"))
+        )
+    )
     people = (
         "for each report" if found.reports == 1 else f"for all reports of a person together, {found.reports} at most"
     )
@@ -134,7 +168,7 @@ def locations(
     facts = [
         Fact("promise", promise),
         Fact("noise", str(found.noise)),
-        Fact("error", f"half of the reports within {rounded[0]} m, 95 % within {rounded[1]} m"),
+        Fact("error", error),
         Fact("not hidden", "how many rows there are, and whose they are"),
     ]
     if seed is not None:
@@ -150,3 +184,11 @@ def locations(
         return
     sentence = f"{len(found.rows)} places of {data} are reported with noise"
     print_facts(console(), "proved", sentence, [*facts, Fact("reports", str(out))])
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            return list(csv.DictReader(file, restval=""))
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise FormatError("file", f"cannot read: {problem}", place=str(path)) from None

@@ -46,7 +46,7 @@ def release(
         str,
         typer.Option(
             "--query",
-            help="count:walk,run; histogram; shares; sum; mean; sum:walk=1/3,run=1; mean:walk=1.",
+            help="count:walk,run; histogram; shares; sum; mean; sum:walk=1/3,run=1; mean:walk=1; top:3; mode; median; quantile:1/4,3/4.",
         ),
     ],
     epsilon_: Annotated[str, typer.Option("--epsilon", help="The budget: 1, 1/2, ln(2).")],

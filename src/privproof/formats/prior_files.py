@@ -30,8 +30,14 @@ beside its transitions; a schedule has a chain for every phase, and its start is
       - {transitions: {home: {home: 1/5, away: 4/5}, away: {home: 1/5, away: 4/5}}}
       - {transitions: {home: {home: 1}, away: {home: 1/2, away: 1/2}}}
 
+Any other hidden chain has, beside its transitions, the value that each of its states shows:
+
+    kind: prior
+    transitions: {sun: {sun: 1/2, fog: 1/2}, fog: {sun: 1/2, rain: 1/2}, rain: {sun: 1}}
+    values: {sun: dry, fog: dry, rain: wet}
+
 Where an entry is a list ``[1/3, 2/3]``, the prior is a band: all chains within these bounds, with any start.  Several chains stand under
-``chains``, each with its own transitions and start.
+``chains``, each with its own transitions and start, or hidden as above.
 """
 
 from __future__ import annotations
@@ -46,6 +52,7 @@ from privproof.errors import FormatError, ScenarioError
 from privproof.exact import Rational
 from privproof.formats import fields
 from privproof.formats.documents import Node, Scalar, Series, Table, located, read_document
+from privproof.formats.hidden_priors import chain_document, hidden_document
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
@@ -69,94 +76,104 @@ def read_prior(path: str | Path) -> tuple[Prior, ...]:
     with located(root, path):
         several, network = Scalar("chains") in root, Scalar("nodes") in root
         beside = dict.fromkeys(("transitions", "start", "name"), "it stands inside each of the chains")
-        known: tuple[str, ...] = (
-            ("kind", "chains") if several else ("kind", "name", "nodes") if network else (*_KEYS, "emissions")
-        )
-        for kept, more in _HIDDEN.items():
-            known = ("kind", "name", kept, *more) if Scalar(kept) in root else known
-        fields.known_keys(root, known, "", elsewhere=beside)
+        known = ("chains",) if several else ("name", "nodes") if network else _known(root)
+        fields.known_keys(root, ("kind", *known), "", elsewhere=beside)
         kind = fields.required(root, "kind", fields.name, hint="kind: prior")
         if kind != "prior":
             raise FormatError("kind", f"a file of kind {kind!r} is no prior", place="kind", hint="kind: prior")
         if network:
             return (_network(root),)
-        hidden = _hidden(root)
+        hidden = _hidden(root, "")
         if hidden is not None:
             return (hidden,)
         listed = root.get(Scalar("chains"))
         if listed is None:
             return (_prior(root, ""),)
-        chains = []
+        chains: list[Prior] = []
         for number, entry in enumerate(fields.series(listed, "chains")):
-            given = fields.table(entry, f"chains[{number}]", hint=_HINT)
-            fields.known_keys(given, ("name", "transitions", "start"), f"chains[{number}]")
-            chain = _prior(given, f"chains[{number}]")
+            place = f"chains[{number}]"
+            given = fields.table(entry, place, hint=_HINT)
+            fields.known_keys(given, _known(given), place)
+            chain = _hidden(given, place) or _prior(given, place)
             if isinstance(chain, Band):
-                raise FormatError("shape", "a band among chains", place=f"chains[{number}]", hint="single numbers")
+                raise FormatError("shape", "a band among chains", place=place, hint="single numbers")
             chains.append(chain)
         if not chains:
             raise FormatError("shape", "there is no chain", place="chains", hint=_HINT)
         return tuple(chains)
 
 
-def _hidden(root: Table) -> Hidden | None:
-    """The hidden chain in a file, if it holds one."""
-    name = fields.optional(root, "name", fields.text) or ""
-    if Scalar("emissions") in root:
-        shown, start = fields.table(root[Scalar("emissions")], "emissions"), root.get(Scalar("start"))
-        rows = fields.required(root, "transitions", fields.table, hint=_HINT)
+def _known(given: Table) -> tuple[str, ...]:
+    """The keys of a chain, hidden or not."""
+    for kept, more in _HIDDEN.items():
+        if Scalar(kept) in given:
+            return ("name", kept, *more)
+    return ("name", "transitions", "start", "emissions" if Scalar("emissions") in given else "values")
+
+
+def _hidden(given: Table, place: str) -> Hidden | None:
+    """The hidden chain in a table, if it holds one."""
+    within = f"{place}." if place else ""
+    name = fields.optional(given, "name", fields.text, place) or ""
+    if Scalar("values") in given:
+        chain = _prior(given, place)
+        if isinstance(chain, Band):
+            raise FormatError("shape", "a band shows its states", place=f"{within}values", hint="single numbers")
+        shown = {
+            str(state): fields.name(value, f"{within}values.{state}")
+            for state, value in fields.table(given[Scalar("values")], f"{within}values").items()
+        }
+        for state in dict.fromkeys((*chain.states, *shown)):
+            if (state in shown) != (state in chain.states):
+                said = "shows no value" if state in chain.states else "is not in the transitions"
+                raise FormatError("values", f"the state {state!r} {said}", place=f"{within}values", hint="one for each")
+        return Hidden.of(chain, shown, name=name)
+    if Scalar("emissions") in given:
+        rows = fields.required(given, "transitions", fields.table, place, hint=_HINT)
         return Hidden.markov(
-            {
-                str(state): _row(fields.table(row, f"transitions.{state}"), f"transitions.{state}")
-                for state, row in rows.items()
-            },
-            {
-                str(state): _row(fields.table(row, f"emissions.{state}"), f"emissions.{state}")
-                for state, row in shown.items()
-            },
-            initial=_start(start, ("stationary", "any")),  # type: ignore[arg-type]
+            _rows(rows, f"{within}transitions"),
+            _rows(fields.table(given[Scalar("emissions")], f"{within}emissions"), f"{within}emissions"),
+            initial=_start(given.get(Scalar("start")), ("stationary", "any"), f"{within}start"),  # type: ignore[arg-type]
             name=name,
         )
     for kind in _HIDDEN:
-        if Scalar(kind) not in root:
+        if Scalar(kind) not in given:
             continue
         chains, weights = [], []
-        for number, entry in enumerate(fields.series(root[Scalar(kind)], kind)):
-            place = f"{kind}[{number}]"
-            given = fields.table(entry, place, hint=_HINT)
-            fields.known_keys(
-                given, ("weight", "transitions", "start") if kind == "mixture" else ("transitions",), place
-            )
-            chain = _prior(given, place) if kind == "mixture" else _phase(given, place)
+        for number, entry in enumerate(fields.series(given[Scalar(kind)], f"{within}{kind}")):
+            here = f"{within}{kind}[{number}]"
+            part = fields.table(entry, here, hint=_HINT)
+            fields.known_keys(part, ("weight", "transitions", "start") if kind == "mixture" else ("transitions",), here)
+            chain = _prior(part, here) if kind == "mixture" else _phase(part, here)
             if isinstance(chain, Band):
-                raise FormatError("shape", "a band among chains", place=place, hint="single numbers")
+                raise FormatError("shape", "a band among chains", place=here, hint="single numbers")
             chains.append(chain)
             if kind == "mixture":
-                weights.append(fields.required(given, "weight", fields.number, place, hint="weight: 1/2"))
+                weights.append(fields.required(part, "weight", fields.number, here, hint="weight: 1/2"))
         if not chains:
-            raise FormatError("shape", "there is no chain", place=kind, hint=_HINT)
+            raise FormatError("shape", "there is no chain", place=f"{within}{kind}", hint=_HINT)
         if kind == "mixture":
             return Hidden.mixture(chains, weights, name=name)
-        first = _start(root.get(Scalar("start")), ("stationary",))
+        first = _start(given.get(Scalar("start")), ("stationary",), f"{within}start")
         return Hidden.schedule(chains, initial=first, name=name)  # type: ignore[arg-type]
     return None
+
+
+def _rows(rows: Table, place: str) -> dict[str, dict[str, Rational]]:
+    return {str(state): _row(fields.table(row, f"{place}.{state}"), f"{place}.{state}") for state, row in rows.items()}
 
 
 def _phase(given: Table, place: str) -> Chain:
     """A phase of a schedule; its own start does not matter."""
     rows = fields.required(given, "transitions", fields.table, place, hint=_HINT)
-    numbers = {
-        str(state): _row(fields.table(row, f"{place}.transitions.{state}"), f"{place}.transitions.{state}")
-        for state, row in rows.items()
-    }
     with _renamed(place):
-        return Chain.of(numbers, initial="any")
+        return Chain.of(_rows(rows, f"{place}.transitions"), initial="any")
 
 
-def _start(start: Node | None, words: tuple[str, ...]) -> str | dict[str, Rational]:
+def _start(start: Node | None, words: tuple[str, ...], place: str) -> str | dict[str, Rational]:
     if start is None or isinstance(start, Scalar):
-        return "stationary" if start is None else fields.one_of(start, words, "start")
-    return _row(fields.table(start, "start", hint="start: {rest: 1}"), "start")
+        return "stationary" if start is None else fields.one_of(start, words, place)
+    return _row(fields.table(start, place, hint="start: {rest: 1}"), place)
 
 
 def _network(root: Table) -> Network:
@@ -263,26 +280,14 @@ def prior_document(prior: Prior) -> dict[str, Any]:
     if isinstance(prior, Network):
         return {**result, "nodes": {node.name: _node_document(node) for node in prior.nodes}}
     if isinstance(prior, Hidden):
-        raise FormatError(
-            "prior",
-            "a hidden chain is not written as a file of kind prior",
-            place="prior",
-            hint="keep the file it came from",
-        )
+        return {**result, **hidden_document(prior)}
     if isinstance(prior, Band):
         result["transitions"] = {
             state: {target: [str(low), str(high)] for target, low, high in zip(prior.states, lows, highs, strict=True)}
             for state, lows, highs in zip(prior.states, prior.low, prior.high, strict=True)
         }
         return {**result, "start": "any"}
-    result["transitions"] = {
-        state: {target: str(p) for target, p in zip(prior.states, row, strict=True) if p != 0}
-        for state, row in zip(prior.states, prior.rows, strict=True)
-    }
-    start: Any = prior.start
-    if not isinstance(start, str):
-        start = {state: str(p) for state, p in zip(prior.states, start, strict=True) if p != 0}
-    return {**result, "start": start}
+    return {**result, **chain_document(prior)}
 
 
 def _node_document(node: NetworkNode) -> dict[str, Any]:

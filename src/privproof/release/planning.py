@@ -28,7 +28,6 @@ from privproof.engines.releases.costs import (
     budget_below,
     chain_of,
     laws_work,
-    quilted_chain,
     sensitivity,
     unfit,
 )
@@ -43,7 +42,8 @@ from privproof.engines.releases.curves import (
 from privproof.engines.releases.distances import Distance, largest_distance
 from privproof.engines.releases.losses import largest_rate
 from privproof.engines.releases.networks import NetworkQuilt, best_network_quilts
-from privproof.engines.releases.quilts import Quilts, down, quilts
+from privproof.engines.releases.parts import best_quilts
+from privproof.engines.releases.quilts import Quilts, down
 from privproof.errors import BudgetError
 from privproof.exact import Epsilon, fraction
 from privproof.exact import epsilon as exact_epsilon
@@ -115,7 +115,7 @@ def _quilt(laws: QueryLaws, epsilon: Epsilon) -> Plan:
         return Plan("quilt", rate, network=tuple(found.quilts for found in best))
     budget = budget_below(epsilon)
     longest = max(laws.lengths)
-    return _by_quilts(laws, "quilt", lambda prior: quilts(quilted_chain(prior, "quilt"), longest, budget))
+    return _by_quilts(laws, "quilt", lambda prior: best_quilts(prior, longest, budget))
 
 
 def _contraction(laws: QueryLaws, epsilon: Epsilon) -> Plan:

@@ -6,7 +6,7 @@ Nothing is released unless its privacy was proved and the independent checker ac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,12 @@ from privproof.release.ledger import Entry, Ledger
 from privproof.release.ledger import Quilts as QuiltRule
 from privproof.release.preparing import prepare
 from privproof.release.releasing import Released, exact_answers, noisy
+from privproof.release.selecting import parse_selection
 from privproof.release.verifying import verify_calibrated
 from privproof.scenarios import Band, Chain
 from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
-from privproof.scenarios.queries import parse_query
+from privproof.scenarios.queries import histogram, parse_query
 from privproof.scenarios.releases import Gaussian, Prior
 
 _FITTED = (
@@ -75,7 +76,7 @@ class Request:
     Attributes:
         data: the private table: files, folders, frames, relations or cursors (`formats.tables`), read as one.
         column: the column with the states, or with numbers that bins make into states.
-        query: the query as a text, see `parse_query`.
+        query: the query as a text, see `parse_query`, or a selection, see `parse_selection`.
         epsilon: the budget.
         priors: the class of priors, where it is given; otherwise a chain is fitted.
         told: how the priors are called in the record.
@@ -182,6 +183,8 @@ class Record(Shown):
         errors: for charts, the expected error of every method at several budgets.
         budgets: these budgets.
         entry: the entry of the ledger that it was paid by.
+        selection: what was asked to be read off the noisy histogram, in words.
+        selected: what was read off: states by their rank, or by the share of a quantile.
     """
 
     made: Calibrated
@@ -193,6 +196,8 @@ class Record(Shown):
     errors: Mapping[str, Sequence[Fraction | None]] = field(default_factory=dict)
     budgets: tuple[Fraction, ...] = ()
     entry: Entry | None = None
+    selection: str = ""
+    selected: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def priors(self) -> tuple[Prior, ...]:
@@ -218,9 +223,14 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
     """
     if request.gaps not in ("joined", "independent"):
         raise QuestionError("gaps", f"{request.gaps!r}", place="gaps", hint="joined, independent")
+    selection = parse_selection(request.query)
     found = prepare(request, told)
     middles = None if request.bins is None else dict(zip(request.bins.names, request.bins.middles, strict=True))
-    query = parse_query(request.query, list(found.states), middles)
+    if selection is None:
+        query = parse_query(request.query, list(found.states), middles)
+    else:
+        listed = any(given is not None for given in (request.priors, request.states, request.bins))
+        query = histogram(selection.ordered(found.states, listed=listed))
     made = calibrated(
         laws_about(found.priors, query, None, found.lengths)[0],
         budget=Budget.of(request.epsilon, request.delta),
@@ -249,7 +259,10 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
     verdict = verify_calibrated(made)
     if verdict.status != "proved":
         return Record(made, verdict, source)
-    entry = None if request.paid is None else pay(request.paid, made, verdict, seeded=request.seed is not None)
+    paid, name = request.paid, "" if selection is None else selection.name
+    if paid is not None and name:
+        paid = replace(paid, note=paid.note or f"{name}, of a noisy histogram")
+    entry = None if paid is None else pay(paid, made, verdict, seeded=request.seed is not None)
     answer = noisy(made, exact_answers(query, found.counts), seed=request.seed)
     chains = [prior for prior in found.priors if isinstance(prior, Chain) and cost is not None]
     account = max((spent(chain, max(found.lengths), made.cost)[0] for chain in chains), default=None)
@@ -259,7 +272,18 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
             found.priors, query=query, epsilons=_BUDGETS, lengths=found.lengths, entries=found.entries, gaps=found.gaps
         )
     budgets = tuple(fraction(text) for text in _BUDGETS)
-    return Record(made, verdict, source, answer, account, errors=errors, budgets=budgets, entry=entry)
+    return Record(
+        made,
+        verdict,
+        source,
+        answer,
+        account,
+        errors=errors,
+        budgets=budgets,
+        entry=entry,
+        selection=name,
+        selected={} if selection is None else selection.read(answer),
+    )
 
 
 def pay(paid: Paid, made: Calibrated, verdict: Verdict, *, seeded: bool) -> Entry:

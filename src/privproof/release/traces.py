@@ -8,6 +8,10 @@ a grid of that step.  Then the promise holds.  *Proof.* A place is first moved t
 ``sqrt(2) step < 3/2 step`` further apart.  The law of each report changes by at most ``e^(rate d)`` when its site moves by d
 (`scenarios.planar`), the reports are independent, and at most n of them change.  QED
 
+Nothing of the noise is used but its rate.  So where places lie on a small public map of the grid, the best of all tables of that rate
+(`release.optimal_tables`) serves as well.  A place whose site is not on the map is refused: bringing it there would take it further
+apart from others than the proof allows.
+
 How many rows there are, and whose they are, is not hidden: there is one report for every row.
 """
 
@@ -23,9 +27,10 @@ from privproof.exact import Epsilon, EpsilonLike, Number, Rational, epsilon, rat
 from privproof.language.randomness import Seeded
 from privproof.release.ledger import Entry
 from privproof.release.locations import verify_locations
+from privproof.release.optimal_tables import Optimal, optimal
 from privproof.release.tables import Paid
-from privproof.scenarios.maps import Projection
-from privproof.scenarios.planar import PlanarGeometric, per_distance
+from privproof.scenarios.maps import Map, Projection
+from privproof.scenarios.planar import PlanarGeometric, Site, per_distance
 
 _MOVED = rational("3/2")
 """Steps by which moving two places to their sites takes them further apart, at most: more than the square root of 2."""
@@ -54,7 +59,7 @@ class Traces:
         level: to what level two tables are indistinguishable in which all places of one person are moved within the radius.
         radius: that radius, in metres.
         reports: how many reports there are of one person, at most.
-        noise: the noise of each report.
+        noise: the noise of each report, or the best table of a map.
         verdict: what was established about the rate of the noise.
         rows: for every row the person, the latitude and the longitude that are reported; empty where the rate was not proved.
         entry: the entry of the ledger that it was paid by.
@@ -63,7 +68,7 @@ class Traces:
     level: Epsilon
     radius: Rational
     reports: int
-    noise: PlanarGeometric
+    noise: PlanarGeometric | Optimal
     verdict: Verdict
     rows: tuple[tuple[str, float, float], ...] = ()
     entry: Entry | None = None
@@ -77,6 +82,8 @@ def release_traces(
     around: Projection,
     step: Number | None = None,
     reports: int | None = None,
+    map: Map | None = None,
+    prior: Mapping[Site, Number] | None = None,
     paid: Paid | None = None,
     seed: int | None = None,
     told: Callable[[str], None] = lambda _: None,
@@ -90,6 +97,8 @@ def release_traces(
         around: the projection, around a public reference.
         step: the step of the grid, in metres; without it a tenth of the radius.
         reports: how many rows a person may have; without it as many as somebody has.
+        map: a small public map, for which the best of all tables is taken instead of noise; its step is that of the grid.
+        prior: with a map, how often people are at each of its sites, from public knowledge; without it all alike.
         paid: the ledger into which the level is entered before noise is drawn; its budget is in epsilon.
         seed: a seed for the noise, for tests.
         told: is told what is being done.
@@ -107,15 +116,20 @@ def release_traces(
         said = f"somebody has {most} rows, and at most {reports} are promised"
         raise QuestionError("reports", said, place="reports", hint=f"reports={most}")
     count, within = most if reports is None else reports, rational(radius)
-    grid = within / 10 if step is None else rational(step)
+    grid = rational(step) if step is not None else within / 10 if map is None else map.step
     if within <= 0 or grid <= 0:
         raise QuestionError(
             "radius", f"radius {show(within)} and step {show(grid)}", place="radius", hint="metres, such as 200"
         )
-    noise = PlanarGeometric.of(per_distance(level, within=count * (within + _MOVED * grid)), step=grid)
-    sites = [_site(number, place, around, noise) for number, place in enumerate(places, 1)]
-    told("proving the rate of the noise")
-    found = verify_locations(noise)
+    if map is not None and map.step != grid:
+        said = f"the map has the step {show(map.step)}, and the grid {show(grid)}"
+        raise QuestionError("step", said, place="step", hint="one of them")
+    rate = per_distance(level, within=count * (within + _MOVED * grid))
+    plane = PlanarGeometric.of(rate, step=grid)
+    sites = [_site(number, place, around, plane, map) for number, place in enumerate(places, 1)]
+    told("proving the rate of the noise" if map is None else "searching for the best table of the map")
+    noise = plane if map is None else optimal(map, rate, prior=prior)
+    found = verify_locations(noise) if isinstance(noise, PlanarGeometric) else noise.finding
     assert found.verdict is not None
     claim = epsilon(level)
     made = Traces(claim, within, count, noise, found.verdict)
@@ -139,30 +153,72 @@ def release_traces(
     return Traces(claim, within, count, noise, found.verdict, tuple(rows), entry)
 
 
-def _site(number: int, place: Whereabouts, around: Projection, noise: PlanarGeometric) -> tuple[int, int]:
+def _site(
+    number: int,
+    place: Whereabouts,
+    around: Projection,
+    plane: PlanarGeometric,
+    map: Map | None = None,
+    file: str = "data",
+) -> Site:
     try:
-        return noise.site(*around.metres(place.latitude, place.longitude))
+        site = plane.site(*around.metres(place.latitude, place.longitude))
     except (NumberError, ValueError) as problem:
         said = f"row {number}: {place.latitude!r}, {place.longitude!r} is no place"
-        raise FormatError("place", said, place="data", hint="degrees, such as 50.0866 and 14.4112") from problem
+        raise FormatError("place", said, place=file, hint="degrees, such as 50.0866 and 14.4112") from problem
+    if map is not None and site not in map:
+        raise QuestionError(
+            "map", f"row {number} is not on the map", place="data", hint="a map of all places where people may be"
+        )
+    return site
+
+
+def map_of(
+    places: Sequence[Whereabouts], shares: Sequence[Number] | None = None, *, around: Projection, step: Number
+) -> tuple[Map, dict[Site, Rational]]:
+    """The map of public places, and how often people are at each of its sites: a place counts its share, or else 1.
+
+    >>> prague = Projection.at("50.0875", "14.4213")
+    >>> public = [Whereabouts("", "50.0875", "14.4213"), Whereabouts("", "50.0876", "14.4213"), Whereabouts("", "50.0895", "14.4213")]
+    >>> map_of(public, around=prague, step=100)[1]
+    {(0, 0): 2, (0, 2): 1}
+    """
+    if not places:
+        raise QuestionError("rows", "the map has no places", place="map", hint="a row for every public place")
+    plane = PlanarGeometric.of(1, step=step)
+    weights = [rational(1)] * len(places) if shares is None else [rational(share) for share in shares]
+    likely: dict[Site, Rational] = {}
+    for number, (place, weight) in enumerate(zip(places, weights, strict=True), 1):
+        if weight < 0:
+            raise QuestionError("share", f"row {number} has the share {show(weight)}", place="map", hint="0 or more")
+        site = _site(number, place, around, plane, file="map")
+        likely[site] = likely.get(site, rational(0)) + weight
+    return Map.of(likely, step=step), likely
 
 
 def whereabouts_in(
-    rows: Sequence[Mapping[str, str]], latitude: str, longitude: str, person: str | None = None
+    rows: Sequence[Mapping[str, str]], latitude: str, longitude: str, person: str | None = None, *, file: str = "data"
 ) -> list[Whereabouts]:
     """The places of a table with named columns.
 
     Raises:
         FormatError: no such column, or nobody is named in a row.
     """
-    known = list(rows[0]) if rows else []
-    for name in filter(None, (latitude, longitude, person)):
-        if rows and name not in known:
-            raise FormatError(
-                "column", f"there is no column {name!r}", place="data", hint=f"columns: {', '.join(known)}"
-            )
-    found = [Whereabouts("" if person is None else row[person], row[latitude], row[longitude]) for row in rows]
-    for number, each in enumerate(found, 1):
-        if person is not None and not each.person:
-            raise FormatError("person", f"row {number} names nobody", place="data", hint=f"a value in {person!r}")
-    return found
+    north, east = (column_of(rows, name, file=file) for name in (latitude, longitude))
+    people = [""] * len(rows) if person is None else column_of(rows, person, file=file)
+    for number, name in enumerate(people, 1):
+        if person is not None and not name:
+            raise FormatError("person", f"row {number} names nobody", place=file, hint=f"a value in {person!r}")
+    return [Whereabouts(*each) for each in zip(people, north, east, strict=True)]
+
+
+def column_of(rows: Sequence[Mapping[str, str]], name: str, *, file: str) -> list[str]:
+    """The cells of a column.
+
+    Raises:
+        FormatError: there is no such column.
+    """
+    if rows and name not in rows[0]:
+        hint = f"columns: {', '.join(rows[0])}"
+        raise FormatError("column", f"there is no column {name!r}", place=file, hint=hint)
+    return [row[name] for row in rows]

@@ -39,6 +39,7 @@ def record_data(record: Record) -> dict[str, Any]:
         "verdict": verdict.status,
         "released": {name: str(value) for name, value in _values(record).items()},
         "decimal": {name: float(value) for name, value in _values(record).items()},
+        **({"selection": record.selection, "selected": dict(record.selected)} if record.selected else {}),
         "query": question.query.name,
         "entries": question.entries,
         "epsilon": str(question.budget.epsilon),
@@ -82,9 +83,11 @@ def headline(record: Record) -> str:
     """What was released, in one sentence."""
     budget = record.made.question.budget
     assert budget is not None
-    said = record.made.question.query.name
+    said = record.selection or record.made.question.query.name
     values = list(_values(record).values())
     told = f": {shown(values[0])}" if len(values) == 1 else f" ({len(values)} numbers)"
+    if record.selected:
+        told = f": {', '.join(record.selected.values())}"
     claimed = str(budget.epsilon) if budget.delta == 0 else f"({budget.epsilon}, {decimal(budget.delta)})"
     return f"{said}{told}, released with {claimed}-Pufferfish privacy"
 
@@ -102,7 +105,7 @@ def facts(record: Record) -> list[Fact]:
     if len(_values(record)) > 1:
         width = max(len(name) for name in _values(record))
         lines = [f"{name:<{width}}  {shown(value)}" for name, value in _values(record).items()]
-        result.append(Fact("released", "\n".join(lines)))
+        result.append(Fact("read off" if record.selected else "released", "\n".join(lines)))
     result += [
         Fact("secret", release_words(question)),
         Fact("noise", f"{question.noise}, by the method {made.method}{_because(record)}"),

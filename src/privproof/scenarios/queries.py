@@ -172,7 +172,7 @@ def parse_query(text: str, states: Sequence[str], values: Mapping[str, Number] |
                     "query", "the states are no numbers", place="query", hint=f"{kind}:{states[0]}=1"
                 ) from None
         return _sum(weights, kind if not parts else f"{kind} of {', '.join(parts)}", divided=kind == "mean")
-    forms = "count:walk,run; histogram; shares; sum; mean; sum:walk=1/3,run=1; mean:walk=1"
+    forms = "count:walk,run; histogram; shares; sum; mean; sum:walk=1/3,run=1; mean:walk=1; top:3; mode; median; quantile:3/4"
     raise ScenarioError("query", f"{text!r} is no query", place="query", hint=forms)
 
 

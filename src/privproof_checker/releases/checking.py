@@ -1,7 +1,7 @@
 """The checker of certificates about releases: quilts, contraction, distances or laws that prove, an event that refutes.
 
 A release answers a query about correlated data with noise.  Read it in this order: `priors`, `losses`, `questions` (the
-question); `powers`, `influences`, `quilts`, `contraction`, `networks` (proofs from influence and distance); `laws`,
+question); `powers`, `influences`, `quilts`, `parts`, `contraction`, `networks` (proofs from influence and distance); `laws`,
 `distances`, `counts`, `outputs`, `couplings` (proofs from the law of a sum); `events` (refutations).
 """
 
@@ -16,6 +16,7 @@ from privproof_checker.releases.events import refuted_by_event
 from privproof_checker.releases.losses import Gaussian
 from privproof_checker.releases.networks import proved_by_network_quilts
 from privproof_checker.releases.outputs import proved_by_laws
+from privproof_checker.releases.parts import proved_by_parts
 from privproof_checker.releases.priors import Band, Chain
 from privproof_checker.releases.questions import read_release
 from privproof_checker.releases.quilts import proved_by_quilts
@@ -33,7 +34,7 @@ def check_release(
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
     if isinstance(release.noise, Gaussian):
-        if verdict != "proved" or method not in ("coupling", "quilts", "contraction"):
+        if verdict != "proved" or method not in ("coupling", "quilts", "parts", "contraction"):
             refuse(f"with Gaussian noise {method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")
         if method == "coupling":
             return proved_by_coupling(release, evidence, limits)
@@ -49,6 +50,10 @@ def check_release(
         if not all(isinstance(prior, Chain) for prior in release.priors):
             refuse("quilts are for chains and networks", "evidence.method")
         return proved_by_quilts(release, evidence, limits)
+    if verdict == "proved" and method == "parts":
+        if not all(isinstance(prior, Chain) for prior in release.priors):
+            refuse("parts are those of chains", "evidence.method")
+        return proved_by_parts(release, evidence, limits)
     if verdict == "proved" and method == "contraction":
         if not all(isinstance(prior, Chain | Band) for prior in release.priors):
             refuse("contraction is for chains and bands", "evidence.method")

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from flint import arb
 
 from privproof_checker.documents import text
-from privproof_checker.numbers import ZERO, Epsilon, Rational
+from privproof_checker.numbers import ONE, ZERO, Epsilon, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import refuse
 
@@ -91,6 +91,7 @@ class Allowance:
         noise: the noise.
         delta: with Gaussian noise, the second part of the claim.
         squared: the square of the most that one entry moves the vector of the components, for Gaussian noise.
+        told: an influence, as a ratio, that comes before all others.
 
     >>> from privproof_checker.numbers import ONE, epsilon, rational
     >>> allowance = Allowance(epsilon("1"), ONE, Laplace(rational(10)))
@@ -105,12 +106,17 @@ class Allowance:
     noise: Noise
     delta: Rational = ZERO
     squared: Rational = ZERO
+    told: Rational = ONE
 
     def left(self, entries: int) -> arb:
         """What is left of epsilon after so many entries were moved, at the current precision."""
         if isinstance(self.noise, Gaussian):
-            return self.claimed() - self.beside_delta(self.squared * entries**2 / (2 * self.noise.variance))
-        return self.claimed() - self.noise.rate() * arb(self.moved * entries)
+            return (
+                self.claimed()
+                - arb(self.told).log()
+                - self.beside_delta(self.squared * entries**2 / (2 * self.noise.variance))
+            )
+        return self.claimed() - arb(self.told).log() - self.noise.rate() * arb(self.moved * entries)
 
     def beside_delta(self, rho: Rational) -> arb:
         """The loss beside delta of Renyi divergences of at most ``alpha rho``, by a good alpha; every alpha above 1 would do.
@@ -138,7 +144,7 @@ class Allowance:
             with precision(192):
                 rest = self.left(entries) - arb(ratio).log()
                 return True if rest >= 0 else False if rest < 0 else None
-        return self.affords_distance(ratio, self.moved * entries)
+        return self.affords_distance(ratio * self.told, self.moved * entries)
 
     def affords_distance(self, ratio: Rational, distance: Rational) -> bool | None:
         """Whether ``ln(ratio)`` and the cost of a distance are within epsilon; None if the numbers are too large."""

@@ -77,9 +77,9 @@ def proved_by_quilts(release: Release, evidence: dict[str, object], limits: Limi
     work, count, compared = Work(), 0, False
     for chain, series in given_by_prior(release, evidence, "lists"):
         assert isinstance(chain, Chain)
-        judge = _Judge(chain, release.allowance(chain), work)
+        judge = Judge(chain, release.allowance(chain), work)
         for length, ranges, place in series:
-            for number, each in enumerate(_ranges(ranges, length, place, limits)):
+            for number, each in enumerate(ranges_of(ranges, length, place, limits)):
                 judge.check(each, f"{place}[{number}]")
                 count += 1
                 within(count, limits.pairs, "ranges", "evidence.ranges")
@@ -89,7 +89,7 @@ def proved_by_quilts(release: Release, evidence: dict[str, object], limits: Limi
     return Accepted("proved", release.claim(), {"method": "quilts", "ranges": count, "priors": len(release.priors)})
 
 
-def _ranges(value: object, length: int, place: str, limits: Limits) -> Iterator[Range]:
+def ranges_of(value: object, length: int, place: str, limits: Limits) -> Iterator[Range]:
     """The ranges, which must cover the nodes 1 to length in order, without a gap."""
     listed = a_list(value, place)
     within(len(listed), limits.pairs, "ranges", place)
@@ -119,7 +119,7 @@ def _distance(value: object, length: int, place: str) -> int | None:
     return None if distance >= length else distance
 
 
-class _Judge:
+class Judge:
     """Judges ranges of one chain."""
 
     def __init__(self, chain: Chain, allowance: Allowance, work: Work) -> None:

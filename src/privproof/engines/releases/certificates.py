@@ -33,6 +33,13 @@ def quilts_evidence(question: ReleaseQuestion, found: Sequence[Quilts]) -> dict[
     return {"method": "quilts", "ranges": ranges}
 
 
+def parts_evidence(question: ReleaseQuestion, found: Sequence[Sequence[Quilts]]) -> dict[str, object]:
+    """For every prior and length the ranges of every part."""
+    each = [quilts_evidence(question, parts)["ranges"] for parts in found]
+    ranges = [[list(lists) for lists in zip(*parts, strict=True)] for parts in each]  # type: ignore[misc]
+    return {"method": "parts", "ranges": ranges}
+
+
 def network_evidence(found: Sequence[Sequence[NetworkQuilt]]) -> dict[str, object]:
     """For every network the quilt of every node."""
     return {"method": "quilts", "quilts": [[[q.node, list(q.quilt)] for q in quilts] for quilts in found]}

@@ -24,6 +24,7 @@ from privproof.engines.releases.certificates import (
     event_evidence,
     laws_evidence,
     network_evidence,
+    parts_evidence,
     quilts_evidence,
 )
 from privproof.engines.releases.costs import QueryLaws, budget_below, entry_cost, laws_work, quilted_chain
@@ -34,7 +35,8 @@ from privproof.engines.releases.gaussians import gaussian_plan
 from privproof.engines.releases.laws import Laws
 from privproof.engines.releases.losses import Loss, largest_loss, likeliest_half_line, loss_of
 from privproof.engines.releases.networks import best_network_quilts
-from privproof.engines.releases.quilts import quilts, spent
+from privproof.engines.releases.parts import least_spent, parts_of
+from privproof.engines.releases.quilts import quilts
 from privproof.engines.releases.witnesses import Event, Seen
 from privproof.errors import PrivproofError, QuestionError
 from privproof.evidence.answers import Answer
@@ -360,7 +362,18 @@ class _Release:
         if all(q.rate >= self.cost for q in listed):
             return quilts_evidence(question, listed)
         bounded = [best_distances(contraction(chain), longest, below, by_entry=False) for chain in chains]
-        return contraction_evidence(question, bounded) if all(q.rate >= self.cost for q in bounded) else None
+        if all(q.rate >= self.cost for q in bounded):
+            return contraction_evidence(question, bounded)
+        return self._parts_within(below)
+
+    def _parts_within(self, budget: float) -> dict[str, object] | None:
+        """Quilts of every part of mixtures, as evidence."""
+        split = [parts_of(prior) for prior in self.question.priors]
+        if all(parts is not None and len(parts.chains) == 1 for parts in split):
+            return None
+        found = [() if parts is None else parts.within(max(self.question.lengths), budget) for parts in split]
+        enough = all(listed and all(q.rate >= self.cost for q in listed) for listed in found)
+        return parts_evidence(self.question, found) if enough else None
 
     @cached_property
     def bound(self) -> Epsilon:
@@ -379,7 +392,7 @@ class _Release:
         longest = max(self.question.lengths)
         if isinstance(prior, Band):
             return least_loss(contraction(prior), longest, self.cost)
-        return spent(quilted_chain(prior, "quilt"), longest, self.cost)[0]
+        return least_spent(prior, longest, self.cost)
 
     def refuted(self, claimed: ReleaseQuestion, loss: Loss, **known: Any) -> Iterator[Answer]:
         """Refuted by the likeliest half-line that breaks the budget plainly, or else by the worst output.
