@@ -512,7 +512,13 @@ def _running(count: int, bits: int) -> arb_mat:
 
 def normal_share(x: arb) -> arb:
     """How much of the standard normal law lies below a number."""
-    return (-x / arb(2).sqrt()).erfc() / 2
+    return (x * _unit(ctx.prec)).erfc() / 2
+
+
+@lru_cache(maxsize=8)
+def _unit(bits: int) -> arb:
+    """What a number is multiplied with before the error function is taken, at a precision."""
+    return -1 / arb(2).sqrt()
 
 
 def highest_share(across: arb) -> arb:
