@@ -107,13 +107,22 @@ def optimum(product: Product, parts: list[list[int]], goals: set[int], *, greate
             found = [one_step(row, values) for row in product.rows[first]]
             known = [value for value in found if value is not None]
             if len(known) == len(found):  # it is not known of itself, so that no way leads from it to itself
-                values[first] = _best(known, greatest=greatest)
+                values[first] = _the_same(_best(known, greatest=greatest))
                 continue
         members = set(part)
         out = [target for node in part for row in product.rows[node] for target, _ in row if target not in members]
         if not any(values[target] is None for target in out):
             _component(product, part, values, greatest=greatest)
+            for node in part:
+                values[node] = _the_same(values[node])
     return values
+
+
+def _the_same(value: Value | None) -> Value | None:
+    """A value; for 0 and 1 always the same objects, so that rows that lead to nothing else are seen at once."""
+    if value is None or isinstance(value, arb):
+        return value
+    return ONE if value == ONE else ZERO if value == ZERO else value
 
 
 def _best(values: list[Value], *, greatest: bool) -> Value:
