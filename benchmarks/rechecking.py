@@ -4,9 +4,10 @@
 
 Every verdict is made by the gate, which has the independent checker look at the certificate.  Here the two are told apart: "check" is
 the processor time of the checker inside of the gate, "search" all the rest, from the question to the verdict: compiling, searching, runs
-beside the model, writing the certificate.  Every kind has a process of its own, in which its smallest member is asked about first, so
-that loading modules counts for neither; then the least of three measurements counts, each of a question made anew.  "check/search" is to
-be at most a half: then nothing is gained by leaving the check for later.  Where the search takes less than 50 ms the quotient says nothing.
+beside the model, writing the certificate, and the multipliers that are found for conditions once the checker has named these.  Every kind
+has a process of its own, in which its smallest member is asked about first, so that loading modules counts for neither; then the least of
+three measurements counts, each of a question made anew, for which nothing is kept of the one before.  "check/search" is to be at most a
+half: then nothing is gained by leaving the check for later.  Where the search takes less than 50 ms the quotient says nothing.
 """
 
 # mypy: ignore-errors
@@ -14,6 +15,7 @@ be at most a half: then nothing is gained by leaving the check for later.  Where
 from __future__ import annotations
 
 import argparse
+import contextvars
 import json
 import os
 import resource
@@ -41,38 +43,54 @@ def _spent():
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
+def _methods(certificate):
+    """The rules of a certificate, but for those that every one has."""
+    facts = certificate.get("facts")
+    rules = [fact.get("rule", "?") for fact in facts] if isinstance(facts, list) else []
+    return [rule for rule in rules if rule not in ("source", "verdict")]
+
+
 def measure(kind, size, times):
     """The least processor seconds of search and of check, what was answered, and the methods of its certificates."""
     from privproof.evidence import gate
     from privproof.evidence.verdicts import Verdict
 
-    found, methods, spent = [], [], 0.0
-    checker = gate.recheck
+    found, methods, spent, begun = [], [], 0.0, 0.0
+    checker, supplier = gate.recheck, gate.wanted_refutations
 
     def recheck(certificate, **options):
         nonlocal spent
-        begun = _spent()
+        before = _spent()
         outcome = checker(certificate, **options)
-        spent += _spent() - begun
-        evidence = certificate.get("evidence")
-        methods.append(evidence.get("method", "?") if isinstance(evidence, dict) else "?")
+        spent += _spent() - before
+        methods.extend(_methods(certificate))
         return outcome
 
-    gate.recheck = recheck
+    def supplied(*wanted):
+        """What the engines find for the checker: search."""
+        nonlocal spent
+        before = _spent()
+        outcome = supplier(*wanted)
+        spent -= _spent() - before
+        return outcome
+
+    gate.recheck, gate.wanted_refutations = recheck, supplied
     try:
-        kind.make(kind.sizes[0])()
+        contextvars.copy_context().run(kind.make(kind.sizes[0]))
         for _ in range(times):
             work = kind.make(size)
             methods.clear()
             spent, begun = 0.0, _spent()
-            answer = work()
+            answer = contextvars.copy_context().run(
+                work
+            )  # what the checker keeps of one question is gone with its context
             search = _spent() - begun - spent
             told = f"{answer.status} {answer.upper.show()}" if isinstance(answer, Verdict) else type(answer).__name__
             found.append((search, spent, told, " ".join(dict.fromkeys(methods))))
             if search > LONG:
                 break
     finally:
-        gate.recheck = checker
+        gate.recheck, gate.wanted_refutations = checker, supplier
     search, check = min(each[0] for each in found), min(each[1] for each in found)
     return {"search": search, "check": check, "answer": found[0][2], "method": found[0][3]}
 

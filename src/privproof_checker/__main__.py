@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from privproof_checker import Accepted, Rejected, recheck_file
 from privproof_checker.arguments import told
+from privproof_checker.collecting import collected_seldom
 
 _MIB = 1 << 20
 
@@ -43,7 +44,8 @@ def _checked(path: str, seconds: float) -> Accepted | Rejected:
         if timed:
             signal.signal(signal.SIGALRM, _end)
             signal.setitimer(signal.ITIMER_REAL, seconds)
-        return recheck_file(path)
+        with collected_seldom():
+            return recheck_file(path)
     except _OutOfTime:
         return Rejected(f"not checked within {seconds:g} s", "checker")
     finally:

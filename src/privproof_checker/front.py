@@ -17,6 +17,7 @@ from privproof_checker.documents import an_object, load, only_members, plain, te
 from privproof_checker.facts import FORMAT, Fact, posed, read_facts
 from privproof_checker.from_epsilon import delta_follows, refuse_other_laws
 from privproof_checker.numbers import INFINITE, epsilon
+from privproof_checker.once import one_certificate
 from privproof_checker.outcomes import (
     DEFAULT_LIMITS,
     Accepted,
@@ -110,7 +111,8 @@ def checked(document: object, limits: Limits) -> Accepted:
     last = argument.facts[-1]
     if last.claim != "proved" and last.claim != "refuted":
         refuse("the last fact is neither proved nor refuted", f"{last.place}.claim" if written else "verdict")
-    accepted = _concluded(argument, last, asked)
+    with one_certificate():
+        accepted = _concluded(argument, last, asked)
     argument.complete(facts)
     return replace(accepted, facts=argument.facts)
 

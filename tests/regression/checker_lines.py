@@ -18,7 +18,7 @@ PARTS = {
         "reading JSON, limits, what is answered and how it is told",
         (
             *("__init__", "__main__", "front", "documents", "outcomes", "claims", "from_epsilon", "telling", "rules"),
-            *("arguments", "events", "facts", "argument", "uses", "hints", "version_one"),
+            *("arguments", "events", "facts", "argument", "uses", "hints", "version_one", "once", "collecting"),
         ),
     ),
     "words": (

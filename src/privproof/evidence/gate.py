@@ -27,6 +27,7 @@ from privproof.exact.patience import Stopped, extended, pause, seconds_left
 from privproof.language.mechanism import Mechanism
 from privproof.scenarios import AnyQuestion
 from privproof_checker import Accepted, Rejected, recheck
+from privproof_checker.collecting import collected_seldom
 from privproof_checker.facts import verdict_of
 from privproof_checker.front import taken_by
 from privproof_checker.linear.documents import supplied
@@ -114,7 +115,13 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     other = _other(answer, verdict_of(certificate), certificate.get("question"))
     if other:
         return Refusal(f"the certificate is about something else: {other}")
-    with watched(_Patience()), supplied(wanted_refutations), taken_by(take), second_look(_by_chance):
+    with (
+        collected_seldom(),
+        watched(_Patience()),
+        supplied(wanted_refutations),
+        taken_by(take),
+        second_look(_by_chance),
+    ):
         outcome = recheck(certificate)
         if isinstance(outcome, Rejected) and outcome.beyond:
             take(certificate["question"], f"{outcome.reason} ({outcome.place})")
@@ -198,7 +205,7 @@ def _reported_otherwise(said: Mapping[str, Any], mine: Mapping[str, Any], *, fro
 
 def _established(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     """The verdict of an answer that was not found just now, by its certificate, if the checker establishes from it what the answer says."""
-    with watched(_Patience()):
+    with collected_seldom(), watched(_Patience()):
         outcome = recheck(certificate)
     if isinstance(outcome, Rejected):
         return Refusal(f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})")

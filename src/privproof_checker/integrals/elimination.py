@@ -43,16 +43,23 @@ class Unresolved(ArithmeticError):
     """The probability takes more precision or more work than allowed."""
 
 
+_BETWEEN = 16
+"""Of so many counts one is an opportunity to stop."""
+
+
 class Work:
     """Counts terms, up to a bound."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._terms = 0
+        self._asked = 0
 
     def count(self, terms: int) -> None:
         """Add some, or raise `Unresolved`."""
-        pause()
+        if self._asked % _BETWEEN == 0:
+            pause()
+        self._asked += 1
         self._terms += terms
         if self._terms > self._most:
             raise Unresolved(f"more than {self._most} products of terms are needed")

@@ -3,7 +3,7 @@
 Each noise is compared with constants and, in pairs, with others; the graph of the pairs is a forest.  In a tree of it every noise is
 measured in a unit and from a zero in which it is compared with its parent itself.  Two methods:
 
-* *One noise in the middle* (`star`): all others meet it alone.  The integrand is a product of distribution functions and one density; it
+* *One noise in the middle* (`_star`): all others meet it alone.  The integrand is a product of distribution functions and one density; it
   is entire between the places where one of them has a kink, and FLINT integrates it there with its own error bound.
 * *Gaussian noise throughout* (`_tree`), compared with no constant: the trapezoidal rule.  A function f that is analytic within the strip
   ``|Im z| <= a`` with ``int |f(x + ib)| dx <= M`` there has ``|int f - h sum f(kh)| <= 2 M/(e^(2 pi a/h) - 1)`` (Trefethen and Weideman
@@ -32,7 +32,7 @@ _STEPS = 12
 """Nodes for each half width of the strip: the rule is then off by 10^-16 times its bound."""
 _BLEND_STEPS = 7
 """The same for densities, which are computed at many points: off by 10^-19 times the bound."""
-_TAIL = {"gaussian": 10, "laplace": 60, "exponential": 60}
+TAIL = {"gaussian": 10, "laplace": 60, "exponential": 60}
 """So many scales from its center a law is followed; what lies beyond is added as a ball."""
 _MOST_NODES = 4_000
 """Nodes of the trapezoidal rule; a tree whose scales ask for more is refused."""
@@ -45,7 +45,7 @@ Inequality = tuple[dict[int, Rational], Rational]
 
 @dataclass
 class Vertex:
-    """A noise as ``unit * x + zero``, between two ends of its own and two distances above its parent; or several of one law."""
+    """A noise as ``unit * x + zero``, between two ends of its own and two distances above its parent."""
 
     kind: str
     unit: Rational
@@ -53,13 +53,7 @@ class Vertex:
     scale: Rational
     ends: list[Rational | None]
     gaps: list[Rational | None] = field(default_factory=lambda: [None, None])
-    power: int = 1
     below: list[Vertex] = field(default_factory=list)
-
-    @property
-    def law(self) -> object:
-        """What it is by itself, as something to look it up by."""
-        return (self.kind, *map(str, (self.unit, self.zero, self.scale, *self.ends, *self.gaps)))
 
     @property
     def free(self) -> bool:
@@ -228,7 +222,7 @@ def _mass(root: Vertex, place: str) -> arb:
         low, high = root.ends
         return _between(root, low, high)
     if all(not child.below for child in root.below):
-        return star(root, place)
+        return _star(root, place)
     vertices = list(_vertices(root))
     if all(v.kind == "gaussian" and v.free for v in vertices) and all(_plain(v) for v in vertices if v is not root):
         return _tree(root, vertices, place)
@@ -298,25 +292,9 @@ def _between(vertex: Vertex, low: Rational | None, high: Rational | None) -> arb
 # --------------------------------------------------------------------------------------------------------------- star
 
 
-Known: TypeAlias = "dict[object, dict[object, acb]]"
-"""At balls, what several integrals ask for there again and again, because they are split in the same way."""
-
-
-def _ball(z: acb) -> object:
-    """A finite ball, exactly, as something to look it up by."""
-    ends = [end.man_exp() for x in (z.real, z.imag) for end in (x.mid(), x.rad())]
-    return (ctx.prec, *(int(part) for end in ends for part in end))
-
-
-def star(root: Vertex, place: str, known: Known | None = None) -> arb:
-    """The probability that all noises agree with the one in the middle, which they meet alone.
-
-    Args:
-        root: the one in the middle, with the others below it.
-        place: where the integral is asked for.
-        known: what other integrals found at the same balls.
-    """
-    reach = _TAIL[root.kind] * root.spread
+def _star(root: Vertex, place: str) -> arb:
+    """The probability that all noises agree with the one in the middle, which they meet alone."""
+    reach = TAIL[root.kind] * root.spread
     low, high = root.ends
     start = root.zero - reach if low is None else low
     stop = root.zero + reach if high is None else high
@@ -335,29 +313,22 @@ def star(root: Vertex, place: str, known: Known | None = None) -> arb:
     total = arb(0)
     for one, two in pairwise(marks):
         middle = (one + two) / 2
-        part = acb.integral(_integrand(root, middle, known), acb(arb(one)), acb(arb(two)))
+        part = acb.integral(_integrand(root, middle), acb(arb(one)), acb(arb(two)))
         if not part.is_finite():
             refuse("an integral does not converge", place)
         total += part.real
     return total + up_to(outside)
 
 
-def _integrand(root: Vertex, middle: Rational, known: Known | None) -> Callable[[acb, object], acb]:
+def _integrand(root: Vertex, middle: Rational) -> Callable[[acb, object], acb]:
     """What is integrated near a value of the one in the middle: entire, so that nothing has to be asked."""
     after = middle >= root.zero
-    factors: list[tuple[object, Callable[[acb], acb], int]] = [
-        (("density", root.law, middle), lambda z: density_of(root, z, after=after), 1)
-    ]
-    factors += [((child.law, middle), share_near(child, middle), child.power) for child in root.below]
+    factors = [share_near(child, middle) for child in root.below]
 
     def value(z: acb, _: object) -> acb:
-        here = {} if known is None or not z.is_finite() else known.setdefault(_ball(z), {})
-        result = acb(1)
-        for key, factor, power in factors:
-            found = here.get(key)
-            if found is None:
-                found = here[key] = factor(z)
-            result *= found if power == 1 else found**power
+        result = density_of(root, z, after=after)
+        for factor in factors:
+            result *= factor(z)
         return result
 
     return value
@@ -439,8 +410,8 @@ def _nodes(
     scales = [v.spread for v in vertices] + ([] if scale is None else [scale])
     strip = arb(min(scales) * _STRIP)
     step = strip / steps
-    low = min(v.zero - _TAIL["gaussian"] * v.spread for v in inner)
-    high = max(v.zero + _TAIL["gaussian"] * v.spread for v in inner)
+    low = min(v.zero - TAIL["gaussian"] * v.spread for v in inner)
+    high = max(v.zero + TAIL["gaussian"] * v.spread for v in inner)
     count = int(float(((arb(high) - arb(low)) / step).upper())) + 2
     if count > _MOST_NODES:
         refuse(f"{count} nodes are needed", place)
@@ -541,7 +512,13 @@ def _running(count: int, bits: int) -> arb_mat:
 
 def normal_share(x: arb) -> arb:
     """How much of the standard normal law lies below a number."""
-    return (-x / arb(2).sqrt()).erfc() / 2
+    return (x * _unit(ctx.prec)).erfc() / 2
+
+
+@lru_cache(maxsize=8)
+def _unit(bits: int) -> arb:
+    """What a number is multiplied with before the error function is taken, at a precision."""
+    return -1 / arb(2).sqrt()
 
 
 def highest_share(across: arb) -> arb:

@@ -14,7 +14,7 @@ these leave.
   ``K e^(a^2/2s^2) (1 + a e^(a^2/2t^2)/(t sqrt(2 pi)))`` in integral, s and t the deviations of h and l.  K bounds the probabilities:
   ``|Phi(h) - Phi(l)| <= 2B - 1`` where both are complex (at real parts on both sides of 0 it is at most the sum of
   ``Phi(|u|) - 1/2 + c phi(u)`` over the two, on one side of 0 no more because ``1/2 + c phi(0) <= B``), and ``<= B`` where h is real.
-* *Laplace and exponential laws*, or laws of very different scales, one number: a star (`normal`).
+* *Laplace and exponential laws*, or laws of very different scales, one number: `panels`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from dataclasses import dataclass
 from itertools import product as iterate_over
 from math import comb
 
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat, arb_poly, ctx
 
-from privproof_checker.integrals.normal import Known, Vertex, highest_share, normal_share, star, up_to
+from privproof_checker.integrals.normal import highest_share, normal_share, up_to
+from privproof_checker.integrals.panels import Law, rule_for
 from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import refuse, within
@@ -46,20 +47,6 @@ _MOST_PAIRS = 3_000
 """Nodes of the rule on each of two numbers; laws that ask for more are refused."""
 _MOST_EXPANDED = 24
 """Probabilities are expanded up to this power; beyond, there are more terms than nodes."""
-_BLOCK = 128
-"""So many nodes are multiplied at a time: the weights of all pairs would fill the memory."""
-_MOST_SEPARATE = 20_000
-"""Integrals that FLINT is asked for one by one; more are refused."""
-
-
-@dataclass(frozen=True)
-class Law:
-    """A continuous law; exponential noise goes to the right, or to the left where it is turned."""
-
-    kind: str
-    center: Rational
-    scale: Rational
-    turned: bool = False
 
 
 Product = tuple[tuple[int, ...], tuple[tuple[tuple[int, int], int], ...]]
@@ -78,7 +65,7 @@ def integrate(laws: Sequence[Law], products: Iterable[Product]) -> dict[Product,
         if count == 0:
             result |= {product: arb(1) for product in group}
         elif count == 1:
-            result |= _single(laws, group) if normal and _narrow(laws, group) else _separately(laws, group)
+            result |= _single(laws, group) if normal and _narrow(laws, group) else _in_panels(laws, group)
         elif count == 2 and normal:
             result |= _double(laws, group)
         else:
@@ -180,21 +167,29 @@ def _single(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]
     nodes = _nodes(laws, group, _SINGLE // 2, _MOST_NODES)
     rows = _Rows(group)
     starts = {j: [nodes.step * _bell(laws[j], x) for x in nodes.points] for j in {p[0][0] for p in group}}
-    factors = {}
-    for j, gaps in rows.tops:
-        sign = 1 if gaps == 0b01 else -1
-        factors[j, gaps] = [normal_share(sign * (x - laws[j].center) / laws[j].scale) for x in nodes.points]
-    sums = rows.sums(starts, factors)
+    sums = rows.sums(
+        starts,
+        _both_sides(rows.tops, lambda j: [normal_share((x - laws[j].center) / laws[j].scale) for x in nodes.points]),
+    )
     edge = 2 / ((2 * arb.pi() * nodes.strip / nodes.step).exp() - 1)
     highest = {j: highest_share(nodes.strip / laws[j].scale) for j, _ in rows.tops}
+    rise = {j: edge * ((nodes.strip / laws[j].scale) ** 2 / 2).exp() for j in starts}
+    beyond = {j: up_to(_outside(laws[j], nodes)) for j in starts}
     result = {}
     for product, (i, k) in rows.at.items():
-        hub = laws[product[0][0]]
-        bound = edge * ((nodes.strip / hub.scale) ** 2 / 2).exp()
+        bound = rise[product[0][0]]
         for (j, _), power in product[1]:
             bound *= highest[j] ** power
-        result[product] = sums(i, k) + arb(0, bound.upper()) + up_to(_outside(hub, nodes))
+        result[product] = sums(i, k) + arb(0, bound.upper()) + beyond[product[0][0]]
     return result
+
+
+def _both_sides(
+    wanted: Iterable[tuple[int, int]], below: Callable[[int], list[arb]]
+) -> dict[tuple[int, int], list[arb]]:
+    """Shares of laws below one number and above it, from those below."""
+    known = {j: below(j) for j in {j for j, _ in wanted}}
+    return {(j, gaps): known[j] if gaps == 0b01 else [1 - share for share in known[j]] for j, gaps in wanted}
 
 
 _MIXED = (0b010, 0b101)
@@ -222,20 +217,18 @@ def _multiplied(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, 
     count = len(nodes.points)
     used = {j for _, powers in group for (j, _), _ in powers}
     below = {j: [normal_share((x - laws[j].center) / laws[j].scale) for x in nodes.points] for j in used}
-    above = {j: [normal_share((laws[j].center - x) / laws[j].scale) for x in nodes.points] for j in used}
+    above = {j: [1 - share for share in shares] for j, shares in below.items()}
     bells = {j: [nodes.step * _bell(laws[j], x) for x in nodes.points] for j in {j for p in group for j in p[0]}}
     outer, inner = _Monomials(bells, below, above), _Monomials(bells, below, above)
     terms = {product: list(_expanded(product, outer, inner)) for product in group}
     half = arb(1) / 2
     steps = [half + (arb.pi() * d).si() / arb.pi() for d in range(count)]
-    back = [1 - step for step in steps]
-    in_l = arb_mat(inner.values()).transpose()
-    in_h = outer.values()
-    table = arb_mat(len(outer.rows), len(inner.rows))
-    for begin in range(0, count, _BLOCK):
-        block = range(begin, min(begin + _BLOCK, count))
-        weights = arb_mat([[steps[k - j] if j <= k else back[j - k] for j in range(count)] for k in block])
-        table += arb_mat([row[block.start : block.stop] for row in in_h]) * (weights * in_l)
+    weights = arb_poly([1 - step for step in reversed(steps[1:])] + steps)
+    running = []
+    for row in inner.values():  # the weights tell of the distance of two nodes alone: a product of polynomials
+        found = weights * arb_poly(row)
+        running.append([found[count - 1 + k] for k in range(count)])
+    table = arb_mat(outer.values()) * arb_mat(running).transpose()
     return {
         product: sum((times * table[i, k] for times, i, k in listed), arb(0)) + _double_error(laws, product, nodes)
         for product, listed in terms.items()
@@ -250,7 +243,7 @@ def _node_by_node(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product
     rows = _Rows(list(dict.fromkeys(inner.values())))
     used = {j for _, powers in group for (j, _), _ in powers}
     below = {j: [normal_share((x - laws[j].center) / laws[j].scale) for x in nodes.points] for j in used}
-    above = {j: [normal_share((laws[j].center - x) / laws[j].scale) for x in nodes.points] for j in used}
+    above = {j: [1 - share for share in shares] for j, shares in below.items()}
     bells = {j: [nodes.step * _bell(laws[j], x) for x in nodes.points] for j in {j for p in group for j in p[0]}}
     half = arb(1) / 2
     steps = [half + (arb.pi() * d).si() / arb.pi() for d in range(count)]
@@ -350,22 +343,16 @@ def _double_error(laws: Sequence[Law], product: Product, nodes: _Nodes) -> arb:
 # -------------------------------------------------------------------------------------------------- one number, any law
 
 
-def _separately(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
+def _in_panels(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
     """Laws with kinks, one number."""
-    within(len(group), _MOST_SEPARATE, "integrals", "evidence")
-    known: Known = {}
-    result = {}
-    for product in group:
-        root = _vertex(laws[product[0][0]])
-        for (j, gaps), power in product[1]:
-            child = _vertex(laws[j])
-            child.gaps = [None, Rational(0)] if gaps == 0b01 else [Rational(0), None]
-            child.power = power
-            root.below.append(child)
-        result[product] = star(root, "evidence", known)
-    return result
-
-
-def _vertex(law: Law) -> Vertex:
-    """A number as it is: exponential noise that is turned goes to the left."""
-    return Vertex(law.kind, Rational(-1 if law.turned else 1), law.center, law.scale, [None, None])
+    rows = _Rows(group)
+    tops: dict[int, int] = {}
+    for (j, _), power in rows.tops.items():
+        tops[j] = tops.get(j, 0) + power
+    hubs = {product[0][0] for product in group}
+    most = max(sum(power for _, power in product[1]) for product in group)
+    rule = rule_for([laws[j] for j in hubs], [(laws[j], power) for j, power in tops.items()], most)
+    factors = _both_sides(rows.tops, lambda j: rule.shares(laws[j]))
+    sums = rows.sums({j: rule.densities(laws[j]) for j in hubs}, factors)
+    off = {j: arb(0, rule.error) + up_to(rule.outside(laws[j])) for j in hubs}
+    return {product: sums(i, k) + off[product[0][0]] for product, (i, k) in rows.at.items()}

@@ -103,16 +103,26 @@ def optimum(product: Product, parts: list[list[int]], goals: set[int], *, greate
         if not product.rows[first]:
             values[first] = ONE if first in goals else ZERO
             continue
+        if len(part) == 1:
+            found = [one_step(row, values) for row in product.rows[first]]
+            known = [value for value in found if value is not None]
+            if len(known) == len(found):  # it is not known of itself, so that no way leads from it to itself
+                values[first] = _the_same(_best(known, greatest=greatest))
+                continue
         members = set(part)
         out = [target for node in part for row in product.rows[node] for target, _ in row if target not in members]
-        if any(values[target] is None for target in out):
-            continue
-        if len(part) == 1 and all(target != first for row in product.rows[first] for target, _ in row):
-            found = [one_step(row, values) for row in product.rows[first]]
-            values[first] = _best([value for value in found if value is not None], greatest=greatest)
-        else:
+        if not any(values[target] is None for target in out):
             _component(product, part, values, greatest=greatest)
+            for node in part:
+                values[node] = _the_same(values[node])
     return values
+
+
+def _the_same(value: Value | None) -> Value | None:
+    """A value; for 0 and 1 always the same objects, so that rows that lead to nothing else are seen at once."""
+    if value is None or isinstance(value, arb):
+        return value
+    return ONE if value == ONE else ZERO if value == ZERO else value
 
 
 def _best(values: list[Value], *, greatest: bool) -> Value:

@@ -266,11 +266,17 @@ class QueryPairs:
         )
         begins = [*part.first_entry.tolist(), len(targets)]
         choices: list[dict[int | None, Row]] = [{} for _ in range(len(near))]
+        shares: dict[tuple[int, int], fmpq] = {}
         for choice, (owner, action) in enumerate(zip(part.owner.tolist(), part.taken.tolist(), strict=True)):
             row: dict[int, fmpq] = {}
+            below = denominators[choice]
             for entry in range(begins[choice], begins[choice + 1]):
-                p = fmpq(numerators[entry], denominators[choice])
-                row[targets[entry]] = row[targets[entry]] + p if targets[entry] in row else p
+                share = numerators[entry], below
+                p = shares.get(share)
+                if p is None:
+                    p = shares[share] = fmpq(*share)
+                target = targets[entry]
+                row[target] = row[target] + p if target in row else p
             choices[owner][action] = tuple(row.items())
         named = list(Numbered(len(near)))
         if process.missing == "refuse":

@@ -109,6 +109,8 @@ def one_step(row: Row, values: Sequence[Value | None] | Mapping[int, Value | Non
     Where all values are the same exact number the expected one is that number, whatever the probabilities.
     """
     first = values[row[0][0]]
+    if not isinstance(first, arb) and all(values[target] is first for target, _ in row):
+        return first
     total: Value = ZERO
     same = not isinstance(first, arb)
     for target, p in row:

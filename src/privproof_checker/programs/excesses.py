@@ -26,7 +26,8 @@ from flint import arb
 
 from privproof_checker.documents import a_flag, a_list, a_number, a_text, an_object, only_members, text
 from privproof_checker.events import beyond, too_likely
-from privproof_checker.integrals.strips import Law, Product, integrate
+from privproof_checker.integrals.panels import Law
+from privproof_checker.integrals.strips import Product, integrate
 from privproof_checker.numbers import ZERO, Epsilon, Rational
 from privproof_checker.numbers.balls import precision, rational_bounds
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
@@ -311,31 +312,39 @@ def _in_turn(table: Table, data: _Data) -> Callable[[arb], int]:
 
     def run(pairs: Sequence[Sequence[tuple[int, int]]], up: dict[Sum, int], down: dict[Sum, int]) -> int:
         flags = (0, 1) if data.relation == "one" else (0,)
-        after: list[dict[tuple[State, State], int]] = [{} for _ in flags]
+        numbers: dict[State, int] = {}
+        after: list[list[list[int]]] = []
         for entry in range(size - 1, -1, -1):
             level, kind = levels[entry], classes[entry]
-            p = {s: [[up[each] for each in row] for row in rows] for s, rows in level.items()}
-            q = {s: [[down[each] for each in row] for row in rows] for s, rows in level.items()}
-            moved = {s: [_counted(s, kind, b) for b in range(letters)] for s in level}
-            best: list[dict[tuple[State, State], int]] = [{} for _ in flags]
-            for one in level:
-                for two in level:
-                    for flag in flags:
+            used = {letter for pair in pairs[entry] for letter in pair} if after else set()
+            rows = []
+            for state, listed in level.items():
+                p = [[up[each] for each in row] for row in listed]
+                q = [[down[each] for each in row] for row in listed]
+                rows.append((p, q, {b: numbers[_counted(state, kind, b)] for b in used}))
+            best: list[list[list[int]]] = [[] for _ in flags]
+            for flag in flags:
+                # the pairs of letters that are left, each with what is known of the entries after it
+                moves = [
+                    (a, b, after[1 if len(flags) > 1 and a != b else flag] if after else None)
+                    for a, b in pairs[entry]
+                    if not (len(flags) > 1 and a != b and flag)
+                ]
+                for p, _, one in rows:
+                    line = []
+                    for _, q, two in rows:
                         found = -1
-                        for a, b in pairs[entry]:
-                            if len(flags) > 1 and a != b and flag:
-                                continue
-                            gain = 0
-                            for x, y in zip(p[one][a], q[two][b], strict=True):
+                        for a, b, later in moves:
+                            gain = 0 if later is None else later[one[a]][two[b]]
+                            for x, y in zip(p[a], q[b], strict=True):
                                 if x > y:
                                     gain += x - y
-                            target = 1 if len(flags) > 1 and a != b else flag
-                            gain += after[target].get((moved[one][a], moved[two][b]), 0)
-                            found = max(found, gain)
-                        best[flag][one, two] = found
-            after = best
-        [start] = levels[0]
-        return after[0][start, start]
+                            if gain > found:
+                                found = gain
+                        line.append(found)
+                    best[flag].append(line)
+            after, numbers = best, {state: number for number, state in enumerate(level)}
+        return after[0][0][0]  # nothing was counted before the first entry
 
     return largest
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from privproof_checker.claims import Claim, read_claim
 from privproof_checker.documents import a_text, a_text_or_null, an_object, only_members
+from privproof_checker.once import once
 from privproof_checker.outcomes import Accepted, Limits, refuse
-from privproof_checker.runs.data import read_data
+from privproof_checker.runs.data import Neighbours, read_data
 from privproof_checker.runs.divergence import proved_by_divergence, refuted_by_region
 from privproof_checker.runs.moves import proved_by_moves
 from privproof_checker.runs.sums import proved_by_table, refuted_by_event
-from privproof_checker.runs.ways import Ran, read_trees
+from privproof_checker.runs.ways import Ran, Tree, read_trees
 
 __all__ = ["check_runs", "read_runs"]
 
@@ -34,8 +35,16 @@ def read_runs(asked: dict[str, object], claim: Claim, limits: Limits, *, sampled
     a_text_or_null(asked.get("title"), "question.title")
     function = an_object(asked.get("function"), "question.function")
     only_members(function, ("name", "digest"), "question.function")
+    allowed = sampled and asked.get("sampled", False) is not False  # where all data sets are listed, it is the same
+    neighbours, trees = once(("runs", allowed), asked, lambda: _listed(asked, limits, sampled=sampled))
+    return Ran(claim, neighbours, *trees)
+
+
+def _listed(
+    asked: dict[str, object], limits: Limits, *, sampled: bool
+) -> tuple[Neighbours, tuple[tuple[Tree, ...], tuple[int, ...]]]:
     neighbours = read_data(asked, limits, sampled=sampled)
-    return Ran(claim, neighbours, *read_trees(asked, neighbours.count, limits))
+    return neighbours, read_trees(asked, neighbours.count, limits)
 
 
 def check_runs(verdict: str, asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, product
 from math import inf, prod
 from operator import le
@@ -196,7 +196,8 @@ class Products:
             pairs.append((_merged(sides[0]), _merged(sides[1])))
         if len(pairs) == 1:
             ((_, left_front), (_, right_front)) = pairs[0]
-            return _each_below([tuple([cost - room for cost in vector]) for vector in left_front], right_front)
+            lowered = [tuple([cost - room for cost in vector]) for vector in left_front] if room else left_front
+            return _each_below(lowered, right_front)
         if room >= 0 and all(_each_below(left, right) for (_, left), (_, right) in pairs):
             return True
         excesses = [_excess(left, right) for (_, left), (_, right) in pairs]
@@ -258,12 +259,16 @@ def _merged(groups: Sequence[Group]) -> tuple[tuple[str, ...], Sequence[Vector]]
     place = {name: i for i, name in enumerate(names)}
     total: list[list[Cost]] = [[0] * len(SHIFTS) ** len(names)]
     for own, front in groups:
-        size = len(own)
-        chosen = [place[name] for name in own]
-        inner = {shifts: i for i, shifts in enumerate(product(SHIFTS, repeat=size))}
-        reach = [inner[tuple(shifts[i] for i in chosen)] for shifts in product(SHIFTS, repeat=len(names))]
+        reach = _reach(tuple([place[name] for name in own]), len(names))
         total = [[cost + vector[i] for cost, i in zip(sums, reach, strict=True)] for sums in total for vector in front]
     return names, [tuple(vector) for vector in total]
+
+
+@cache
+def _reach(chosen: tuple[int, ...], count: int) -> list[int]:
+    """Where the shifts of some of a few names stand, for all shifts of all of them."""
+    inner = {shifts: i for i, shifts in enumerate(product(SHIFTS, repeat=len(chosen)))}
+    return [inner[tuple([shifts[i] for i in chosen])] for shifts in product(SHIFTS, repeat=count)]
 
 
 def _triples(
