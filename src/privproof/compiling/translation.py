@@ -94,7 +94,7 @@ def agreement(program: Program, tossed: Tossed | None = None) -> Covered:
     told = told or _on_every_way(program, tossed, least, watched)
     if told is None:
         untaken = {side.place.line for side in conditions.sides() if side not in covered.taken}
-        told = watched.never_run(untaken | _totalled(program))
+        told = watched.never_run(untaken, _totalled(program))
     return replace(covered, told=told)
 
 

@@ -67,15 +67,16 @@ class Watched:
 
         return step
 
-    def never_run(self, known: Iterable[int]) -> str | None:
+    def never_run(self, known: Iterable[int], totalled: Iterable[int]) -> str | None:
         """What was never run without a reason, in words; None where there is nothing.
 
         Args:
             known: the lines with conditions of the program that did not go both ways.
+            totalled: the lines of what is added up over all records.
         """
         if not any(self.seen.values()):
             return None
-        reasons = _Reasons.of(self.function, self.inputs, frozenset(known))
+        reasons = _Reasons.of(self.function, self.inputs, frozenset(known), frozenset(totalled))
         for code, seen in self.seen.items():
             for line, column, leads in _untaken(code, seen) if seen else ():
                 if reasons is None or not reasons.excused(line, column, leads):
@@ -143,14 +144,24 @@ def _way(
 class _Reasons:
     """Why a part of a function may be left out of trials."""
 
-    def __init__(self, tree: ast.AST, lines: int, columns: int, inputs: frozenset[str], known: frozenset[int]) -> None:
-        self.lines, self.columns, self.known = lines, columns, known
+    def __init__(
+        self,
+        tree: ast.AST,
+        lines: int,
+        columns: int,
+        inputs: frozenset[str],
+        known: frozenset[int],
+        totalled: frozenset[int],
+    ) -> None:
+        self.lines, self.columns, self.known, self.totalled = lines, columns, known, totalled
         self.parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
         self.nodes = [node for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt)]
         self.open = self._open(tree, inputs)
 
     @classmethod
-    def of(cls, function: Any, inputs: frozenset[str], known: frozenset[int]) -> _Reasons | None:
+    def of(
+        cls, function: Any, inputs: frozenset[str], known: frozenset[int], totalled: frozenset[int]
+    ) -> _Reasons | None:
         """The reasons in the text of a function; None where there is no text."""
         try:
             listed, first = inspect.getsourcelines(function)
@@ -159,7 +170,7 @@ class _Reasons:
         except (OSError, SyntaxError, TypeError):
             return None
         indent = len(listed[0]) - len(listed[0].lstrip())
-        return cls(tree, max(first, 1) - 1, indent, inputs, known)
+        return cls(tree, max(first, 1) - 1, indent, inputs, known, totalled)
 
     def _open(self, tree: ast.AST, inputs: frozenset[str]) -> set[str]:
         """The names that data or noise may have a part in: they are given something open, or anything where something open decides."""
@@ -216,15 +227,15 @@ class _Reasons:
                     return self._settled(around, [test])
                 case ast.Assert():
                     return True
-                case ast.BoolOp(values=values) if not self._depends(node, self.open) or self._settled(
-                    around, values[:1]
-                ):
+                case ast.BoolOp() if not self._depends(node, self.open):
                     return True
                 case ast.For():
-                    return self._settled(around, [])
+                    return self._settled(around, []) or self._adds_up(around)
                 case ast.comprehension(ifs=tests):
                     comprehended = self.parents[around]
-                    return isinstance(comprehended, ast.expr) and self._settled(comprehended, tests)
+                    if not isinstance(comprehended, ast.expr):
+                        return False
+                    return self._settled(comprehended, tests) or self._adds_up(comprehended)
             node = around
         return line in self.known
 
@@ -247,6 +258,11 @@ class _Reasons:
         place = (line - self.lines, column - self.columns)
         inside = [node for node in self.nodes if _begin(node) <= place < _end(node)]
         return max(inside, key=lambda each: (_begin(each), tuple(-end for end in _end(each))), default=None)
+
+    def _adds_up(self, walking: ast.expr | ast.stmt) -> bool:
+        """Whether the program adds something up where a loop stands: its conditions are decided record by record."""
+        lines = range(_begin(walking)[0] + self.lines, _end(walking)[0] + self.lines + 1)
+        return not self.totalled.isdisjoint(lines)
 
     def _settled(self, branching: ast.expr | ast.stmt, tests: list[Any]) -> bool:
         """Whether no data and no noise decide some of the tests of a branching, or the program has a test there that went one way."""
