@@ -109,6 +109,7 @@ FAR = {
     "drawn again": (drawn_again, 40, 40),
     "exponential noise": (one_sided, 40, 20),
     "values above the threshold": (values_above, 40, 40),
+    "geometric noise": (whole_numbers, 100, 91),
 }
 
 
