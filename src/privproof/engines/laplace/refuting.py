@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, islice, product
-from math import ceil, isqrt
+from math import ceil, isinf, isqrt
 from typing import Any, TypeVar
 
 from privproof.compiling.cells import few_cells
@@ -302,8 +302,10 @@ class Refuter:
         few, more = _GROWING
         for public in publics(self.mechanism, numbers=(1,)):
             least, costs = self.ranked_long(few, public), self.ranked_long(more, public)
-            if not least or not costs or costs[0].cost <= least[0].cost + 1e-9:
-                self.steady = max(self.steady, costs[0].cost if least and costs else 0)
+            if not least or not costs or isinf(costs[0].cost):
+                continue
+            if costs[0].cost <= least[0].cost + 1e-9:
+                self.steady = max(self.steady, costs[0].cost)
                 continue
             allowed = self.allowed(public, more)
             rate = (costs[0].cost - least[0].cost) / (more - few)
@@ -312,7 +314,7 @@ class Refuter:
                 needed = (isqrt(ceil(more * (_float(allowed) / costs[0].cost) ** 2)) + 1) ** 2
             at = needed if needed <= _LONGEST else _AFAR
             reached = max((one.cost for one in self.ranked_long(at, public)[:1]), default=0)
-            if reached < costs[0].cost + rate * (at - more) / 2:
+            if reached < costs[0].cost + rate * (at - more) / 2 and self.relation != "l2":
                 self.steady = max(self.steady, reached)
                 continue
             if not more < needed <= _LONGEST:
