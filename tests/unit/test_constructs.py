@@ -259,3 +259,21 @@ def test_an_event_says_nothing_of_a_number_that_is_no_form():
     with pytest.raises(LanguageError, match="no probability is known"):
         output_probability(either_way, "≥1", q=[0])
     assert str(output_probability(either_way, "*", q=[0])) == "1"
+
+
+def test_sums_of_parts_of_a_list_say_what_to_write_and_written_out_they_are_proved():
+    @mechanism(neighbours="one")
+    def parts(q: real_queries(size=4)):
+        yield laplace(sum(q[0:2]), scale=2)
+        yield laplace(sum(q[0:4]), scale=2)
+
+    @mechanism(neighbours="one")
+    def written_out(q: real_queries(size=4)):
+        yield laplace(q[0] + q[1], scale=2)
+        yield laplace(q[0] + q[1] + q[2] + q[3], scale=2)
+
+    verdict = check(parts, 1)
+    assert verdict.status == "unknown"
+    assert "the sum of a part of a list" in verdict.reason
+    assert check(written_out, 1).status == "proved"
+    assert check(written_out, "9/10").status == "refuted"

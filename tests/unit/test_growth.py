@@ -9,6 +9,7 @@ from tests.certificates import nested
 from privproof import check, exponential, geometric, laplace, mechanism, queries, real_queries
 from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
+from privproof.engines.laplace import engine
 from privproof.engines.laplace.events import event_probability, measure
 from privproof.engines.laplace.growth import Family, Growing
 from privproof.engines.laplace.long_words import word_leaves
@@ -109,6 +110,7 @@ FAR = {
     "drawn again": (drawn_again, 40, 40),
     "exponential noise": (one_sided, 40, 20),
     "values above the threshold": (values_above, 40, 40),
+    "geometric noise": (whole_numbers, 100, 91),
 }
 
 
@@ -254,3 +256,59 @@ def test_sums_of_all_noise_so_far_are_no_single_integral():
 
     assert Growing(sums_so_far, "each", {}, lambda _: epsilon(1), Monitor()).loss() is None
     assert check(sums_so_far, 1).status == "refuted"
+
+
+@mechanism
+def four_above(q: real_queries()):
+    threshold, seen = laplace(0, scale=2), 0
+    for answer in q:
+        if laplace(answer, scale=8) >= threshold:
+            yield True
+            seen += 1
+            if seen == 4:
+                return
+        else:
+            yield False
+
+
+@mechanism
+def counted(q: real_queries()):
+    threshold = laplace(0, scale=2)
+    return sum(1 for answer in q if laplace(answer, scale=4) >= threshold)
+
+
+@pytest.mark.parametrize("claim", [10, 100])
+def test_a_claim_far_above_a_loss_that_does_not_grow_is_proved_by_what_it_costs(claim):
+    verdict = check(four_above, claim)
+    assert verdict.status == "proved"
+    assert isinstance(recheck(verdict.certificate), Accepted)
+
+
+@mechanism
+def one_above(q: real_queries()):
+    threshold = laplace(0, scale="1/8")
+    for answer in q:
+        if laplace(answer, scale="1/4") >= threshold:
+            yield True
+            return
+        yield False
+
+
+@pytest.mark.parametrize(("claim", "status"), [(16, "proved"), (12, "refuted")])
+def test_a_large_claim_below_the_cost_is_not_proved_by_a_guess(claim, status):
+    assert check(one_above, claim).status == status
+
+
+def test_the_search_for_a_proof_of_a_large_claim_ends_by_its_effort(monkeypatch):
+    monkeypatch.setattr(engine, "_MOST", 2_000_000)
+    monkeypatch.setattr(engine, "_MOST_BELOW", 2_000_000)
+    verdict = check(counted, 100)
+    assert verdict.status == "unknown"
+    assert "effort" in verdict.reason
+
+
+@pytest.mark.slow
+def test_a_count_above_a_threshold_ends_without_a_time_limit():
+    verdict = check(counted, 100)
+    assert verdict.status == "unknown"
+    assert "effort" in verdict.reason

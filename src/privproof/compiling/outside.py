@@ -221,6 +221,10 @@ def _expression(expression: Expression, mechanism: Mechanism) -> None:
         case Operation("total", (_, added)):
             _expression(added, mechanism)
             return
+        case Operation("sum", (Operation("slice"),), place):
+            raise Unsupported(
+                f"the sum of a part of a list, {place}; alignments know the sum of all of it, and what a loop adds up"
+            )
         case Operation(name, arguments, place):
             if name not in _KNOWN:
                 what = _KEPT.get(name, name.removesuffix(" of"))

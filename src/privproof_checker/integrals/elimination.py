@@ -135,9 +135,9 @@ class Elimination(Generic[K]):
         self.forms = sorted(region)
         self.factors = [self.law(node) for node in self.nodes]
         while self.nodes:
-            node = self._cheapest()
+            node, width = self._cheapest()
             self.nodes.remove(node)
-            found = self._eliminated(node)
+            found = self._eliminated(node, wide=width > 1)
             if not found.cells:
                 return {}
             self.factors.append(found)
@@ -146,30 +146,34 @@ class Elimination(Generic[K]):
             result = self._product(result, factor.cells[frozenset()])
         return result
 
-    def _cheapest(self) -> int:
-        """The noise with the smallest factors and the fewest neighbours; among several the one that makes fewest noises neighbours."""
+    def _cheapest(self) -> tuple[int, int]:
+        """The noise with the smallest factors and the fewest neighbours, among several the one that makes fewest neighbours; its factor."""
         beside: dict[int, set[int]] = {node: set() for node in self.nodes}
         for scope in (*([n for n, _ in pairs] for pairs, _, _ in self.forms), *(f.scope for f in self.factors)):
             for node in scope if len(scope) > 1 else ():
                 beside[node].update(scope)
-        effort = {node: (self._widest(node), len(near)) for node, near in beside.items()}
+        widest = self._widest()
+        effort = {node: (widest[node], len(near)) for node, near in beside.items()}
         least = min(effort.values())
         nodes = [node for node in self.nodes if effort[node] == least]
         if least[1] < 3 or len(nodes) == 1:
-            return nodes[0]
+            return nodes[0], least[0]
         missing = {n: sum(two not in beside[one] for one in beside[n] for two in beside[n]) for n in nodes}
-        return min(nodes, key=lambda node: (missing[node], node))
+        return min(nodes, key=lambda node: (missing[node], node)), least[0]
 
-    def _widest(self, node: int) -> int:
-        """The largest factor of a noise in inequalities; 1 for real numbers, for which it does not matter."""
-        if not self.whole:
-            return 1
-        regions = (self.forms, *(region for factor in self.factors for region in factor.cells))
-        return max(abs(f) for region in regions for pairs, _, _ in region for n, f in pairs if n == node)
+    def _widest(self) -> dict[int, int]:
+        """The largest factor of each noise in inequalities; 1 for real numbers, for which it does not matter."""
+        found = dict.fromkeys(self.nodes, 1)
+        for region in (
+            (self.forms, *(region for factor in self.factors for region in factor.cells)) if self.whole else ()
+        ):
+            for pairs, _, _ in region:
+                for node, factor in pairs:
+                    found[node] = max(found[node], abs(factor))
+        return found
 
-    def _eliminated(self, node: int) -> Factor[K]:
+    def _eliminated(self, node: int, *, wide: bool) -> Factor[K]:
         """What is left of everything in which a noise occurs; of everything, where its factors are wide."""
-        wide = self._widest(node) > 1
         own = [form for form in self.forms if wide or any(n == node for n, _ in form[0])]
         factors = [factor for factor in self.factors if wide or node in factor.scope]
         self.forms = [form for form in self.forms if form not in own]

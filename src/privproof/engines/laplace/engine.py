@@ -10,6 +10,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from privproof.compiling.coins import Tossed, TossedProgram, noisy_records, tossed
 from privproof.compiling.covering import told_coverage
@@ -40,7 +41,7 @@ from privproof.engines.laplace.proving import (
 )
 from privproof.engines.laplace.refuting import LARGE, STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
-from privproof.engines.laplace.solver import each_in_own_context, own_context
+from privproof.engines.laplace.solver import Effort, each_in_own_context, own_context
 from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at, whole_costs
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.errors import LanguageError, QuestionError
@@ -154,6 +155,10 @@ def least_length(mechanism: Mechanism) -> int:
         return 0
 
 
+_SIMPLE = 1_000
+"""The largest denominator of an epsilon that is guessed."""
+_MOST, _MOST_BELOW, _EACH = 200_000_000, 60_000_000, 8_000_000
+"""The steps of Z3 for the proofs of a large claim, for a smaller one before, and for one invariant: 20 s together."""
 _PROCESSED = ("text", "rounding", "float", "linear")
 """What the function does to a released number that is a function of it, and none of numbers that are left open."""
 
@@ -188,7 +193,7 @@ class _Search:
         if loss is not None and (not loss.partial or self.follows()):
             yield self.refuted(loss, last)
             return
-        if not self.claim.terms and self.claim.constant >= LARGE:
+        if self.is_large():
             loss = self.violation(self.refuter.far, self.question.size)
             if loss is not None:
                 yield self.refuted(loss, last)
@@ -201,6 +206,7 @@ class _Search:
             size=self.question.size,
             exact=None if self.question.budget is None else self.question.budget.epsilon,
             delta=Affine(ZERO if self.question.budget is None else self.question.budget.delta),
+            effort=Effort(_MOST, _EACH) if self.is_large() else None,
         ):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):
@@ -231,6 +237,10 @@ class _Search:
         reasons = [each for each in self.reasons if each != NO_SELECTION] or self.reasons
         yield from self.stopped("; ".join(dict.fromkeys(reasons)))
 
+    def is_large(self) -> bool:
+        """Whether so much is claimed that it is looked at from afar first, and a proof is not looked for much longer."""
+        return not self.claim.terms and bool(self.claim.constant >= LARGE)
+
     def with_noisy_records(self) -> Iterator[Answer]:
         """Proofs where the noise that is drawn for a record is a part of the record, which one list has alone."""
         found = noisy_records(self.mechanism)
@@ -250,17 +260,26 @@ class _Search:
     def proved_below(self) -> Iterator[Answer]:
         """Proofs of a smaller epsilon than a large one that is claimed: they are found sooner, because shifts are small."""
         budget = self.question.budget
-        if budget is None or budget.delta != 0 or self.claim.constant == LARGE:
+        if budget is None or budget.delta != 0:
             return
-        smaller = Affine(rational(LARGE))
-        for attempt in attempts(
-            self.mechanism, smaller, self.monitor, size=self.question.size, forms=FORMS[1::-1], exact=epsilon(LARGE)
-        ):
-            self.monitor.listen(Progress("looking for an alignment"))
-            if isinstance(attempt, AlignmentProof):
-                for answer in proved(self.question, attempt):
-                    if answer.status == "proved":
-                        yield replace(answer, upper=budget.epsilon)
+        guess = rational(Fraction(self.refuter.steady).limit_denominator(_SIMPLE))
+        for smaller in dict.fromkeys((guess, rational(LARGE))):
+            if not 0 < smaller < self.claim.constant:
+                continue
+            for attempt in attempts(
+                self.mechanism,
+                Affine(smaller),
+                self.monitor,
+                size=self.question.size,
+                forms=FORMS[1::-1],
+                exact=epsilon(smaller),
+                effort=Effort(_MOST_BELOW, _EACH),
+            ):
+                self.monitor.listen(Progress("looking for an alignment"))
+                if isinstance(attempt, AlignmentProof):
+                    for answer in proved(self.question, attempt):
+                        if answer.status == "proved":
+                            yield replace(answer, upper=budget.epsilon)
 
     def violation(self, look: Callable[..., Loss | None], *given: object) -> Loss | None:
         """A violation, if one is found; none is where the function does to released numbers what has no meaning for open ones."""

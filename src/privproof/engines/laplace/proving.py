@@ -21,6 +21,7 @@ from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.horn import Bound, Invariants, Outcome, invariants, shared
 from privproof.engines.laplace.products import exchanges
 from privproof.engines.laplace.promises import Promise, promises
+from privproof.engines.laplace.solver import Effort, Exhausted, within
 from privproof.engines.laplace.squares import Steps, allowances, delta_for_each, delta_of, enough_at_all_sizes
 from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Spent, Synthesis, instances, most_spent
 from privproof.engines.monitor import Monitor
@@ -34,6 +35,7 @@ from privproof.language.taint import samples
 
 _SHARES = "the shares of the budget that noise of different alphas and scales takes are more than the budget together"
 _GIVEN_AWAY = "the shifts of Gaussian noise give away more than delta"
+_SPENT = "the effort for a proof of so large a claim is spent; more is spent on a smaller one"
 _PUMPS = (6, 16, 40)
 """Lengths of longer runs that an alignment must survive: the next one where it fails on larger sizes all the same."""
 
@@ -171,6 +173,7 @@ def attempts(
     forms: Sequence[Form] = FORMS,
     exact: Epsilon | None = None,
     delta: Affine = NOTHING,
+    effort: Effort | None = None,
 ) -> Iterator[AlignmentProof | NoProof]:
     """Attempts to prove a budget, one for every form of alignments; the last one says most.
 
@@ -182,6 +185,7 @@ def attempts(
         forms: the forms, in order.
         exact: the budget where it is one number, exactly: costs of geometric noise are logarithms.
         delta: what may be given away besides: by Gaussian noise, and by promises that noise may break.
+        effort: what all of them together may take; None where that is not limited.
     """
     try:
         refuse_several_kinds(mechanism)
@@ -227,7 +231,12 @@ def attempts(
             if delta.terms and blocks.results is None:
                 yield from _approximate(search, delta if size is None else _at_size(delta, size))
             continue
-        found = _attempt(search, before)
+        try:
+            with within(effort):
+                found = _attempt(search, before)
+        except Exhausted:
+            yield NoProof(_SPENT, search.last, blocks)
+            return
         if up_to_bad and number == 0 and program.cells is not None and isinstance(found, NoProof):
             celled = True  # violations among many cells take longer to look for than proofs
             yield from _proofs_first(_up_to_bad(mechanism, budget, monitor, size, exact, fraction(delta.constant)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, islice, product
-from math import ceil, isqrt
+from math import ceil, isinf, isqrt
 from typing import Any, TypeVar
 
 from privproof.compiling.cells import few_cells
@@ -68,6 +68,8 @@ LARGE = 5
 """A claim from here on is looked at from afar first: no small size can refute it where a loss grows with the size."""
 _LONGEST = 350
 """The largest size that a claim far from the truth is refuted at; a run may leave 400 noises open."""
+_AFAR = 24
+"""The size at which it is seen whether costs still grow, where the claim is exceeded at none that is tried."""
 _WORDS = 24
 """So many words above the budget are tried at a size, the costliest first."""
 _BLIND = 8
@@ -177,6 +179,8 @@ class Refuter:
         self.trees = Trees(self.mechanism, self.monitor)
         self.best: Loss | None = None
         self.best_value = 0.0
+        self.steady = 0.0
+        """The least cost of the worst word, where it was seen not to grow with the size: a guess at what can be proved."""
 
     @property
     def delta(self) -> Rational:
@@ -298,13 +302,21 @@ class Refuter:
         few, more = _GROWING
         for public in publics(self.mechanism, numbers=(1,)):
             least, costs = self.ranked_long(few, public), self.ranked_long(more, public)
-            if not least or not costs or costs[0].cost <= least[0].cost + 1e-9:
+            if not least or not costs or isinf(costs[0].cost):
+                continue
+            if costs[0].cost <= least[0].cost + 1e-9:
+                self.steady = max(self.steady, costs[0].cost)
                 continue
             allowed = self.allowed(public, more)
             rate = (costs[0].cost - least[0].cost) / (more - few)
             needed = more + ceil((_float(allowed) - costs[0].cost) / rate) + 1
             if self.relation == "l2":  # then costs grow with the root of the size
                 needed = (isqrt(ceil(more * (_float(allowed) / costs[0].cost) ** 2)) + 1) ** 2
+            at = needed if needed <= _LONGEST else _AFAR
+            reached = max((one.cost for one in self.ranked_long(at, public)[:1]), default=0)
+            if reached < costs[0].cost + rate * (at - more) / 2 and self.relation != "l2":
+                self.steady = max(self.steady, reached)
+                continue
             if not more < needed <= _LONGEST:
                 continue
             with few_ways():

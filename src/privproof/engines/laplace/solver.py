@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import ceil
 from typing import Any, TypeVar
 
@@ -55,18 +56,86 @@ _NEVER = 4_000_000.0
 """Seconds, 46 days, for Z3 where there is no limit: one with a limit, however far, searches in another order than one without."""
 
 
-def answered(solver: Any) -> Any:
-    """What a solver says about its assertions, within the time that is left.
+class Exhausted(Exception):
+    """The effort for a search is spent."""
+
+
+@dataclass
+class Effort:
+    """How much Z3 may do for a search, in steps that it counts itself: they are the same on every machine.
+
+    Attributes:
+        most: for the whole search, steps of Spacer counted with their weight.
+        each: for one attempt to find an invariant, in steps of Spacer.
+        spent: what was done until now.
+    """
+
+    most: int
+    each: int
+    spent: int = 0
+
+
+_efforts: list[Effort] = []
+"""The limits inside of which something is asked, the innermost last."""
+
+
+@contextmanager
+def within(effort: Effort | None) -> Iterator[None]:
+    """Inside, what is asked counts, and `Exhausted` is raised when the effort is spent; not across the steps of a generator.
+
+    >>> with own_context(), within(Effort(most=10, each=10)):
+    ...     solver = z3.Solver()
+    ...     solver.add(z3.Int("x") > 2, z3.Int("x") * z3.Int("x") == 25)
+    ...     print(answered(solver))
+    ...     answered(solver)
+    Traceback (most recent call last):
+        ...
+    privproof.engines.laplace.solver.Exhausted
+    """
+    if effort is None:
+        yield
+        return
+    _efforts.append(effort)
+    try:
+        yield
+    finally:
+        _efforts.pop()
+
+
+def allotted(effort: int, weight: int) -> int:
+    """So much of an effort for one attempt as the limit leaves."""
+    return min([effort, *(max(1, min(limit.each, (limit.most - limit.spent) // weight)) for limit in _efforts)])
+
+
+def answered(solver: Any, weight: int = 1) -> Any:
+    """What a solver says about its assertions, within the time and the effort that is left.
+
+    Args:
+        solver: the solver.
+        weight: how long its steps take, compared with those of a solver for formulas without loops.
 
     Raises:
         Stopped: there was not time enough.
+        Exhausted: the effort was spent before.
     """
     pause()
+    if any(limit.spent >= limit.most for limit in _efforts):
+        raise Exhausted
+    before = _steps(solver.ctx) if _efforts else 0
     solver.set("timeout", ceil(1000 * min(seconds_left(), _NEVER)))
     answer = solver.check()
+    for limit in _efforts:
+        limit.spent += weight * (_steps(solver.ctx) - before)
     if answer == z3.unknown:
         pause()
     return answer
+
+
+def _steps(context: Any) -> int:
+    """How many steps Z3 counted in a context."""
+    solver = z3.Solver(ctx=context)
+    solver.check()
+    return int(solver.statistics().get_key_value("rlimit count"))
 
 
 def true() -> Any:
@@ -113,4 +182,4 @@ class Substitution:
         return result
 
 
-__all__ = ["Substitution", "each_in_own_context", "false", "own_context", "true", "z3"]
+__all__ = ["Effort", "Exhausted", "Substitution", "each_in_own_context", "false", "own_context", "true", "within", "z3"]
