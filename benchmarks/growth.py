@@ -273,6 +273,8 @@ def main() -> None:
     begun = time.perf_counter()
     load = os.getloadavg()[0]
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load:.1f}, one thread of BLAS")
+    if given.before is not None and not (given.before / "src" / "privproof").is_dir():
+        parser.error(f"{given.before} is no checkout: it has no src/privproof")
     rows, skipped = measure(chosen, amount, given.before, given.limit)
     earlier = [] if given.against is None else [Row(**row) for row in json.loads(given.against.read_text())["rows"]]
     tell(rows, skipped, earlier)

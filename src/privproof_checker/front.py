@@ -21,6 +21,7 @@ from privproof_checker.once import one_certificate
 from privproof_checker.outcomes import (
     DEFAULT_LIMITS,
     Accepted,
+    Beyond,
     Limits,
     Outcome,
     Refusal,
@@ -30,13 +31,13 @@ from privproof_checker.outcomes import (
     refuse,
 )
 from privproof_checker.rules import WORDS
-from privproof_checker.source.values import Beyond
 from privproof_checker.telling import explained, how
 from privproof_checker.version_one import ONE, second_version
 
 Kind = Callable[[Verdict, dict[str, object], dict[str, object], Limits], Accepted]
 
 _KINDS = {
+    "account": ("releases.accounts", "check_account"),
     "composed": ("composed", "check_composed"),
     "draws": ("draws", "check_draws"),
     "lottery": ("lotteries", "check_lottery"),

@@ -138,6 +138,10 @@ class Refusal(Exception):
         self.place = place
 
 
+class Beyond(Refusal):
+    """The source is outside of what the checker reads or has room for: nothing is known, for or against."""
+
+
 def refuse(reason: str, place: str) -> NoReturn:
     """Stop the check."""
     raise Refusal(reason, place)

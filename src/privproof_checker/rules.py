@@ -343,6 +343,23 @@ RULES: Mapping[tuple[str, str], Rule] = {
         "Of all pairs of laws within an epsilon those of randomised response have the largest divergences, which are known.",
         (("epsilon", "epsilon = {}"),),
     ),
+    ("measured", "release"): Rule(
+        "proved",
+        Hint("proofs:list"),
+        "recomputed",
+        "the divergences of what is released given any two values, from the influences of quilts or the laws",
+        "What the quilt of a secret tells, and what the noise lets through of what lies within, add up in Rényi divergences; or the laws "
+        "of what is released are coupled, or enclosed themselves, given any two values of a secret.",
+        (("by", "by {}"), ("priors", "{} priors")),
+    ),
+    ("measured", "entry"): Rule(
+        "refuted",
+        Hint("prior:integer length?:any node:any left:text right:text order:number"),
+        "witnessed",
+        "an entry and an order, whose divergence was bounded from below again",
+        "Given two values of the entry the divergence of what is released is more than what is claimed, at this order.",
+        (("order", "order {}"), ("divergence", "at least {}")),
+    ),
     ("composed", "composition"): Rule(
         "proved",
         Hint("step?:epsilon uses:list", uses="uses"),
@@ -471,6 +488,15 @@ RULES: Mapping[tuple[str, str], Rule] = {
         "an event, whose two probabilities were computed again",
         f"Under a prior that is allowed the secret has either value. {_EVENT}",
         (*_CHANCES, ("interval", "the result is in {}")),
+    ),
+    ("account", "quilts"): Rule(
+        "proved",
+        Hint("ranges:list"),
+        "witnessed",
+        "quilts, whose influences and costs were computed again",
+        "Given a quilt, what lies beyond is independent of the secret. What all releases cost at the entries within adds up, in losses or "
+        "in Rényi divergences, and the influence of the secret on the quilt itself is the rest of epsilon.",
+        (("ranges", "{} ranges"), ("releases", "{} releases")),
     ),
     ("location", "triangle inequality"): Rule(
         "proved",

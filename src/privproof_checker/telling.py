@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from privproof_checker.documents import an_object
-from privproof_checker.outcomes import Accepted, Limits, refuse
+from privproof_checker.outcomes import Accepted, Beyond, Limits, refuse
 from privproof_checker.rules import rule_of
 from privproof_checker.source import Established, established
-from privproof_checker.source.running import Work
-from privproof_checker.source.source_member import Findings, Source
-from privproof_checker.source.values import Beyond
+
+if TYPE_CHECKING:
+    from privproof_checker.source.running import Work
+    from privproof_checker.source.source_member import Findings, Source
 
 _LOSS = "both probabilities of the event, the inputs, and that they are neighbours"
 _BELOW = "both probabilities of the event of the lower bound"
@@ -116,7 +118,7 @@ def _from_source(
 
     def loss_and_proof(source: Source, work: Work) -> Findings:
         found, more = loss(source, work), proof(source, work)
-        return Findings((*found.taken, *more.taken), (*found.notes, *more.notes))
+        return replace(found, taken=(*found.taken, *more.taken), notes=(*found.notes, *more.notes))
 
     if (kind, method) == ("program", "loss"):
         if above is not None:

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib import import_module
 
-from privproof_checker.cones import proved_by_cone
 from privproof_checker.documents import a_text, an_object
-from privproof_checker.enumeration import proved_by_enumeration
 from privproof_checker.outcomes import Accepted, Limits, Verdict, largest_bound, refuse
-from privproof_checker.pumps import refuted_by_pump
 from privproof_checker.questions import read_question
-from privproof_checker.ratios import proved_by_ratios
 from privproof_checker.systems import Question
-from privproof_checker.tensors import proved_by_tensors
-from privproof_checker.words import attained, check_word, refuted_by_event, refuted_by_word, shown
-from privproof_checker.worst_way import proved_by_the_worst_way
 
 Method = Callable[[Question, dict[str, object], Limits], Accepted]
 
-_METHODS: Mapping[str, Mapping[str, Method]] = {
+_METHODS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "proved": {
-        "cone": proved_by_cone,
-        "enumeration": proved_by_enumeration,
-        "ratios": proved_by_ratios,
-        "worst way": proved_by_the_worst_way,
-        "tensors": proved_by_tensors,
+        "cone": ("cones", "proved_by_cone"),
+        "enumeration": ("enumeration", "proved_by_enumeration"),
+        "ratios": ("ratios", "proved_by_ratios"),
+        "worst way": ("worst_way", "proved_by_the_worst_way"),
+        "tensors": ("tensors", "proved_by_tensors"),
     },
-    "refuted": {"word": refuted_by_word, "event": refuted_by_event, "pump": refuted_by_pump},
+    "refuted": {
+        "word": ("words", "refuted_by_word"),
+        "event": ("words", "refuted_by_event"),
+        "pump": ("pumps", "refuted_by_pump"),
+    },
 }
+"""The rules by what they establish: the module and the function of each; imported when one is met."""
 
 
 def check_words(verdict: Verdict, asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
@@ -38,10 +37,14 @@ def check_words(verdict: Verdict, asked: dict[str, object], certificate: dict[st
     method = a_text(evidence.get("method"), "evidence.method")
     if method not in _METHODS[verdict]:
         refuse(f"{method[:40]!r} is no evidence for {verdict}", "evidence.method")
-    accepted = _METHODS[verdict][method](question, evidence, limits)
+    module, function = _METHODS[verdict][method]
+    rule: Method = getattr(import_module(f"privproof_checker.{module}"), function)
+    accepted = rule(question, evidence, limits)
     witness = certificate.get("witness")
     if witness is None:
         return accepted
+    from privproof_checker.words import attained, check_word, shown
+
     found = check_word(question, witness, "witness", limits)
     lower = question.claim.needs(*found.compared)
     statement = f"{accepted.statement}; the word {shown(found.letters)} has the ratio {found.ratio()}"

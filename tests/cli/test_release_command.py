@@ -955,3 +955,36 @@ def test_selections_are_paid_as_their_histogram(run):
     assert one["cost"] == other["cost"]
     assert one["note"] == "1 most frequent states, of a noisy histogram"
     assert run(*asked(query="top:1", account="one.ledger", **paid)).returncode == 1
+
+
+def test_divergences_are_claimed(run):
+    given = {"epsilon": [], "prior": "prior.yaml", "rho": "1/10", "noise": "gaussian", "method": "coupling"}
+    record, _ = released(run, **given, certificate="rho.json")
+    assert record["epsilon"] is None
+    assert record["rho"] == "1/10"
+    assert run("recheck", "rho.json").returncode == 0
+    record, _ = released(run, epsilon=[], prior="prior.yaml", renyi=["2=1/4", "8=1"])
+    assert record["renyi"] == {"2": "1/4", "8": "1"}
+    assert "claimed at once" in refused(run, prior="prior.yaml", rho="1/10")
+    assert "no budget" in refused(run, prior="prior.yaml", epsilon=[])
+    said = run(*asked(epsilon=[], prior="prior.yaml", rho="1/10", noise="gaussian", method="quilt")).stdout
+    assert "released 1/10-zCDP under its prior" in said
+
+
+def test_the_total_of_a_ledger_is_certified(run):
+    run("account", "create", "walks.ledger", "--prior", "prior.yaml", "--length", "30", "--epsilon", "3")
+    for note in ("first", "second"):
+        assert (
+            run(
+                "account", "spend", "walks.ledger", "--epsilon", "1/20", "--entries", "1..30", "--note", note
+            ).returncode
+            == 0
+        )
+    assert run("account", "show", "walks.ledger", "--certificate", "total.json").returncode == 0
+    found = run("recheck", "total.json")
+    assert found.returncode == 0
+    assert "2 releases together keep every entry" in found.stdout
+    with open(run.folder / "total.json", encoding="utf-8") as file:
+        (spent,) = json.load(file)["question"]["spendings"]
+    assert spent["times"] == 2
+    assert spent["notes"][1].endswith("second")

@@ -61,7 +61,10 @@ PARTS = {
     "runs": ("`table`, `alignment`, `event`, `divergence`, `regions`, `excess`", ("runs/",)),
     "measured": ("`divergences`, `order`, `point`, `settled`, `range`, `pure`", ("measured/",)),
     "composed": ("`composition`, `losses`", ("composed/",)),
-    "releases": ("`quilts`, `parts`, `contraction`, `distance`, `laws`, `coupling`, `event`", ("releases/",)),
+    "releases": (
+        "`quilts`, `parts`, `contraction`, `distance`, `laws`, `coupling`, `ladder`, `event`, `entry`",
+        ("releases/",),
+    ),
     "locations": ("`triangle inequality`, `every pair`, `one output`", ("locations/",)),
     "source": ("from the text of a function to its model, instructions, trees and automata", ("source/",)),
 }

@@ -19,6 +19,7 @@ from privproof import (
     queries,
     real_queries,
     records,
+    rows,
 )
 from privproof.errors import LanguageError
 
@@ -141,3 +142,53 @@ def above_public_numbers(q: real_queries(), bounds: public(real_queries())):
 
 def test_a_public_list_beside_lists_that_differ_in_length_is_no_failure_of_the_function():
     assert check(above_public_numbers, 1).status == "unknown"
+
+
+@mechanism(epsilon=1, neighbours="one")
+def a_number_before_or(q: queries(0, 10, sensitivity=10)):
+    added = 0
+    if len(q) > 1000:
+        for x in q:
+            added += x or 1
+    return laplace(added, scale=1)
+
+
+@mechanism(epsilon=1, neighbours="one")
+def a_number_after_and(q: queries(0, 10, sensitivity=10)):
+    added = 0
+    if len(q) > 1000:
+        added = sum(x > 2 and x for x in q)
+    return laplace(added, scale=1)
+
+
+@mechanism(epsilon=1, neighbours="one")
+def a_field_before_or(q: rows(age=integer(0, 10), city=one_of("A", "B"))):
+    added = 0
+    if len(q) > 1000:
+        added = sum((r.city == "A" and r.age) or 1 for r in q)
+    return laplace(added, scale=1)
+
+
+@pytest.mark.parametrize("asked", [a_number_before_or, a_number_after_and, a_field_before_or], ids=lambda m: m.name)
+def test_what_and_and_or_add_up_is_the_side_that_python_takes(asked):
+    assert check(asked).status != "proved"
+    assert check(asked, 10).status == "proved"
+
+
+@mechanism(epsilon=1, neighbours="one")
+def sums_that_are_not_needed(q: queries(0, 3, sensitivity=3)):
+    n = len(q)
+    if n == 2:
+        above = 0
+        for x in q:
+            above += x > 1
+    if bool(sum(max(0, min(x, 2)) for x in q)):
+        more = 2 * sum(q) - sum(x // 2 for x in q)  # noqa: F841
+        wide = laplace(0, scale=2)  # noqa: F841
+    else:
+        narrow = laplace(0, scale=1)  # noqa: F841
+    return n, n, n
+
+
+def test_a_program_that_fails_where_the_function_ends_differs_from_it():
+    assert check(sums_that_are_not_needed).status == "unknown"

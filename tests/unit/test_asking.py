@@ -216,11 +216,15 @@ def multiplied(data):
     return sum(x * x for x in data) + np.random.laplace(0, 1)
 
 
+def spread(data):
+    return max(data) - min(data) + np.random.laplace(0, 1)
+
+
 def rounded(data):
     return round(sum(data) + np.random.laplace(0, 1))
 
 
-@pytest.mark.parametrize("function", [divided, multiplied])
+@pytest.mark.parametrize("function", [divided, spread])
 def test_where_the_translation_has_no_answer_the_function_is_run(function) -> None:
     verdict = check(function, 1, data=records(0, 1), size=2)
     assert (verdict.status, verdict.engine) == ("proved", "runs")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 from tests.checker_campaign import check_alone
@@ -68,3 +70,29 @@ def test_a_check_has_limits(tmp_path):
     assert (done.returncode, "not checked within 1e-06 s" in done.stdout) == (2, True)
     done = alone(file, "--memory", "4096", "--seconds", "60")
     assert done.returncode == 0
+
+
+RESTS_ON = {
+    "contagious": 5_000,
+    "contagious-count": 4_000,
+    "release-independent": 6_500,
+    "survey": 11_500,
+    "laplace-sparse-vector-no-cutoff": 10_800,
+    "laplace-noisy-max": 18_500,
+}
+"""The lines of the modules that one certificate loads, at most, as the explanation of the checker says."""
+COUNTING = """
+import json, sys
+from privproof_checker import Accepted, recheck
+assert isinstance(recheck(json.load(open(sys.argv[1]))), Accepted)
+held = [module for name, module in sys.modules.items() if name.partition(".")[0] == "privproof_checker"]
+print(sum(open(module.__file__).read().count(chr(10)) for module in held))
+"""
+
+
+def test_a_certificate_rests_on_its_own_part_of_the_checker(tmp_path):
+    for file in written(RESTS_ON, tmp_path):
+        counted = subprocess.run(
+            [sys.executable, "-c", COUNTING, str(file)], capture_output=True, text=True, check=True
+        )
+        assert int(counted.stdout) <= RESTS_ON[file.stem]

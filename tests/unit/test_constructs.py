@@ -262,15 +262,15 @@ def test_an_event_says_nothing_of_a_number_that_is_no_form():
 
 
 def test_sums_of_parts_of_a_list_say_what_to_write_and_written_out_they_are_proved():
-    @mechanism(neighbours="one")
+    @mechanism
     def parts(q: real_queries(size=4)):
-        yield laplace(sum(q[0:2]), scale=2)
-        yield laplace(sum(q[0:4]), scale=2)
+        yield laplace(sum(q[0:2]), scale=6)
+        yield laplace(sum(q[0:4]), scale=6)
 
-    @mechanism(neighbours="one")
+    @mechanism
     def written_out(q: real_queries(size=4)):
-        yield laplace(q[0] + q[1], scale=2)
-        yield laplace(q[0] + q[1] + q[2] + q[3], scale=2)
+        yield laplace(q[0] + q[1], scale=6)
+        yield laplace(q[0] + q[1] + q[2] + q[3], scale=6)
 
     verdict = check(parts, 1)
     assert verdict.status == "unknown"

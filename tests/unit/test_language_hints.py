@@ -12,8 +12,10 @@ from collections import Counter
 from types import MappingProxyType
 
 ROWS = {0: 1, 1: 2}
+ROWS.update()
 FIXED = MappingProxyType({0: 1, 1: 2})
 LIST = [1, 2]
+LIST.sort()
 TUPLE = (1, 2)
 
 

@@ -100,7 +100,7 @@ CONSTRUCTS = {
     "is": ("return q[0] is q[1]", 1, 12, "is"),
     "append as a value": ("x = [1]\ny = x.append(2)\nreturn y", 2, 9, "append inside an expression"),
     "enumerate as a value": ("x = enumerate(q)", 1, 9, "enumerate outside a loop"),
-    "a step that varies": ("for i in range(0, 3, q[0]):\n    return i", 1, 5, "a step"),
+    "a step of 0": ("for i in range(0, 3, 0):\n    return i", 1, 5, "a step"),
     "merging tables": ("return {**{}}[0]", 1, 12, "** in a table"),
     "capture pattern": ("match q[0]:\n    case x:\n        return x", 2, 14, "this pattern"),
     "sequence pattern": ("match q:\n    case [a, b]:\n        return a", 2, 14, "this pattern"),

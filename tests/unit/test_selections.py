@@ -519,8 +519,28 @@ def test_a_selection_among_public_keys_is_proved_and_less_is_refuted(function, n
     copied = json.loads(json.dumps(dict(nested(verdict.certificate))))
     copied["question"]["source"].update(claims="taken", reason="changed by hand")
     for step in copied["question"]["code"]:
-        if step[0] in ("place", "others"):
-            step[2] = 1
+        if step[0] == "sample":
+            step[4]["factor"] = "1/3"
+    assert isinstance(recheck(copied), Rejected)
+
+
+def farthest_reached(data):
+    last = data.count(2)
+    reached = [data.count(0) + data.count(1) + last, data.count(1) + last, last]
+    noisy = [laplace(count, scale=1) for count in reached]
+    return noisy.index(max(noisy))
+
+
+def test_a_record_that_counts_for_all_cells_costs_what_the_winner_pays():
+    asked = mechanism(farthest_reached, inputs={"data": records(0, 1, 2)}, neighbours="add-remove")
+    verdict = check(asked, 1)
+    assert verdict.status == "proved"
+    copied = json.loads(json.dumps(dict(nested(verdict.certificate))))
+    copied["question"]["source"].update(claims="taken", reason="changed by hand")
+    changed = [step for step in copied["question"]["code"] if step[0] in ("place", "others")]
+    for step in changed:
+        step[2] = 1
+    assert changed
     assert isinstance(recheck(copied), Rejected)
 
 

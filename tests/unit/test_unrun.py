@@ -25,34 +25,34 @@ def plain(data):
 
 def lost_statement(data):
     n = len(data)
-    if n > 1000:
+    if n > 5000:
         return "many"
     return n + np.random.laplace(0, 1)
 
 
 def lost_expression(data):
     n = len(data)
-    return "many" if n > 1000 else n + np.random.laplace(0, 1)
+    return "many" if n > 5000 else n + np.random.laplace(0, 1)
 
 
 def lost_operand(data):
     n = len(data)
     shown = n + np.random.laplace(0, 1)
-    return shown if n <= 1000 or data[0] > 5 else 0
+    return shown if n <= 5000 or data[0] > 5 else 0
 
 
 def lost_in_a_loop(data):
     n = 0
     for x in data:
         n += 1
-        if x > 5 and n > 1000:
+        if x > 5 and n > 5000:
             n = 0
     return n + np.random.laplace(0, 1)
 
 
 @pytest.mark.parametrize("function", [lost_statement, lost_expression, lost_operand, lost_in_a_loop])
 def test_a_condition_that_the_program_does_not_have_is_missed(function):
-    """On all short lists both do the same."""
+    """On all lists that are tried both do the same."""
     program = relational(asked(plain))
     assert agreement(program).told is None
     told = agreement(replace(program, mechanism=asked(function))).told

@@ -656,9 +656,9 @@ STATE = {
         "S.on",
     ),
     "the length of a list": ("LOG = []\n", "len(LOG) > 40"),
-    "an element of a list": ("LOG = [0]\n", "LOG[0]"),
+    "an element of a list": ("LOG = [0]\ndef log(line):\n    LOG.append(line)\n", "LOG[0]"),
     "a list in a tuple": ("LOG = (0, [0])\n", "LOG[1][0]"),
-    "a dictionary": ("TABLE = {0: 0}\n", "TABLE[0]"),
+    "a dictionary": ("TABLE = {0: 0}\ndef turn(on):\n    TABLE[0] = on\n", "TABLE[0]"),
     "a set": ("TABLE = {0}\n", "1 in TABLE"),
     "a dictionary in a table": ("TABLE = MappingProxyType({0: {0: 0}})\n", "TABLE[0][0]"),
     "a table that answers in its own way": (
@@ -761,10 +761,46 @@ def test_state_of_a_module_is_no_constant(write, name):
 
 
 def test_the_way_out_is_a_frozen_table(write):
-    found = write(body("return TABLE[bit]", before="TABLE = {0: 'a', 1: 'b'}\n"))
+    found = write(body("return TABLE[bit]", before="TABLE = {0: 'a', 1: 'b'}\nTABLE.update()\n"))
     assert "TABLE = MappingProxyType({...})" in refusal(found.m).hint
-    found = write(body("return TABLE[bit]", before="TABLE = ['a', 'b']\n"))
+    found = write(body("return TABLE[bit]", before="TABLE = ['a', 'b']\nTABLE.sort()\n"))
     assert "TABLE = tuple(...)" in refusal(found.m).hint
+
+
+@pytest.mark.parametrize(("made", "changed"), [("{0: '3/4'}", {0: "1"}), ("['3/4']", ["1"])])
+def test_a_list_or_table_that_the_module_only_reads_is_a_constant(write, made, changed):
+    found = write(body("return randomized_response(bit, truth=TABLE[0])", before=f"TABLE = {made}\n"))
+    assert status(found.m) == "proved"
+    assert "TABLE" in found.m.program.relies_on()
+    found.TABLE[0] = "1"
+    assert status(found.m) == "refuted", "what others do to it is seen"
+    found.TABLE = type(changed)()
+    assert "TABLE" in refusal(found.m).message, "an empty one is there to be filled"
+
+
+CHANGES = {
+    "another function appends": "def more(x):\n    TABLE.append(x)\n",
+    "another function has it under another name": "def more(x):\n    held = TABLE\n    held.append(x)\n",
+    "it is given away": "def more():\n    return TABLE\n",
+    "it is given to a function": "def more(x):\n    put(TABLE, x)\n",
+    "an entry is replaced": "def more(x):\n    TABLE[0] = x\n",
+    "it is added to": "def more(x):\n    global TABLE\n    TABLE += [x]\n",
+    "it has a second name": "OTHER = TABLE\n",
+    "the larger of two lists": "OTHER = max(TABLE, [])\n",
+    "a sum that begins with it": "OTHER = sum([], TABLE)\n",
+    "a function that calls itself len": "def len(held):\n    held.append(0)\nOTHER = len(TABLE)\n",
+    "a default": "def more(x, held=TABLE):\n    held.append(x)\n",
+    "a pattern": "match (0, TABLE):\n    case (0, OTHER):\n        pass\n",
+    "the element of a list": "OTHER = [TABLE]\n",
+    "a walrus": "OTHER = [(held := TABLE)]\n",
+    "an exception": "def more():\n    try:\n        pass\n    except ValueError as TABLE:\n        pass\n",
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_list_that_the_module_could_change_is_no_constant(write, name):
+    found = write(body("return randomized_response(bit, truth=TABLE[0])", before=f"TABLE = ['3/4']\n{CHANGES[name]}"))
+    assert "TABLE is a list, which can change" in refusal(found.m).message
 
 
 def test_a_frozen_table_that_is_changed_below_its_view_is_seen(write):

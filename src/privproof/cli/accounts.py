@@ -15,6 +15,7 @@ from privproof.cli.answers import console, end, say, say_json, write
 from privproof.cli.common import writable
 from privproof.cli.options import AsJson
 from privproof.cli.working import WHY, command, unfinished
+from privproof.engines.locations.findings import LocationFinding
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.formats.documents import file_text
 from privproof.loading import load_priors
@@ -58,7 +59,11 @@ def account(
     note: Annotated[str, typer.Option("--note", help="What is released.")] = "",
     analyst: Annotated[str, typer.Option("--analyst", help="Who releases it.")] = "",
     certificate: Annotated[
-        Path | None, typer.Option("--certificate", help="For spend: the certificate of its privacy, which is kept.")
+        Path | None,
+        typer.Option(
+            "--certificate",
+            help="For spend: the certificate of its privacy, which is kept. For show, under a prior: write that of the total here.",
+        ),
     ] = None,
     window: Annotated[
         str | None,
@@ -129,6 +134,8 @@ def account(
         case "spend":
             _spend(Ledger(ledger), epsilon, delta, rho, dataset, analyst, note, certificate, entries, as_json=as_json)
         case "show":
+            if certificate is not None:
+                _certify(Ledger(ledger), dataset, certificate)
             _show(Ledger(ledger), as_json=as_json)
         case "history":
             _history(Ledger(ledger).history(dataset), as_json=as_json)
@@ -239,6 +246,18 @@ def _show(ledger: Ledger, *, as_json: bool) -> None:
     facts.append(Fact("digest", ledger.head))
     print_facts(console(), "ledger", ledger.name, facts)
     end(0)
+
+
+def _certify(ledger: Ledger, dataset: str | None, path: Path) -> None:
+    """Write the certificate of what all releases about a data set lose together under its prior."""
+    from privproof.release.verifying import verify
+
+    writable(path)
+    verdict = verify(ledger.account(dataset))
+    assert not isinstance(verdict, LocationFinding)
+    if verdict.certificate is None:
+        raise QuestionError("account", "the total is not proved", place=ledger.name, hint="privproof account verify")
+    write(path, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
 
 
 def _sums_data(one: DataSet, total: Cost | None) -> dict[str, Any]:

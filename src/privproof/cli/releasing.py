@@ -11,7 +11,7 @@ import typer
 
 from privproof.cli.accounts import REFUSED
 from privproof.cli.answers import console, end, gathered, say, say_json, write
-from privproof.cli.common import STATUS, undecided, writable
+from privproof.cli.common import STATUS, renyi_orders, undecided, writable
 from privproof.cli.options import (
     AsJson,
     CertificateOut,
@@ -20,7 +20,9 @@ from privproof.cli.options import (
     LedgerNote,
     NoiseSeed,
     PaidFrom,
+    RenyiTexts,
     ReportOut,
+    RhoText,
     TimeLimit,
 )
 from privproof.cli.working import command, doing, limited
@@ -30,7 +32,7 @@ from privproof.loading import load_priors
 from privproof.reporting import Fact, print_verdict
 from privproof.reporting.text import print_facts
 
-_METHODS = "auto, exact, wasserstein, quilt, contraction, spectral-tight, spectral, gk16, group."
+_METHODS = "auto, exact, coupling, wasserstein, quilt, contraction, spectral-tight, spectral, gk16, group."
 
 
 @command("release")
@@ -49,7 +51,9 @@ def release(
             help="count:walk,run; histogram; shares; sum; mean; sum:walk=1/3,run=1; mean:walk=1; top:3; mode; median; quantile:1/4,3/4.",
         ),
     ],
-    epsilon_: Annotated[str, typer.Option("--epsilon", help="The budget: 1, 1/2, ln(2).")],
+    epsilon_: Annotated[str | None, typer.Option("--epsilon", help="The budget: 1, 1/2, ln(2).")] = None,
+    rho: RhoText = None,
+    renyi: RenyiTexts = None,
     prior: Annotated[
         str | None, typer.Option("--prior", metavar="FILE[:NAME]", help="The prior: a file of kind prior, or Python.")
     ] = None,
@@ -131,6 +135,10 @@ def release(
     from privproof.release.tables import Paid, Request, release_table
     from privproof.reporting.records import print_record, record_data, record_page
 
+    if epsilon_ is None and rho is None and not renyi:
+        raise QuestionError(
+            "budget", "no budget is given", place="--epsilon", hint="--epsilon 1, --rho 1/8, --renyi 2=1/4"
+        )
     undecided(column, as_json=as_json, err="privproof: nothing was released\n")
     limited(time_limit)
     doing("calibrating the noise")
@@ -169,7 +177,9 @@ def release(
         data=tuple(map(Path, data)) if sql is None else (query_rows(data[0], sql),),
         column=column,
         query=query,
-        epsilon=exact_epsilon(epsilon_),
+        epsilon=None if epsilon_ is None else exact_epsilon(epsilon_),
+        rho=rho,
+        renyi=renyi_orders(renyi) or None,
         priors=None if prior is None else load_priors(prior),
         told=f"given in {prior}",
         public=tuple(fit or ()),

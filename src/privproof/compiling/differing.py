@@ -44,8 +44,10 @@ def differs(expression: Expression, high: set[str] | frozenset[str], mechanism: 
     match expression:
         case Operation("len" | "turns", (Variable(name),)) if name in mechanism.inputs:
             return mechanism.neighbours == ADD_REMOVE and not mechanism.inputs[name].public
-        case Operation("length"):
-            return False  # of a list that is kept: both runs make it alike
+        case Operation("length" | "position"):
+            return (
+                False  # a list that is kept is made alike by both runs, and a record that is replaced stays where it is
+            )
         case Variable(name):
             return name in high
         case Element(Variable(name), index) if name in mechanism.inputs:

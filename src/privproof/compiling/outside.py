@@ -39,7 +39,7 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.language.walking import carried, parts, reads, statements
+from privproof.language.walking import carried, parts, reads, rewritten, statements, variables
 
 
 def refuse_input(name: str, declared: Input, mechanism: Mechanism) -> None:
@@ -78,6 +78,8 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
                 for part in given:
                     look(part)
                 return
+            case Operation("total", (Variable(data), added)) if high.isdisjoint(set(variables(added)) - {data}):
+                return  # what it adds up speaks of one record and public numbers alone: its ends bound the change
             case Operation("*" | "repeat", (left, right), place) if differs(left, high, mechanism) and differs(
                 right, high, mechanism
             ):
@@ -165,7 +167,7 @@ def _discrete(expression: Expression) -> bool:
 
 
 _KNOWN = {
-    "+", "extend", "-", "*", "/", "//", "%", "neg", "pos", "not", "and", "or", "len", "turns", "whole", "is", "is not",
+    "+", "extend", "-", "*", "repeat", "/", "//", "%", "neg", "pos", "not", "and", "or", "len", "turns", "whole", "is", "is not",
     "max", "min", "abs", "tuple of", "bool", "total", "record", "field", "filled", *BITS, *COMPARISONS,
 }  # fmt: skip
 
@@ -202,6 +204,16 @@ def refuse_instruction(step: Instruction, mechanism: Mechanism, kept: Collection
             pass
 
 
+_PART = "the sum of a part of a list"
+_TOTALS = "alignments know the sum of all of it, of a part whose ends are known where one value changes, and what a loop adds up"
+
+
+def _somewhere(expression: Expression) -> Expression | None:
+    """A number in the place of where a record is."""
+    is_place = isinstance(expression, Operation) and expression.name == "position"
+    return Constant(0, expression.place) if is_place else None
+
+
 def _expression(expression: Expression, mechanism: Mechanism) -> None:
     match expression:
         case Operation("len" | "turns", (Variable(name),), place) if name in mechanism.inputs:
@@ -210,6 +222,8 @@ def _expression(expression: Expression, mechanism: Mechanism) -> None:
             return
         case Operation("record" | "field" | "length"):
             return
+        case Operation("position", _, place):
+            raise Unsupported(f"{_PART}, {place}; {_TOTALS}")
         case Operation("copied", (Variable(name),), place):
             if name in mechanism.inputs and mechanism.neighbours == ADD_REMOVE and not mechanism.inputs[name].public:
                 raise Unsupported(f"a copy of {name}, which may have one element more, {place}")
@@ -219,12 +233,10 @@ def _expression(expression: Expression, mechanism: Mechanism) -> None:
                 _expression(each, mechanism)
             return
         case Operation("total", (_, added)):
-            _expression(added, mechanism)
+            _expression(rewritten(added, _somewhere), mechanism)
             return
         case Operation("sum", (Operation("slice"),), place):
-            raise Unsupported(
-                f"the sum of a part of a list, {place}; alignments know the sum of all of it, and what a loop adds up"
-            )
+            raise Unsupported(f"{_PART}, {place}; {_TOTALS}")
         case Operation(name, arguments, place):
             if name not in _KNOWN:
                 what = _KEPT.get(name, name.removesuffix(" of"))

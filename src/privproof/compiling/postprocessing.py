@@ -7,12 +7,14 @@ shows where it is run next to the function.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
 from privproof.compiling.rewriting import ROUNDED
 from privproof.compiling.sorts import PROCESSED
+from privproof.compiling.versions import written_apart
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -25,7 +27,16 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
-from privproof.language.walking import parts, reads, rewritten, statements, variables, with_statements, within, writes
+from privproof.language.walking import (
+    parts,
+    reads,
+    rewritten,
+    statements,
+    variables,
+    with_statements,
+    within,
+    writes,
+)
 
 Test: TypeAlias = "Callable[[Expression], bool]"
 _OUTPUTS = (Return, Emit, Append)
@@ -34,13 +45,8 @@ WRITTEN = ("format", "text of", "join", "text method", "float")
 
 
 def computed_last(body: Block, differing: Collection[str]) -> Block:
-    """The body with numbers that are rounded or written as texts only for an output computed where they are put out."""
-
-    def is_last(expression: Expression) -> bool:
-        computed = isinstance(expression, Operation) and expression.name in (*ROUNDED, *WRITTEN)
-        return computed and bool(set(differing).intersection(variables(expression)))
-
-    return inlined_outputs(body, is_last)
+    """The body with numbers that no alignment speaks of, and that are computed only for an output, computed where they are put out."""
+    return inlined_outputs(body, _beyond(differing))
 
 
 def postprocessed(body: Block, differing: Collection[str]) -> Block:
@@ -51,10 +57,20 @@ def postprocessed(body: Block, differing: Collection[str]) -> Block:
         differing: the variables that private data or noise flow into.
     """
 
-    def is_beyond(expression: Expression) -> bool:
-        return _is_beyond(expression) and bool(set(differing).intersection(variables(expression)))
+    is_beyond = _beyond(differing)
+    return _with_outputs(body, lambda value: _released(value, is_beyond))
 
-    return _with_outputs(inlined_outputs(body, is_beyond), lambda value: _released(value, is_beyond))
+
+def operands_apart(body: Block, differing: Collection[str]) -> Block:
+    """The body with a name for every value of the variables of which an output is computed that no alignment speaks of."""
+    is_beyond = _beyond(differing)
+    computed = [s for s in body if isinstance(s, Assign) and any(map(is_beyond, within(s.value)))]
+    return written_apart(body, {name for s in computed for name in variables(s.value)})
+
+
+def _beyond(differing: Collection[str]) -> Test:
+    """Whether an expression of private data or noise is beyond alignments."""
+    return lambda expression: _is_beyond(expression) and bool(set(differing).intersection(variables(expression)))
 
 
 def _with_outputs(body: Block, change: Callable[[Expression], Expression]) -> Block:
@@ -97,20 +113,24 @@ def _is_beyond(expression: Expression) -> bool:
 
 
 def inlined_outputs(body: Block, is_beyond: Test) -> Block:
-    """The body with variables that hold such an output, and are read in outputs alone, replaced by their values."""
-    written = [writes(s) for s in statements(body)]
+    """The body with variables that hold such an output, and are read in outputs alone, replaced by their values, copies too."""
+    written = Counter(name for s in statements(body) if (name := writes(s)) is not None)
     shown, read = set[str](), set[str]()
     for s in statements(body):
         names = shown if isinstance(s, _OUTPUTS) else read
         names.update(name for e in reads(s) for name in variables(e))
+    held = {
+        s.name for s in body if isinstance(s, Assign) and written[s.name] == 1 and any(map(is_beyond, within(s.value)))
+    }
+    for s in body:
+        if isinstance(s, Assign) and isinstance(s.value, Variable) and s.value.name in held and written[s.name] == 1:
+            held.add(s.name)
     values = {
         s.name: s.value
         for s in body
         if isinstance(s, Assign)
-        and s.name in shown - read
-        and written.count(s.name) == 1
-        and any(map(is_beyond, within(s.value)))
-        and all(written.count(name) <= 1 for name in variables(s.value))
+        and s.name in held & (shown - read)
+        and all(written[name] <= 1 for name in variables(s.value))
     }
     if not values:
         return body
@@ -119,4 +139,4 @@ def inlined_outputs(body: Block, is_beyond: Test) -> Block:
         return values.get(expression.name) if isinstance(expression, Variable) else None
 
     without = with_statements(body, lambda s: () if isinstance(s, Assign) and s.name in values else None)
-    return _with_outputs(without, lambda value: rewritten(value, change))
+    return inlined_outputs(_with_outputs(without, lambda value: rewritten(value, change)), is_beyond)

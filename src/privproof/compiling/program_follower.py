@@ -15,6 +15,7 @@ from typing import Any
 
 from privproof.compiling.relational import Program
 from privproof.compiling.scales import SIZE
+from privproof.compiling.selections.released import is_shown_later
 from privproof.compiling.sorts import CONTINUOUS, PROCESSED, RANKED
 from privproof.exact import fraction
 from privproof.exact.patience import pause
@@ -88,6 +89,7 @@ class Follower:
         self.idle = 0
         self.read = 0
         self.record: Any = None
+        self.record_place = 0
         self.ranked: list[tuple[Any, int]] = []
         """The values of a selection with their places, the first rank first; those that were taken are gone."""
 
@@ -116,6 +118,8 @@ class Follower:
                     self.values[step.name] = self.ranked.pop(0)[0]
                 case Sample():
                     self.values[step.name] = self.noise(step)
+                case Emit(value) if is_shown_later(value):
+                    continue
                 case Emit(value, place):
                     self.written.append(self.shown(value, place))
                 case Next(name, stream):
@@ -294,8 +298,18 @@ class Follower:
                 if not -len(held) <= at < len(held):
                     raise ProgramDiffers(f"{name} is read at {at}")
                 return held[at]
+            case Operation(
+                "place of rank" | "value of rank" as wanted, (Constant(int() as rank), Constant(down), *noisy)
+            ):
+                held = [self.value(each) for each in noisy]
+                if len(set(held)) < len(held):
+                    raise TiedNoise
+                found = sorted(held, reverse=bool(down))[rank - 1]
+                return found if wanted == "value of rank" else held.index(found)
             case Operation("record"):
                 return self.record
+            case Operation("position"):
+                return self.record_place
             case Operation("field", (inner, Constant(str() as part))):
                 return self.value(inner)[part]
             case Operation(name, arguments) if name in OPERATIONS:
@@ -310,16 +324,19 @@ class Follower:
     def total(self, name: str, added: Expression) -> Any:
         """The sum of an expression over the records of a list."""
         found: Any = 0
-        for record in self.arguments[name]:
+        for position, record in enumerate(self.arguments[name]):
             pause()
-            self.record = record
+            self.record, self.record_place = record, position
             found += self.value(added)
         self.record = None
         return found
 
 
 def writes_on_the_way(program: Program) -> bool:
-    return program.mechanism.generator or any(isinstance(s, Emit) for s in statements(program.body))
+    """Whether a program has outputs on the way that are shown as they are."""
+    return program.mechanism.generator or any(
+        isinstance(s, Emit) and not is_shown_later(s.value) for s in statements(program.body)
+    )
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {

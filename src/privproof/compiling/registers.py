@@ -323,6 +323,8 @@ class OpenRun:
             for each, names in waiting:
                 for after, value in self.values(argument, each):
                     holder = f" {number} {place}"
+                    while holder in after.held:  # an operation around this one may stand at the same place
+                        holder += "'"
                     after.held[holder] = value
                     following.append((after, (*names, holder)))
             waiting = following

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeAlias
 
 from privproof.compiling.branches import levelled_branches
@@ -28,7 +29,7 @@ from privproof.compiling.largest import largest_kept
 from privproof.compiling.levelling import counted_from_zero, data_before_noise, noise_around_sums, renamed
 from privproof.compiling.optionals import optional, outputs_apart
 from privproof.compiling.outside import refuse_input, refuse_instruction, refuse_outside
-from privproof.compiling.postprocessing import computed_last, postprocessed
+from privproof.compiling.postprocessing import computed_last, operands_apart, postprocessed
 from privproof.compiling.rewriting import (
     Unsupported,
     centred,
@@ -44,8 +45,11 @@ from privproof.compiling.rewriting import (
 )
 from privproof.compiling.scales import Scale, shifted_scales, without_divided_lengths
 from privproof.compiling.selections.evaluating import selected
+from privproof.compiling.selections.released import released_cells
 from privproof.compiling.sorts import CONTINUOUS, Sort, refuse_choices, settle_sorts, variable_sorts
+from privproof.compiling.strides import counting_up
 from privproof.compiling.summaries import summarised
+from privproof.compiling.versions import lists_apart
 from privproof.language.flow import Instruction, Test, flow, following
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
@@ -163,6 +167,7 @@ def relational(
     ahead: bool = False,
     select: bool = False,
     largest: bool = False,
+    released: bool = False,
 ) -> Program:
     """Prepare a mechanism for alignments.
 
@@ -174,6 +179,7 @@ def relational(
         select: whether a loop that only finds the largest of its noisy values becomes a selection.
         largest: whether a list of noisy values of which only the largest is read gives way to the largest so far; so it is without
             continuous noise, which has selections.
+        released: whether all noisy values of a selection among cells are released in its place.
 
     Raises:
         LanguageError: the mechanism is outside the class.
@@ -181,12 +187,14 @@ def relational(
     """
 
     def settled() -> Program:
-        program = prepare_program(mechanism, convert=convert, ahead=ahead, select=select, largest=largest)
+        program = prepare_program(
+            mechanism, convert=convert, ahead=ahead, select=select, largest=largest, released=released
+        )
         refuse_choices(program.code, program.sorts)
         code = settle_sorts(program.code, {**program.sorts, **program.kept}, program.noisy, program.optional, mechanism)
         return replace(program, code=code)
 
-    found = _once(mechanism, ("settled", convert, ahead, select, largest), settled)
+    found = _once(mechanism, ("settled", convert, ahead, select, largest, released), settled)
     return found if size is None else replace(found, size=size)
 
 
@@ -212,34 +220,46 @@ def _once(mechanism: Mechanism, form: tuple[object, ...], make: Callable[[], Pro
 
 
 def prepare_program(
-    mechanism: Mechanism, *, convert: bool = True, ahead: bool = False, select: bool = False, largest: bool = False
+    mechanism: Mechanism,
+    *,
+    convert: bool = True,
+    ahead: bool = False,
+    select: bool = False,
+    largest: bool = False,
+    released: bool = False,
 ) -> Program:
     """A mechanism as a program that can be followed on numbers, see `relational`; whether its values fit each other is not looked at."""
     return _once(
         mechanism,
-        ("prepared", convert, ahead, select, largest),
-        lambda: _prepared(mechanism, convert=convert, ahead=ahead, select=select, largest=largest),
+        ("prepared", convert, ahead, select, largest, released),
+        lambda: _prepared(mechanism, convert=convert, ahead=ahead, select=select, largest=largest, released=released),
     )
 
 
-def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, largest: bool) -> Program:
+def _prepared(
+    mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, largest: bool, released: bool
+) -> Program:
     """The program; with lists that are kept where there is none without."""
+    made = partial(_made, mechanism, convert=convert, ahead=ahead, select=select, largest=largest, released=released)
     try:
-        return _made(mechanism, convert=convert, ahead=ahead, select=select, largest=largest, keep=False)
+        return made(keep=False)
     except Unsupported:
         if select or not kept_names(mechanism.translated.body, mechanism):
             raise
-    return _made(mechanism, convert=convert, ahead=ahead, select=select, largest=largest, keep=True)
+    return made(keep=True)
 
 
-def _made(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, largest: bool, keep: bool) -> Program:
+def _made(
+    mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, largest: bool, released: bool, keep: bool
+) -> Program:
     relation = mechanism.neighbours
     if not isinstance(relation, str):
         raise Unsupported("its neighbours are given by a function; alignments need a relation with a name")
     for name, declared in mechanism.inputs.items():
         refuse_input(name, declared, mechanism)
     body = filled(whole_already(mechanism.translated.body, mechanism), mechanism.parameters)
-    body, least = written_out(released_table(renamed(body, mechanism))), 0
+    body = renamed(counting_up(body, mechanism, by_place=not select), mechanism)
+    body, least = written_out(released_table(lists_apart(body))), 0
     if keep:
         body = kept_lists(body, mechanism)
     if select:
@@ -251,7 +271,8 @@ def _made(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, lar
         body, least = largest_kept(body)
     body = without_divided_lengths(body, mechanism)
     body = summarised(counted_from_zero(body, mechanism), mechanism, differing_by_assignment(body, mechanism))
-    body = computed_last(looked_up(body, mechanism.inputs), differing_by_assignment(body, mechanism))
+    body = operands_apart(looked_up(body, mechanism.inputs), differing_by_assignment(body, mechanism))
+    body = computed_last(body, differing_by_assignment(body, mechanism))
     body, shown = released_parts(outputs_apart(body))
     body = postprocessed(body, differing_by_assignment(body, mechanism))
     refuse_outside(body, mechanism)
@@ -261,6 +282,8 @@ def _made(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, lar
         private = differing_by_assignment(body, mechanism)
         body = levelled_branches(body, lambda expression: differs(expression, private, mechanism))
         body = converted(body, differing_by_assignment(body, mechanism))
+    if released:
+        body, shown = released_cells(body, shown)
     lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list"]
     made = flow(body, lists, given=(*mechanism.inputs, *mechanism.parameters))
     code = made.code

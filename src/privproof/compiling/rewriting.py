@@ -154,6 +154,10 @@ def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
             case Variable(name) | Element(Variable(name)) if name in inputs and name not in written:
                 declared = inputs[name]
                 return declared.values if (declared.shape == "value") == isinstance(index, Variable) else None
+            case Operation("record", (Variable(name),)):
+                return inputs[name].values
+            case Operation("field", (Operation("record", (Variable(name),)), Constant(str() as part))):
+                return dict(inputs[name].fields)[part].values
             case _:
                 return None
 
@@ -178,6 +182,7 @@ def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
             raise Unsupported(f"data choose among several values, {place}")
         if all(value == values[0] for value in values) and isinstance(values[0], Constant):
             return values[0]
+        values = tuple(_known_constant(value, once) for value in values)
         result = values[-1]
         for key, value in zip(keys[-2::-1], values[-2::-1], strict=True):
             assert isinstance(key, Constant)
@@ -185,6 +190,12 @@ def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
         return result
 
     return mapped(body, change)
+
+
+def _known_constant(value: Expression, once: Mapping[str, Expression]) -> Expression:
+    """The constant that a variable is given in one place alone; anything else as it is."""
+    held = once.get(value.name) if isinstance(value, Variable) else None
+    return held if isinstance(held, Constant) else value
 
 
 _CONTAINERS = ("tuple of", "list of", "fixed list of")

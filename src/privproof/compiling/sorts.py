@@ -79,7 +79,7 @@ def sort_of(expression: Expression, sorts: Mapping[str, Sort], mechanism: Mechan
             return "bool"
         case Operation(name) if name in (*COMPARISONS, "not", "is", "is not", "bool"):
             return "bool"
-        case Operation("len" | "turns" | "//" | "whole" | "length"):
+        case Operation("len" | "turns" | "//" | "whole" | "length" | "position"):
             return "int"
         case Operation("entry" | "part", (held, *_)) | Operation("filled", (_, held)):
             return sort_of(held, sorts, mechanism)
@@ -343,7 +343,7 @@ class _Settling:
                 return self.truth(inner)
             case Operation("not", (inner,)):
                 return replace(expression, arguments=(self.truth(inner),))
-            case Operation("len" | "turns" | "record" | "field" | "length" | "copied"):
+            case Operation("len" | "turns" | "record" | "position" | "field" | "length" | "copied"):
                 return expression
             case Operation("entry" | "part", (held, *places)):
                 return replace(expression, arguments=(held, *map(self.value, places)))

@@ -4,26 +4,30 @@ Neighbouring data differ in one record, so ``sum(e(r) for r in data)`` differs b
 in the other; by ``e(r)`` alone where the record is added or removed.  All sums of a program change by the *same* record: what a record
 may be decides jointly by how much they do.  The number of records is of no concern, and no loop over them is left.
 
-Three operations of the language of instructions speak of this, and only this module makes them:
+Four operations of the language of instructions speak of this, and only this module and `list_parts` make them:
 
 * ``total(data, e)``: the sum of e over the records of a list;
 * ``record(data)``: inside e, the record of the turn;
-* ``field(record(data), name)``: a part of a record that has named parts.
+* ``field(record(data), name)``: a part of a record that has named parts;
+* ``position(data)``: inside e, the place of the record in its list, where lengths do not differ.
 
 Recognised are ``sum(e for r in data if p)``, ``sum(1 for ...)``, ``sum(data)``, ``data.count(v)``, ``len([r for r in data if p])``,
-``len(data)`` where lengths differ, and every loop over the list that adds to variables what depends on the record of the turn and on
-what the loop does not change.  What relates records to each other (an order, a set, an index) is left as it stands.
+``len(data)`` where lengths differ, all of these but the last for a part ``data[i:j]`` where they do not, and every loop over the list that
+adds to variables what depends on the record of the turn and on what the loop does not change.  What relates records to each other (an
+order, a set, an index) is left as it stands.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from privproof.compiling.branches import placeless
+from privproof.compiling.list_parts import PART_ENDS, held_ends, is_safe, unconditional, whole_walks
 from privproof.compiling.measured import measured_lists
 from privproof.compiling.needs import exposed, read_counts
+from privproof.compiling.strides import Signs
 from privproof.language.flow import Instruction, instruction_reads
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
@@ -32,11 +36,14 @@ from privproof.language.syntax import (
     Block,
     Conditional,
     Constant,
+    Continue,
     Element,
     Expression,
     If,
+    Inline,
     Operation,
     Place,
+    Result,
     Statement,
     Variable,
     While,
@@ -44,6 +51,7 @@ from privproof.language.syntax import (
 from privproof.language.walking import (
     blocks,
     parts,
+    reads,
     rewritten,
     statements,
     variables,
@@ -56,7 +64,7 @@ from privproof.language.walking import (
 SUMMED = ("one", ADD_REMOVE)
 """The relations under which one record changes."""
 
-_TRUTHS = ("==", "!=", "<", "<=", ">", ">=", "not", "and", "or", "is", "is not", "in", "not in", "bool")
+_TRUTHS = ("==", "!=", "<", "<=", ">", ">=", "not", "is", "is not", "in", "not in", "bool")
 
 
 def summed_lists(mechanism: Mechanism) -> dict[str, Input]:
@@ -77,7 +85,11 @@ def summarised(body: Block, mechanism: Mechanism, differing: set[str]) -> Block:
     lists = summed_lists(mechanism)
     if not lists:
         return body
-    made = _Summaries(lists, differing, lengths=mechanism.neighbours == ADD_REMOVE).block(measured_lists(body))
+    lengths = mechanism.neighbours == ADD_REMOVE
+    body = measured_lists(body)
+    signs = Signs(body, mechanism.inputs)
+    summaries = _Summaries(lists, differing, signs, lengths=lengths)
+    made = summaries.block(body if lengths else whole_walks(body, lists, signs))
     return _shared(made, {}, set())
 
 
@@ -125,7 +137,23 @@ def sums_up(code: Iterable[Instruction]) -> bool:
 
 def total(source: Variable, added: Expression, place: Place) -> Expression:
     """The sum of an expression over a list; of a truth value, how often it holds."""
-    return Operation("total", (source, _number(added)), place)
+    return Operation("total", (source, _number(rewritten(added, _as_product))), place)
+
+
+_LARGEST_POWER = 8
+"""A power beyond is left as it stands: its ends grow out of every scale."""
+
+
+def _as_product(expression: Expression) -> Expression:
+    """A power as a product."""
+    match expression:
+        case Operation("**", (base, Constant(int() as exponent)), place) if 1 <= exponent <= _LARGEST_POWER:
+            product = base
+            for _ in range(exponent - 1):
+                product = Operation("*", (product, base), place)
+            return product
+        case _:
+            return expression
 
 
 def record(source: Variable, place: Place) -> Expression:
@@ -133,10 +161,32 @@ def record(source: Variable, place: Place) -> Expression:
     return Operation("record", (source,), place)
 
 
+def _is_truth(expression: Expression) -> bool:
+    """Whether an expression is surely a truth value; ``x or 1`` is a number."""
+    match expression:
+        case Operation("and" | "or", sides):
+            return all(map(_is_truth, sides))
+        case Operation(name):
+            return name in _TRUTHS
+        case Constant(value):
+            return isinstance(value, bool)
+        case _:
+            return False
+
+
 def _number(added: Expression) -> Expression:
+    """What is added, as a number: of ``and`` and ``or`` the side that Python takes, where these are more than truth values."""
     match added:
-        case Operation(name, _, place) if name in _TRUTHS:
+        case Operation(_, _, place) if _is_truth(added):
             return Conditional(added, Constant(1, place), Constant(0, place), place)
+        case Operation("and", (first, *rest), place):
+            last = rest[0] if len(rest) == 1 else Operation("and", tuple(rest), place)
+            return Conditional(
+                first, _number(last), Constant(0, place), place
+            )  # what is not taken for true adds nothing
+        case Operation("or", (first, *rest), place):
+            last = rest[0] if len(rest) == 1 else Operation("or", tuple(rest), place)
+            return Conditional(first, _number(first), _number(last), place)
         case Constant(bool() as value, place):
             return Constant(int(value), place)
         case Conditional(test, then, otherwise, place):
@@ -158,10 +208,12 @@ class _Turn:
 
 
 class _Summaries:
-    def __init__(self, lists: Mapping[str, Input], differing: set[str], *, lengths: bool) -> None:
-        self.lists, self.lengths, self.differing = lists, lengths, differing
+    def __init__(self, lists: Mapping[str, Input], differing: set[str], signs: Signs, *, lengths: bool) -> None:
+        self.lists, self.lengths, self.differing, self.signs = lists, lengths, differing, signs
         self.made = 0
         self.outside: Counter[str] = Counter()
+        self.certain: list[Expression] = []
+        """The parts of the statement at hand that are evaluated whenever it is executed."""
 
     def block(self, body: Block) -> Block:
         """A whole body with its summaries."""
@@ -192,6 +244,7 @@ class _Summaries:
                     result += summed
                     continue
             before: list[Statement] = []
+            self.certain = [part for read in reads(statement) for part in unconditional(read)]
             outer = with_reads(statement, lambda e, b=before: self.counted(e, b))  # type: ignore[misc]
             if isinstance(statement, While) and before:
                 outer, before = with_reads(statement, lambda e: self.counted(e, None)), []
@@ -209,6 +262,10 @@ class _Summaries:
                 found = self.fitting(source, record(source, place), place)
             case Operation("len", (Variable(name) as source,), place) if name in self.lists and self.lengths:
                 found = self.fitting(source, Constant(1, place), place)
+            case Operation("sum" | "count", (Operation("slice", (Variable(name), _, _)), *_), place) if (
+                name in self.lists and before is not None
+            ):
+                found = self.of_part(expression, before)
             case _:
                 return None
         if found is None or before is None:
@@ -217,19 +274,66 @@ class _Summaries:
         before.append(Assign(kept.name, found, place))
         return kept
 
+    def of_part(self, expression: Operation, before: list[Statement]) -> Expression | None:
+        """The sum of a part of a list, or how often a value is in it: a total of the records whose places lie between its ends."""
+        part, *wanted = expression.arguments
+        assert isinstance(part, Operation)
+        source, *ends = part.arguments
+        assert isinstance(source, Variable)
+        if self.lengths or any(self.mixed(rewritten(end, self.length_alike), source.name) for end in ends):
+            return None
+        if expression not in self.certain and not all(map(is_safe, ends)):
+            return None
+        place = expression.place
+        self.made += 1
+        held, inside = held_ends(f"{PART_ENDS}{self.made}", (ends[0], ends[1]), source, place, self.signs)
+        taken = record(source, place)
+        one: Expression = Operation("==", (taken, wanted[0]), place) if wanted else taken
+        if _truth_values(self.lists[source.name]) and not wanted:
+            one = Operation("bool", (taken,), place)
+        found = self.fitting(source, Conditional(inside, one, Constant(0, place), place), place)
+        if found is not None:
+            before += held
+        return found
+
     def fitting(self, source: Variable, added: Expression, place: Place) -> Expression | None:
         """A total, if what is added depends on the record and on what is the same in both runs."""
         if self.mixed(added, source.name):
             return None
-        if isinstance(added, Operation) and added.name == "record" and _truth_values(self.lists[source.name]):
-            added = Conditional(added, Constant(1, place), Constant(0, place), place)
-        return total(source, added, place)
+        return total(source, self.as_number(_number(added), self.lists[source.name]), place)
+
+    def as_number(self, added: Expression, declared: Input) -> Expression:
+        """What is added, with 1 and 0 in the place of records and fields that are truth values."""
+        match added:
+            case Conditional(_, then, otherwise):
+                return replace(
+                    added, then=self.as_number(then, declared), otherwise=self.as_number(otherwise, declared)
+                )
+            case Operation("field", (_, Constant(str() as name)), place):
+                known = dict(declared.fields).get(name)
+            case Operation("record", _, place):
+                known = declared
+            case _:
+                return added
+        if known is None or not _truth_values(known):
+            return added
+        return Conditional(added, Constant(1, place), Constant(0, place), place)
+
+    def length_alike(self, expression: Expression) -> Expression | None:
+        """A number in the place of the length of a list, which is the same in both runs where records are replaced."""
+        match expression:
+            case Operation("len" | "turns", (Variable(name),), place) if name in self.lists:
+                return Constant(0, place)
+            case _:
+                return None
 
     def mixed(self, added: Expression, source: str) -> bool:
         """Whether an expression reads the data in another way than by the record, or something that differs between the runs."""
         match added:
             case Operation("record", (Variable(name),)):
                 return name != source
+            case Operation("position", (Variable(name),)):
+                return name != source or self.lengths
             case Operation("total"):
                 return True
             case Variable(name):
@@ -322,32 +426,80 @@ def _truth_values(declared: Input) -> bool:
     return declared.values is not None and all(isinstance(value, bool) for value in declared.values)
 
 
+_MOST_WAYS = 64
+"""The ways through a turn that ends early somewhere, and through a function that it calls; each repeats what comes after its tests."""
+
+
 def _followed(block: Block, values: Mapping[str, Expression]) -> dict[str, Expression] | None:
-    """What a block does to variables, as expressions in their values before; None where it does anything else."""
+    """What a turn does to variables, as expressions in their values before; None where it does anything else."""
     now = dict(values)
-
-    def before(expression: Expression) -> Expression | None:
-        match expression:
-            case Variable(name):
-                return now.get(name)
-            case _:
-                return None
-
-    for statement in block:
+    for at, statement in enumerate(block):
         match statement:
             case Assign(name, value):
-                now[name] = rewritten(value, before)
+                now[name] = _with_values(value, now)
+            case Inline(name, body):
+                result = _result(body, now)
+                if result is None:
+                    return None
+                now[name] = result
             case If(test, then, otherwise, place):
-                asked = rewritten(test, before)
-                one, other = _followed(then, now), _followed(otherwise, now)
+                early = any(isinstance(s, Continue) for s in statements((*then, *otherwise)))
+                if early and _ways(block[at:]) > _MOST_WAYS:
+                    return None
+                rest = block[at + 1 :] if early else ()
+                one, other = (_followed((*side, *rest), now) for side in (then, otherwise))
                 if one is None or other is None:
                     return None
+                asked = _with_values(test, now)
                 for name in dict.fromkeys((*one, *other)):
                     a, b = (side.get(name, Variable(name, place)) for side in (one, other))
                     now[name] = a if a == b else Conditional(asked, a, b, place)
+                if early:
+                    return now
+            case Continue():
+                return now
             case _:
                 return None
     return now
+
+
+def _result(block: Block, values: Mapping[str, Expression]) -> Expression | None:
+    """What a function that is called gives back, as an expression in values before; None where it does anything but compute that."""
+    now = dict(values)
+    for at, statement in enumerate(block):
+        match statement:
+            case Assign(name, value):
+                now[name] = _with_values(value, now)
+            case Inline(name, body):
+                inner = _result(body, now)
+                if inner is None:
+                    return None
+                now[name] = inner
+            case Result(value):
+                return _with_values(value, now)
+            case If(test, then, otherwise, place):
+                if _ways(block[at:]) > _MOST_WAYS:
+                    return None
+                one, other = (_result((*side, *block[at + 1 :]), now) for side in (then, otherwise))
+                if one is None or other is None:
+                    return None
+                return one if one == other else Conditional(_with_values(test, now), one, other, place)
+            case _:
+                return None
+    return None
+
+
+def _ways(block: Block) -> int:
+    """How many ways there are through tests that follow each other, at most."""
+    ways = 1
+    for statement in block:
+        if isinstance(statement, If):
+            ways *= _ways(statement.then) + _ways(statement.otherwise)
+    return ways
+
+
+def _with_values(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    return rewritten(expression, lambda part: values.get(part.name) if isinstance(part, Variable) else None)
 
 
 def _added(value: Expression, name: str) -> Expression | None:

@@ -7,15 +7,18 @@ nothing of the function may be left that was never run (`unrun`).
 
 from __future__ import annotations
 
+import ast
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from textwrap import dedent
 from typing import Any
 
 from privproof.compiling.coins import Tossed
 from privproof.compiling.covering import Choices, Conditions, Covered, Side, Watch, cover
 from privproof.compiling.fallen import Disagreement, fallen_coins
+from privproof.compiling.list_parts import is_end
 from privproof.compiling.program_follower import (
     FARTHEST,
     EndlessRun,
@@ -31,6 +34,7 @@ from privproof.compiling.unrun import Watched
 from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
+from privproof.language.evaluating import WRONG
 from privproof.language.flow import Test, following, instruction_reads
 from privproof.language.inputs import Input
 from privproof.language.laws import (
@@ -49,6 +53,7 @@ from privproof.language.randomness import Chance
 from privproof.language.running import exact_run, recognised_noise
 from privproof.language.scripts import recorded
 from privproof.language.syntax import (
+    Assign,
     Constant,
     Emit,
     Expression,
@@ -65,6 +70,10 @@ _IN_FLOATS = 8
 """Runs that are made on floats and on their exact values: a test that rounding decides goes wrong in most of them."""
 _LONGEST = 5
 """The longest list of a trial: as long as every order of its values is soon met."""
+_MOST_NUMBERS, _LONG_TRIALS, _LONGEST_OF_ALL = 4, 2, 2_000
+"""Lists of trials are as long as the largest of these numbers in comparisons, each twice; longer ones would take seconds."""
+_FARTHEST_END = 60
+"""Parts of lists that begin or end further on are not looked for."""
 _SIZES = (0, 1, 2)
 """Lists of these lengths are gone through on every way."""
 
@@ -86,11 +95,13 @@ def agreement(program: Program, tossed: Tossed | None = None) -> Covered:
         looked_at = [range(cells.bounds[number], cells.bounds[number + 1]) for number in cells.kept]
         sought = [side for side in sought if any(side.number in each for each in looked_at)]
     watched = Watched(_function(program, tossed))
+    lengths = _long_lengths(program, tossed)  # of the text as it runs: before its noise is recognised
     with recognised_noise(_function(program, tossed)):  # once for all trials
         covered = cover(
             sought, lambda choices, watch: _by_choice(program, tossed, least, conditions, choices, watch, few, watched)
         )
         told = covered.told or _where_rounding_decides(program, tossed, least)
+        told = told or _on_long_lists(program, tossed, watched, lengths)
     told = told or _on_every_way(program, tossed, least, watched)
     if told is None:
         untaken = {side.place.line for side in conditions.sides() if side not in covered.taken}
@@ -145,6 +156,59 @@ def _by_choice(
 
     Where some values of the inputs stand for all, these are taken in half of the trials.
     """
+    size = program.size if program.size is not None else choices.randint(least, _longest(program))
+    declared = _function(program, tossed).inputs
+    if tossed is None and few is not declared and choices.below(2):
+        declared = few
+    arguments = _arguments(declared, size, choices)
+    return _difference(program, tossed, arguments, _chosen_noise(choices), conditions, watch, watched)
+
+
+def _long_lengths(program: Program, tossed: Tossed | None) -> list[int]:
+    """How long lists of trials are beside the short ones: longer by one than the largest numbers that the text compares with."""
+    if program.size is not None:
+        return []
+    return [number + 1 for number in sorted(_compared_numbers(_function(program, tossed)))[-_MOST_NUMBERS:]]
+
+
+def _on_long_lists(program: Program, tossed: Tossed | None, watched: Watched, lengths: list[int]) -> str | None:
+    """How the program and the function differ on lists of these lengths, in words; None if they do not.
+
+    What a function does only where a length or a count is above such a number is seen on no shorter list.  Records are all the same in
+    half of the trials, so that counts grow as the lists do.
+    """
+    mechanism = _function(program, tossed)
+    for length in lengths:
+        for chance in range(_LONG_TRIALS):
+            choices = Choices((), Chance(length + chance))
+            arguments = _arguments(mechanism.inputs, 1 if chance % 2 else length, choices)
+            for name, declared in mechanism.inputs.items():
+                if chance % 2 and declared.shape == "list" and declared.size is None:
+                    arguments[name] = arguments[name] * length
+            conditions, watch = Conditions(program.code), Watch(frozenset())
+            told = _difference(program, tossed, arguments, _chosen_noise(choices), conditions, watch, watched)
+            if told is not None:
+                return told
+    return None
+
+
+def _compared_numbers(mechanism: Mechanism) -> set[int]:
+    """The whole numbers in comparisons of the text, by themselves or by name, that are beyond other trials and not too large."""
+    found: set[object] = set()
+    for function in mechanism.program.functions:
+        compared = (node for node in ast.walk(ast.parse(dedent(function.text))) if isinstance(node, ast.Compare))
+        for part in (part for node in compared for part in ast.walk(node)):
+            if isinstance(part, ast.Constant):
+                found.add(part.value)
+            elif isinstance(part, ast.Name) and part.id in function.meanings:
+                found.add(function.meanings[part.id].value)
+            elif isinstance(part, ast.Name) and part.id in mechanism.parameters:
+                found.add(mechanism.parameters[part.id])
+    return {each for each in found if type(each) is int and _LONGEST < each <= _LONGEST_OF_ALL}
+
+
+def _chosen_noise(choices: Choices) -> Callable[[Law], Any]:
+    """Noise for a trial."""
 
     def noise(law: Law) -> Any:
         match law:
@@ -158,12 +222,7 @@ def _by_choice(
             case Table():
                 return exactly(choices.choice(law.ranked)[0])
 
-    size = program.size if program.size is not None else choices.randint(least, _LONGEST)
-    declared = _function(program, tossed).inputs
-    if tossed is None and few is not declared and choices.below(2):
-        declared = few
-    arguments = _arguments(declared, size, choices)
-    return _difference(program, tossed, arguments, noise, conditions, watch, watched)
+    return noise
 
 
 def _exact(center: Any) -> Any:
@@ -239,6 +298,17 @@ def _on_every_way(program: Program, tossed: Tossed | None, least: int, watched: 
     return None
 
 
+def _longest(program: Program) -> int:
+    """How long lists are: so long that there is something in the parts whose ends are constants."""
+    ends = [
+        abs(step.value.value)
+        for step in program.code
+        if isinstance(step, Assign) and is_end(step.name) and isinstance(step.value, Constant)
+        if isinstance(step.value.value, int) and abs(step.value.value) <= _FARTHEST_END
+    ]
+    return max([_LONGEST, *(end + 2 for end in ends)])
+
+
 def _least_size(program: Program) -> int:
     """The least length of the lists: ordinary code may fail on empty ones, which have no neighbours if nothing else is private."""
     private = [declared for declared in program.inputs.values() if not declared.public]
@@ -300,6 +370,8 @@ def _difference(
         return f"on {dict(arguments)}: {problem}"
     except TiedNoise:
         return None
+    except WRONG as problem:
+        return f"on {dict(arguments)}: the function ends, the program fails: {problem}"
     listed = in_parts(shown)
     if isinstance(listed, tuple) and listed[:1] == ("table",) and writes_on_the_way(program):
         shown = list(listed[1:])  # a table is what it was given, entry by entry

@@ -19,6 +19,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from privproof.language.mechanism import Mechanism
+from privproof.language.state import codes_within
 
 _SILENT = frozenset(
     ("CACHE", "RESUME", "RETURN_GENERATOR", "POP_TOP", "NOP", "RETURN_VALUE", "RETURN_CONST", "COPY_FREE_VARS")
@@ -39,7 +40,7 @@ class Watched:
         self.function = getattr(function, "__func__", function)
         self.inputs = frozenset(mechanism.inputs)
         code = getattr(self.function, "__code__", None)
-        self.seen: dict[CodeType, set[int]] = {} if code is None else {each: set() for each in _codes(code)}
+        self.seen: dict[CodeType, set[int]] = {} if code is None else {each: set() for each in codes_within(code)}
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -85,13 +86,6 @@ class Watched:
                         "which has no condition that leads there"
                     )
         return None
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
 
 
 def _untaken(code: CodeType, seen: set[int]) -> Iterator[tuple[int, int, list[dis.Instruction]]]:
@@ -261,13 +255,17 @@ class _Reasons:
 
     def _adds_up(self, walking: ast.expr | ast.stmt) -> bool:
         """Whether the program adds something up where a loop stands: its conditions are decided record by record."""
-        lines = range(_begin(walking)[0] + self.lines, _end(walking)[0] + self.lines + 1)
-        return not self.totalled.isdisjoint(lines)
+        return not self.totalled.isdisjoint(self._lines_of(walking))
+
+    def _lines_of(self, node: ast.expr | ast.stmt) -> range:
+        """The lines of the file that a part of the text stands in."""
+        return range(_begin(node)[0] + self.lines, _end(node)[0] + self.lines + 1)
 
     def _settled(self, branching: ast.expr | ast.stmt, tests: list[Any]) -> bool:
         """Whether no data and no noise decide some of the tests of a branching, or the program has a test there that went one way."""
-        lines = range(_begin(branching)[0] + self.lines, _end(branching)[0] + self.lines + 1)
-        return not self.known.isdisjoint(lines) or not all(self._depends(test, self.open) for test in tests)
+        return not self.known.isdisjoint(self._lines_of(branching)) or not all(
+            self._depends(test, self.open) for test in tests
+        )
 
 
 def _begin(node: ast.expr | ast.stmt) -> tuple[int, int]:

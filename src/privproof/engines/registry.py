@@ -52,8 +52,10 @@ ENGINES: tuple[Registered, ...] = (
     Registered("parametric", ("secrets",), "parametric.engine", "ParametricEngine"),
     Registered("logic", ("formula",), "logic.engine", "LogicEngine"),
     Registered("locations", ("location",), "locations.engine", "LocationEngine"),
+    Registered("release-divergences", ("measured",), "releases.measured", "ReleaseDivergencesEngine"),
     Registered("divergences", ("measured",), "divergences.engine", "DivergencesEngine"),
     Registered("composition", ("composed",), "composition.engine", "CompositionEngine"),
+    Registered("account", ("account",), "releases.accounts", "AccountEngine"),
     Registered("release", ("release",), "releases.engine", "ReleaseEngine"),
 )
 """All engines; of those for one kind of question, the one to try first in front."""

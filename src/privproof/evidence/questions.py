@@ -22,6 +22,7 @@ _DOCUMENTS: dict[Family, str] = {
     "location": "locations",
     "measured": "measured",
     "composed": "composed",
+    "account": "accounts",
 }
 """The module that writes the questions of each kind."""
 

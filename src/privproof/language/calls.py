@@ -334,6 +334,18 @@ class Calls(DataKeys):
         out.append(index_loop(count, walked, body))
         return Operation("sorted by", (walked, Variable(kept, here), reverse), here)
 
+    def first_in_order(
+        self, node: ast.Call, count: ast.expr, over: ast.expr, out: list[Statement], *, largest: bool
+    ) -> Expression | None:
+        """``heapq.nlargest`` and ``heapq.nsmallest``: the first elements of a list that is sorted; None where it is open how many."""
+        here, known = self.place(node), self.foreseen(count)
+        if type(known) is not int or known < 0:
+            return None
+        turned = ast.copy_location(ast.Constant(largest), node)
+        keywords = {"reverse": turned, **{str(each.arg): each.value for each in node.keywords}}
+        ordered = self.ordered(node, over, keywords, out)
+        return Operation("slice", (ordered, Constant(None, here), Constant(known, here)), here)
+
     def more_built_in(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
         """A call of one of the functions that make texts, sets, tables and whole numbers."""
         here = self.place(node)
@@ -410,6 +422,8 @@ class Calls(DataKeys):
                 not node.keywords
             ):
                 return Operation(name.removeprefix("numpy."), (self.expression(inner, out),), here)
+            case (("heapq.nlargest" | "heapq.nsmallest"), [count, over]) if {k.arg for k in node.keywords} <= {"key"}:
+                return self.first_in_order(node, count, over, out, largest=name == "heapq.nlargest")
             case "itertools.accumulate", [inner] if not node.keywords:
                 self.refuse(node, "accumulate outside a loop", "list(itertools.accumulate(xs))")
             case (("collections.Counter" | "collections.defaultdict"), _):

@@ -46,12 +46,13 @@ _ASYNCHRONOUS: Final = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """A file's text, its definitions and the code objects it compiles to, both by name and first line.
+    """A file's text, its tree, its definitions and the code objects it compiles to, both by name and first line.
 
     Texts are kept as long as files do not change, so nobody may change the trees.
     """
 
     lines: tuple[str, ...]
+    tree: ast.Module
     definitions: Mapping[tuple[str, int], ast.FunctionDef]
     codes: Mapping[tuple[str, int], tuple[CodeType, ...]]
 
@@ -195,7 +196,7 @@ def _parsed(text: str, file: str, flags: int) -> Text:
     for inner in _inside(code):
         key = (inner.co_name, inner.co_firstlineno)
         codes[key] = (*codes.get(key, ()), inner)
-    return Text(tuple(text.split("\n")), definitions, codes)
+    return Text(tuple(text.split("\n")), tree, definitions, codes)
 
 
 class LambdaDefinition(ast.FunctionDef):

@@ -15,7 +15,7 @@ The analysis looks at every assignment, and does not follow their order: what it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, NoReturn, TypeAlias
@@ -44,7 +44,7 @@ from privproof.language.syntax import (
     Variable,
     While,
 )
-from privproof.language.walking import blocks
+from privproof.language.walking import blocks, statements, writes
 
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "extend", "repeat"))
 _COMPARING = frozenset(("<", "<=", ">", ">=", "==", "!=", "in", "not in", "is", "is not"))
@@ -119,7 +119,7 @@ class _Floats:
         self.runnable = runnable
         self.floats = floats
         self.known: dict[str, Look] = {name: Look(listed=True) for name in lists}
-        self.written = set(_written(body))
+        self.written = {name for statement in statements(body) if (name := writes(statement)) is not None}
         self.strict = False
         self.shown: list[tuple[Look, Place]] = []
 
@@ -316,13 +316,3 @@ def _computed(name: str, looks: list[Look]) -> Look:
     kind: Kind = "float" if kinds & {"float", "noise"} else "either" if "either" in kinds else "other"
     rounded = kind != "other" or any(look.rounded for look in looks)
     return Look(kind, rounded, short=name != "/" and all(look.short for look in looks))
-
-
-def _written(block: Block) -> Iterator[str]:
-    """The variables that are written somewhere."""
-    for statement in block:
-        match statement:
-            case Assign(name) | Append(name) | Replace(name) | Sample(name) | Each(name) | Inline(name):
-                yield name
-        for inner in blocks(statement):
-            yield from _written(inner)

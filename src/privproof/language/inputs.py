@@ -242,9 +242,9 @@ def rows(size: int | Input | None = None, **fields: Input) -> Any:
         raise LanguageError("input", "no field is given", place="rows", hint="rows(age=integer(0, 120))")
     for name, each in fields.items():
         if not isinstance(each, Input) or each.shape != "value" or each.public:
-            raise LanguageError(
-                "input", f"{name}={each!r} is no field", place=text, hint=f"{name}=integer(0, 120), one_of('A', 'B')"
-            )
+            asked = name in ("neighbours", "epsilon", "delta")
+            hint = f"@mechanism({name}={each!r})" if asked else f"{name}=integer(0, 120), one_of('A', 'B')"
+            raise LanguageError("input", f"{name}={each!r} is no field", place=text, hint=hint)
         if name.startswith("_") or name in ("keys", "items"):
             raise LanguageError("input", f"{name!r} is no name of a field", place=text, hint="a name of its own")
     values: tuple[Any, ...] | None = None

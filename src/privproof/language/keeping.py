@@ -7,7 +7,7 @@ the record, so the next one who asks gets the new program, or the refusal that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -71,7 +71,7 @@ def current(
             lists=lists,
             fields=fields,
             arrays=_arrays(inputs),
-            values={name: inputs[name].values or () for name in lists if not inputs[name].fields},
+            values=dict(_listed(inputs)),
             runnable=all(declared.values is not None for declared in inputs.values()),
         )
     except RecursionError:
@@ -81,6 +81,14 @@ def current(
         ) from None
     program = recorder.program(called, inputs, parameters)
     return Kept(program, translated, flow(translated.body, lists, given=(*inputs, *parameters, *unknown)))
+
+
+def _listed(inputs: Mapping[str, Input]) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """What the elements of lists may be, by the names of the lists, and what their fields may be, by both names with a point between."""
+    for name, declared in inputs.items():
+        if declared.shape == "list" and not declared.fields:
+            yield name, declared.values or ()
+        yield from ((f"{name}.{field}", each.values or ()) for field, each in declared.fields)
 
 
 def _arrays(inputs: Mapping[str, Input]) -> dict[str, object]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import heapq
 import importlib
 import itertools
 import logging
@@ -99,6 +100,8 @@ _FUNCTIONS: Final = {
     id(each): (each, name)
     for each, name in (
         (functools.reduce, "functools.reduce"),
+        (heapq.nlargest, "heapq.nlargest"),
+        (heapq.nsmallest, "heapq.nsmallest"),
         (warnings.warn, "warnings.warn"),
         (warnings.simplefilter, "warnings.simplefilter"),
         (warnings.filterwarnings, "warnings.filterwarnings"),

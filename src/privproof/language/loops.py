@@ -14,6 +14,7 @@ from privproof.language.syntax import (
     Assign,
     Block,
     Break,
+    Conditional,
     Constant,
     Each,
     Element,
@@ -133,7 +134,8 @@ class Loops(Expressions):
 
     def written_out(self, node: ast.AST, target: ast.expr, over: ast.expr) -> list[Expression] | None:
         """What a loop over public keys is over, turn by turn; None for a loop that stays one."""
-        if not self.about_tables(node) or node in self.lazy:
+        pairs = isinstance(target, ast.Tuple) and isinstance(over, ast.Name | ast.Tuple | ast.List | ast.Attribute)
+        if not (self.about_tables(node) or pairs) or node in self.lazy:
             return None
         if isinstance(node, ast.For) and (_leaves_early(node.body) or _names(target) & _stored(node.body)):
             return None
@@ -280,15 +282,21 @@ class Loops(Expressions):
         given = [_whole(self.expression(argument, out)) for argument in arguments]
         start, stop = (Constant(0, here), given[0]) if len(given) == 1 else (given[0], given[1])
         step = given[2] if len(given) == 3 else Constant(1, here)
-        if not (isinstance(step, Constant) and isinstance(step.value, int) and step.value != 0):
+        if isinstance(step, Constant) and not (isinstance(step.value, int) and step.value != 0):
             self.refuse(node, "a step that is not a whole number", "range(start, stop, 1)")
         counter = self.shared.name("i")
         count = Variable(counter, here)
         out.append(Assign(counter, start, here))
         end = self.constant_in(stop, out, here)
+        if not isinstance(step, Constant):
+            step = self.constant_in(Operation("stride", (step,), here), out, here)
         head = self.bind((*turn.first, (turn.target, count)), here)
         after = Assign(counter, Operation("+", (count, step), here), here)
-        test = Operation("<" if step.value > 0 else ">", (count, end), here)
+        below, above = (Operation(sign, (count, end), here) for sign in ("<", ">"))
+        if isinstance(step, Constant):
+            test: Expression = below if step.value > 0 else above  # type: ignore[operator]
+        else:
+            test = Conditional(Operation(">", (step, Constant(0, here)), here), below, above, here)
         out.append(While(test, (*head, after, *turn.onward, *turn.body()), here))
 
     def constant_in(self, value: Expression, out: list[Statement], here: Place) -> Expression:

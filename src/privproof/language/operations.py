@@ -224,6 +224,14 @@ def _whole_number(value: Any) -> Any:
     return int(value)
 
 
+def _stride(value: Any) -> Any:
+    """A step of a range."""
+    step = _whole_number(value)
+    if step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    return step
+
+
 def _positive(value: Any) -> Any:
     return value if isinstance(value, Tail) else +value
 
@@ -337,6 +345,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "repeat": _repeat,
     "pos": _positive,
     "whole": _whole_number,
+    "stride": _stride,
     "turns": _turns,
     "copy": _copy,
     "/": _drawn(_divide),

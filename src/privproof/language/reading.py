@@ -211,7 +211,7 @@ class _Reader(JoinedStatements):
     def block(self, nodes: Iterable[ast.stmt]) -> Block:
         out: list[Statement] = []
         for node in self.fused(self.without_arrays(nodes)):
-            self.statement(self.with_public_keys(node), out)
+            self.statement(self.with_public_keys(self.with_all_keys(node)), out)
             if self.shared.ordinary and out and isinstance(out[-1], Return | Result):
                 break
         return tuple(out)

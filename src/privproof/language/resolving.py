@@ -8,6 +8,7 @@ else, so a record that is made again tells whether anything has changed.
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import gc
 import inspect
@@ -28,11 +29,12 @@ from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.language.classes import members_of, shape_of
-from privproof.language.comparing import Source, source
+from privproof.language.comparing import Source, source, text_of
 from privproof.language.constants import NotPlain, frozen, plain_enumeration
 from privproof.language.inputs import Input
 from privproof.language.libraries import generator_method, library_name, load_part
 from privproof.language.noise import NOISES
+from privproof.language.reading_alone import elements_of, only_reads
 from privproof.language.recording import Kind, Meaning, Program, Resolved, lists_plainly
 from privproof.language.syntax import of_library
 
@@ -134,8 +136,23 @@ class Running:
                 inside = self.owner is not None and value is self.owner
                 value = _attribute(value, attribute, reached) if inside else _member(value, attribute, reached)
                 reached = f"{reached}.{attribute}"
-            self.meanings[path] = self.program.classified(value, path)
+            self.meanings[path] = self.program.classified(self._elements(value, path), path)
         return self.meanings[path]
+
+    def _elements(self, value: Any, name: str) -> Any:
+        """What a list or a dictionary of the module holds, where the module uses nothing else of it; an empty one is there to be filled."""
+        found = self.function.__globals__
+        if type(value) not in (list, dict) or not value or found.get(name, self) is not value:
+            return value
+        text = text_of(self.function)
+        if text is None or not only_reads(
+            text.tree, name, lambda called: called not in found and hasattr(builtins, called)
+        ):
+            return value
+        try:
+            return elements_of(value, name)
+        except NotPlain as problem:
+            raise Unusable(f"{name} holds {problem.what}", problem.hint, value, problem.code) from None
 
     def default(self, name: str) -> Any:
         """The value of a parameter that a call leaves out.

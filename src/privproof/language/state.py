@@ -77,7 +77,7 @@ def state_of(*roots: Any) -> State:
     for root in roots:
         looking.look(root, getattr(root, "__name__", type(root).__name__))
     functions = [each for each in looking.known.values() if type(each) is types.FunctionType]
-    codes = [code for each in functions for code in _codes(each.__code__)]
+    codes = [code for each in functions for code in codes_within(each.__code__)]
     imports = dict.fromkeys(name for code in codes for name in _imports(code))
     reads = dict(read for root in (*functions, *roots) for read in _reads(root))
     catches = any(code.co_exceptiontable for code in codes)
@@ -96,7 +96,10 @@ def _reads(called: Any) -> Iterator[tuple[str, str]]:
     if str(called.__globals__.get("__name__")).split(".")[0] in sys.stdlib_module_names:
         return  # a function of Python's own that is dressed up as one of the user's
     loaded = {
-        step.argval for code in _codes(called.__code__) for step in dis.get_instructions(code) if step.opname in _LOADS
+        step.argval
+        for code in codes_within(called.__code__)
+        for step in dis.get_instructions(code)
+        if step.opname in _LOADS
     }
     for name, value in _reached(called):
         if name in loaded and _is_plain(value):
@@ -325,7 +328,7 @@ def _reached(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
                 yield from ((f"{name}.{each}", vars(value)[each]) for each in names if _is_data(vars(value).get(each)))
     if not _WHOLE.isdisjoint(names):
         yield from ((name, value) for name, value in function.__globals__.items() if not name.startswith("__"))
-    for name in dict.fromkeys(name for code in _codes(function.__code__) for name in _imports(code)):
+    for name in dict.fromkeys(name for code in codes_within(function.__code__) for name in _imports(code)):
         if name in sys.modules:
             held = vars(sys.modules[name])
             yield f"module {name}", sys.modules[name]
@@ -361,16 +364,16 @@ def _belongs(value: Any) -> bool:
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
-    for each in _codes(code):
+    for each in codes_within(code):
         yield from each.co_names
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
     """Some code, and all that stands in it."""
     yield code
     for each in code.co_consts:
         if isinstance(each, types.CodeType):
-            yield from _codes(each)
+            yield from codes_within(each)
 
 
 def _imports(code: types.CodeType) -> Iterator[str]:

@@ -227,6 +227,8 @@ class Tables(TableEntries):
                 case ast.Call(func=ast.Name(id="max" | "min" | "sorted" as called), keywords=keywords):
                     if called not in self.names:
                         yield from (k.value for k in keywords if k.arg == "key" and isinstance(k.value, ast.Lambda))
+                case ast.Call(keywords=keywords) if self.library_called(part) in ("heapq.nlargest", "heapq.nsmallest"):
+                    yield from (k.value for k in keywords if k.arg == "key" and isinstance(k.value, ast.Lambda))
 
     def used_as_table(self, name: str, *, views: tuple[str, ...], array: bool = False) -> bool:
         """Whether a name is only looked into, walked over, asked for its views, or given back; an array also computed with as a whole."""

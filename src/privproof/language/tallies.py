@@ -1,11 +1,16 @@
-"""Tallies: a loop that counts the elements of a list in a table is the ``Counter`` of the list."""
+"""Tallies: a loop that counts the elements of a list in a table is the ``Counter`` of the list.
+
+Where the keys are a field of the records, whose values are declared, the table is one over all of these values.
+"""
 
 from __future__ import annotations
 
 import ast
+import copy
+from typing import Any
 
 from privproof.language.arrays import BuiltIn
-from privproof.language.public_keys import PublicKeys
+from privproof.language.public_keys import MOST_TURNS, PublicKeys
 
 
 class Tallies(PublicKeys):
@@ -60,6 +65,119 @@ class Tallies(PublicKeys):
         counted = ast.Call(BuiltIn("Counter", ast.Load()), [over], [])
         return ast.fix_missing_locations(ast.copy_location(ast.Assign(before.targets, counted), before))
 
+    # ------------------------------------------------------------------------------------------------ keys of which all are known
+
+    def with_all_keys(self, node: ast.stmt) -> ast.stmt:
+        """A table into which data count, with a key for all that may occur, where it is only looked into; any other statement as it is.
+
+        ``sums = defaultdict(int)`` before ``sums[r.city] += r.age`` is ``{"A": 0, "B": 0}``, and ``Counter(r.city for r in data)`` is
+        ``{"A": sum(1 for r in data if r.city == "A"), ...}``: which keys there are is not seen by who asks for one.
+        """
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made) if self._only_looked_into(name):
+                table = self._counted_keys(made) if made.args else None
+                if table is None and self._begins_empty(made):
+                    table = self._empty_keys(name, made)
+                if table is not None:
+                    return ast.fix_missing_locations(ast.copy_location(ast.Assign(node.targets, table), node))
+        return node
+
+    def _counted_keys(self, made: ast.Call) -> ast.Dict | None:
+        match made:
+            case ast.Call(
+                args=[
+                    ast.GeneratorExp(
+                        elt=key, generators=[ast.comprehension(target=ast.Name(id=each), is_async=0) as walk]
+                    )
+                    | ast.ListComp(
+                        elt=key, generators=[ast.comprehension(target=ast.Name(id=each), is_async=0) as walk]
+                    )
+                ],
+                keywords=[],
+            ) if self.library_called(made) == "collections.Counter":
+                values = self._values_of(key, each, walk.iter)
+            case _:
+                return None
+        if values is None:
+            return None
+        counts: list[ast.expr] = []
+        for value in values:
+            test = ast.Compare(copy.deepcopy(key), [ast.Eq()], [ast.Constant(value)])
+            turns = ast.comprehension(walk.target, walk.iter, [*copy.deepcopy(walk.ifs), test], 0)
+            counted = ast.GeneratorExp(ast.Constant(1), [turns])
+            counts.append(ast.Call(BuiltIn("sum", ast.Load()), [counted], []))
+        return ast.Dict([ast.Constant(value) for value in values], counts)
+
+    def _empty_keys(self, name: str, made: ast.Call) -> ast.Dict | None:
+        """The table in which data are added up, with all keys that they may bring."""
+        found: dict[Any, None] = {}
+        changes = [p for p in self.parts if isinstance(p, ast.AugAssign) and _holder(p.target) == name]
+        for change in changes:
+            assert isinstance(change.target, ast.Subscript)
+            loops = [p for p in self.parts if isinstance(p, ast.For) and any(q is change for q in ast.walk(p))]
+            known = [
+                values
+                for loop in loops
+                if isinstance(loop.target, ast.Name)
+                and sum(_stores(part, loop.target.id) for part in ast.walk(loop)) == 1
+                and (values := self._values_of(change.target.slice, loop.target.id, loop.iter)) is not None
+            ]
+            if len(known) != 1 or not isinstance(change.op, ast.Add):
+                return None
+            found |= dict.fromkeys(known[0])
+        stores = [p for p in self.parts if _holder(p) == name and not isinstance(p.ctx, ast.Load)]  # type: ignore[attr-defined]
+        if not changes or len(stores) != len(changes):
+            return None
+        zero = 0.0 if isinstance(made.args[0] if made.args else None, ast.Name) and made.args[0].id == "float" else 0  # type: ignore[attr-defined]
+        return ast.Dict([ast.Constant(key) for key in found], [ast.Constant(zero) for _ in found])
+
+    def _values_of(self, key: ast.expr, each: str, over: ast.expr) -> tuple[Any, ...] | None:
+        """All values of an element of a list, or of a field of it, of which there are a few of one type; None for anything else."""
+        if (
+            not isinstance(over, ast.Name)
+            or over.id not in self.steady
+            or self.names.get(over.id) not in self.shared.lists
+        ):
+            return None
+        match key:
+            case ast.Name(id=same) if same == each:
+                source = self.names[over.id]
+            case (
+                ast.Attribute(value=ast.Name(id=same), attr=field)
+                | ast.Subscript(value=ast.Name(id=same), slice=ast.Constant(value=str(field)))
+            ) if same == each:
+                source = f"{self.names[over.id]}.{field}"
+            case _:
+                return None
+        values = self.shared.values.get(source, ())
+        plain = {type(value) for value in values} in ({int}, {str})
+        return values if plain and 0 < len(values) <= MOST_TURNS else None
+
+    def _only_looked_into(self, name: str) -> bool:
+        """Whether a name is given one value, and used in ``name[key]`` and ``name.get(key, 0)`` alone."""
+        uses = [part for part in self.parts if isinstance(part, ast.Name) and part.id == name]
+        looks = [p for p in self.parts if isinstance(p, ast.Subscript) and not isinstance(p.slice, ast.Slice)]
+        gets = [
+            p.func.value
+            for p in self.parts
+            if isinstance(p, ast.Call)
+            and isinstance(p.func, ast.Attribute)
+            and p.func.attr == "get"
+            and len(p.args) == 2
+            and isinstance(p.args[1], ast.Constant)
+            and type(p.args[1].value) is int
+            and p.args[1].value == 0
+        ]
+        held = sum(any(each is use for each in (*(look.value for look in looks), *gets)) for use in uses)
+        return name in self.steady and len(uses) == 1 + held
+
+    def _begins_empty(self, made: ast.Call) -> bool:
+        """Whether a call makes an empty table in which what is missing counts as 0 or 0.0."""
+        floats = len(made.args) == 1 and isinstance(made.args[0], ast.Name) and made.args[0].id == "float"
+        return self.counts_missing(made) or (
+            floats and not made.keywords and self.library_called(made) == "collections.defaultdict"
+        )
+
     def begins_tally(self, node: ast.Assign) -> bool:
         """Whether a statement begins an empty table."""
         return (isinstance(node.value, ast.Dict) and not node.value.keys) or self.counts_missing(node.value)
@@ -93,3 +211,12 @@ class Tallies(PublicKeys):
         called = self.library_called(node)
         default = len(node.args) == 1 and isinstance(node.args[0], ast.Name) and node.args[0].id == "int"
         return (called == "collections.Counter" and not node.args) or (called == "collections.defaultdict" and default)
+
+
+def _holder(node: ast.AST) -> str | None:
+    """The name of the table that a subscript looks into."""
+    return node.value.id if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) else None
+
+
+def _stores(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)

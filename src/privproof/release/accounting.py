@@ -19,14 +19,16 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
+from privproof.engines.releases.account_totals import listed_spendings
+from privproof.engines.releases.adding_up import Spending, pieces_of, total_loss
 from privproof.engines.releases.costs import budget_below, upper
+from privproof.engines.releases.curve_accounts import loss_beside_delta
 from privproof.errors import BudgetError, QuestionError, ScenarioError
-from privproof.exact import ZERO, Epsilon, EpsilonLike, Number, Rational, fraction
+from privproof.exact import ZERO, Budget, Epsilon, EpsilonLike, Number, Rational, fraction
 from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
-from privproof.release.adding_up import Spending, pieces_of, total_loss
 from privproof.release.calibrating import Calibrated
-from privproof.release.curve_accounts import loss_beside_delta
+from privproof.scenarios.accounts import AccountQuestion
 from privproof.scenarios.chains import Chain
 from privproof.scenarios.releases import Gaussian
 
@@ -162,6 +164,23 @@ class Accountant:
             return pure
         beside = loss_beside_delta(chain, self.length, spendings, self.delta)
         return beside if pure is None else min(pure, beside)
+
+    @property
+    def question(self) -> AccountQuestion:
+        """The claim that all releases lose together no more than their total by quilts; `release.verify` proves it.
+
+        Raises:
+            QuestionError: nothing was released yet.
+        """
+        if not self.spendings:
+            raise QuestionError("account", "nothing was released yet", place="account", hint="account.spending(...)")
+        total = max(self._loss(chain, self.spendings) for chain in self.chains)
+        return AccountQuestion(
+            chains=self.chains,
+            length=self.length,
+            spendings=listed_spendings(self.spendings),
+            budget=Budget(exact_epsilon(total), self.delta),
+        )
 
     def left(self, *, first: int = 1, last: int | None = None, digits: int = 4) -> Fraction:
         """The largest cost for each of the entries first..last that the budget still allows, rounded down."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from privproof.engines.releases.costs import QueryLaws, budget_below, entry_cost, unfit
 from privproof.engines.releases.couplings import all_moves, least_variance
@@ -17,6 +17,8 @@ from privproof.engines.releases.gaussians import gaussian_plan, squared_move
 from privproof.engines.releases.quilts import Quilts
 from privproof.errors import BudgetError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import Budget, EpsilonLike, Number, fraction, rational, show
+from privproof.exact.measures import MeasuredBudget, Orders, measured_budgets
+from privproof.release.divergence_noise import least_noise
 from privproof.release.noises import accuracy, expected_error, noise_of
 from privproof.release.planning import AUTOMATIC, METHODS, PLANS, PREFERRED, Method, Plan, large, positive
 from privproof.release.premises import BY_LAWS, check_gaps, check_query, listed_lengths, listed_priors
@@ -29,6 +31,8 @@ _LEAST_DELTA = rational("1e-30")
 """A smaller delta is refused: floats look for the noise."""
 _GAUSSIAN: tuple[Method, ...] = ("coupling", "quilt", "group")
 """Methods for Gaussian noise; the last is for comparison."""
+Claimed: TypeAlias = "Budget | tuple[MeasuredBudget, ...]"
+"""What is claimed: an epsilon, with a delta or without, or values of another measure."""
 _SLACK = 1e-6
 """The share of delta that is kept back for the rounding of floats; the checker decides."""
 
@@ -104,7 +108,7 @@ def calibrate(
     priors: Prior | Sequence[Prior],
     *,
     query: Query,
-    epsilon: EpsilonLike,
+    epsilon: EpsilonLike | None = None,
     length: int | None = None,
     lengths: Sequence[int] = (),
     entries: int | None = None,
@@ -112,6 +116,8 @@ def calibrate(
     method: Method = "auto",
     noise: Literal["geometric", "laplace", "gaussian"] = "geometric",
     delta: Number = 0,
+    rho: EpsilonLike | None = None,
+    renyi: Orders | None = None,
     name: str = "",
 ) -> Calibrated:
     """The least noise for a query that a method proves to be enough.
@@ -128,6 +134,8 @@ def calibrate(
         method: see the module; ``auto`` takes the least noise.
         noise: geometric noise in whole steps, or Laplace noise; or, with a delta, discrete Gaussian noise.
         delta: with Gaussian noise, the second part of the budget.
+        rho: instead of epsilon: all Rényi divergences are to be at most rho times their order.
+        renyi: instead of epsilon: bounds on Rényi divergences by order, such as ``{2: "1/4"}``.
         name: how reports call the release.
 
     Raises:
@@ -142,8 +150,29 @@ def calibrate(
     """
     laws, total = laws_about(priors, query, length, lengths)
     entries = total if entries is None else entries
-    budget = Budget.of(epsilon, delta)
+    budget = claimed_budget(epsilon, delta, rho, renyi)
     return calibrated(laws, budget=budget, entries=entries, gaps=gaps, method=method, noise=noise, name=name)
+
+
+def claimed_budget(
+    epsilon: EpsilonLike | None, delta: Number, rho: EpsilonLike | None, renyi: Orders | None
+) -> Claimed:
+    """What is claimed: an epsilon, with a delta or without, or values of another measure.
+
+    Raises:
+        QuestionError: nothing is claimed, or two things at once.
+    """
+    measures = measured_budgets(rho, None, renyi)
+    if (epsilon is None) == (not measures):
+        said = "no budget is given" if epsilon is None else f"epsilon and {measures[0].measure} are claimed at once"
+        raise QuestionError("budget", said, place="epsilon", hint='one of epsilon=1, rho="1/8", renyi={2: "1/4"}')
+    if epsilon is not None:
+        return Budget.of(epsilon, delta)
+    if rational(delta) != 0:
+        raise QuestionError("delta", f"{measures[0].measure} has no delta", place="delta", hint="drop it")
+    if any(each.growing is not None for each in measures):
+        raise QuestionError("budget", "of a release a number is claimed", place="rho", hint='rho="1/8"')
+    return measures
 
 
 def laws_about(
@@ -158,7 +187,7 @@ def laws_about(
 def calibrated(
     laws: QueryLaws,
     *,
-    budget: Budget,
+    budget: Claimed,
     entries: int,
     gaps: bool,
     method: Method,
@@ -170,6 +199,10 @@ def calibrated(
     priors, sizes, query = laws.priors, laws.lengths, laws.query
     if isinstance(entries, bool) or not isinstance(entries, int) or entries < 1:
         raise ScenarioError("entries", f"entries = {entries!r}", place="entries", hint="how many there are in all")
+    if isinstance(budget, tuple):
+        check_query(priors, query, max(sizes, default=1))
+        told(f"looking for the least noise for {budget[0].measure}, {entries:,} entries")
+        return _by_divergences(laws, budget, entries, method, noise, name, gaps=gaps)
     if noise == "gaussian":
         return _gaussian(laws, budget, entries, method, name, gaps=gaps)
     if budget.delta != 0:
@@ -218,6 +251,35 @@ def calibrated(
         each: expected_error(query, noise_of(other.rate, query, noise), entries) for each, other in found.items()
     }
     return Calibrated(question, plan, others={**others, **refused}, laws=laws)
+
+
+def _by_divergences(
+    laws: QueryLaws,
+    budgets: tuple[MeasuredBudget, ...],
+    entries: int,
+    method: Method,
+    noise: Literal["geometric", "laplace", "gaussian"],
+    name: str,
+    *,
+    gaps: bool,
+) -> Calibrated:
+    """The least noise for a claim about Rényi divergences."""
+    plan, drawn, others = least_noise(laws, budgets, method, noise, gaps=gaps)
+    question = ReleaseQuestion(
+        priors=laws.priors,
+        lengths=laws.lengths,
+        entries=entries,
+        gaps=gaps,
+        query=laws.query,
+        noise=drawn,
+        measures=budgets,
+        name=name or f"noisy {laws.query.name}",
+    )
+    errors: dict[str, Fraction | str] = {
+        each: other if isinstance(other, str) else expected_error(laws.query, other, entries)
+        for each, other in others.items()
+    }
+    return Calibrated(question, plan, others=errors, laws=laws)
 
 
 def _gaussian(laws: QueryLaws, budget: Budget, entries: int, method: Method, name: str, *, gaps: bool) -> Calibrated:

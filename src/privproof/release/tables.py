@@ -18,9 +18,11 @@ from privproof.errors import QuestionError
 from privproof.evidence import Verdict
 from privproof.exact import Budget, EpsilonLike, Number, fraction
 from privproof.exact import epsilon as exact_epsilon
+from privproof.exact.measures import Orders
 from privproof.formats.table_cells import Bins
-from privproof.release.calibrating import Calibrated, calibrated, laws_about
+from privproof.release.calibrating import Calibrated, calibrated, claimed_budget, laws_about
 from privproof.release.comparing import errors_by_method
+from privproof.release.divergence_noise import less_than_alone
 from privproof.release.ledger import Entry, Ledger
 from privproof.release.ledger import Quilts as QuiltRule
 from privproof.release.preparing import prepare
@@ -50,6 +52,10 @@ _LITTLE = (
     "WARNING: under this prior less noise is enough than independent entries would need. Whoever believes another prior may "
     "learn more than epsilon."
 )
+_LITTLE_DIVERGENCE = (
+    "WARNING: under this prior less noise is enough than independent entries would need. Whoever believes another prior may "
+    "learn more than was claimed."
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,8 @@ class Request:
         column: the column with the states, or with numbers that bins make into states.
         query: the query as a text, see `parse_query`, or a selection, see `parse_selection`.
         epsilon: the budget.
+        rho: instead of epsilon: all Rényi divergences are to be at most rho times their order.
+        renyi: instead of epsilon: bounds on Rényi divergences by order.
         priors: the class of priors, where it is given; otherwise a chain is fitted.
         told: how the priors are called in the record.
         public: a public table that the prior is fitted to; none for the private one.
@@ -104,7 +112,9 @@ class Request:
     data: Any
     column: str
     query: str
-    epsilon: EpsilonLike
+    epsilon: EpsilonLike | None = None
+    rho: EpsilonLike | None = None
+    renyi: Orders | None = None
     priors: Prior | Sequence[Prior] | None = None
     told: str = ""
     public: Any = ()
@@ -136,7 +146,8 @@ class Request:
             listed = (self.priors,) if isinstance(self.priors, Chain | Hidden | Band | Network) else tuple(self.priors)
             object.__setattr__(self, "priors", listed)
             object.__setattr__(self, "told", self.told or "given")
-        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
+        if self.epsilon is not None:
+            object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
 
     @property
     def private(self) -> bool:
@@ -231,9 +242,10 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
     else:
         listed = any(given is not None for given in (request.priors, request.states, request.bins))
         query = histogram(selection.ordered(found.states, listed=listed))
+    budget = claimed_budget(request.epsilon, request.delta, request.rho, request.renyi)
     made = calibrated(
         laws_about(found.priors, query, None, found.lengths)[0],
-        budget=Budget.of(request.epsilon, request.delta),
+        budget=budget,
         entries=found.entries,
         gaps=found.gaps,
         method=request.method,  # type: ignore[arg-type]
@@ -245,7 +257,8 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
         (_FITTED, request.private),
         (_SEEDED, request.seed is not None),
         (_INDEPENDENT, found.split and not found.gaps),
-        (_LITTLE, cost is not None and cost > upper(exact_epsilon(request.epsilon).ball())),
+        (_LITTLE, cost is not None and isinstance(budget, Budget) and cost > upper(budget.epsilon.ball())),
+        (_LITTLE_DIVERGENCE, isinstance(budget, tuple) and less_than_alone(made.question, budget)),
     )
     source = Source(
         prior=found.where,
@@ -267,7 +280,7 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
     chains = [prior for prior in found.priors if isinstance(prior, Chain) and cost is not None]
     account = max((spent(chain, max(found.lengths), made.cost)[0] for chain in chains), default=None)
     errors: dict[str, tuple[Fraction | None, ...]] = {}
-    if compare and cost is not None:
+    if compare and cost is not None and isinstance(budget, Budget):
         errors = errors_by_method(
             found.priors, query=query, epsilons=_BUDGETS, lengths=found.lengths, entries=found.entries, gaps=found.gaps
         )

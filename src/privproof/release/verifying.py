@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from privproof.asking import ask
+from privproof.asking import ask, claiming
 from privproof.engines.engine import Request
 from privproof.engines.locations.findings import LocationFinding
 from privproof.engines.releases.engine import LAWS
 from privproof.errors import QuestionError
-from privproof.exact import Budget, EpsilonLike, Number
+from privproof.exact import EpsilonLike, Number
+from privproof.exact.measures import Orders, measured_budgets
+from privproof.release.accounting import Accountant
 from privproof.release.calibrating import Calibrated, asked_about
 from privproof.release.frameworks import Protected
 from privproof.release.locations import verify_locations
@@ -35,6 +37,8 @@ def verify(
     *,
     epsilon: EpsilonLike | None = None,
     delta: Number = 0,
+    rho: EpsilonLike | None = None,
+    renyi: Orders | None = None,
     query: Query | None = None,
     noise: Noise | None = None,
     length: int | None = None,
@@ -44,10 +48,12 @@ def verify(
     """Is the mechanism private within the budget; without a budget, how private is it?
 
     Args:
-        subject: a calibrated release, a question, a mechanism for locations; or the priors of somebody else's release, which
-            `query`, `noise` and `length` describe.
+        subject: a calibrated release, an account of several, a question, a mechanism for locations; or the priors of somebody else's
+            release, which `query`, `noise` and `length` describe.
         epsilon: the claim; without it the subject's own claim counts, and without one the tight epsilon is looked for.
         delta: the second part of a claim about Gaussian noise.
+        rho: instead of epsilon: the claim that all Rényi divergences are at most rho times their order.
+        renyi: instead of epsilon: bounds on Rényi divergences by order, such as ``{2: "1/4"}``.
         query: what is released.
         noise: the noise that is added to every component.
         length: the length of the series.
@@ -59,10 +65,12 @@ def verify(
     >>> found = verify(chain, length=30, query=count("walk"), noise=Laplace.of(1), epsilon=1)
     >>> found.status, found.witness.secrets
     ('refuted', ('X_15 = rest', 'X_15 = walk'))
+    >>> verify(chain, length=30, query=count("walk"), noise=Gaussian.of(49), rho="1/10").status
+    'proved'
     """
     if isinstance(subject, _PLACES):
         return verify_locations(subject, epsilon)
-    question = subject.question if isinstance(subject, Calibrated | Protected) else subject
+    question = subject.question if isinstance(subject, Calibrated | Protected | Accountant) else subject
     if isinstance(question, Chain | Hidden | Band | Network | list | tuple):
         if query is None or not isinstance(noise, Geometric | Laplace | Gaussian):
             raise QuestionError(
@@ -76,11 +84,11 @@ def verify(
         raise QuestionError(
             "question", f"{subject!r} is no mechanism", place="verify", hint="a calibrated release, or priors and noise"
         )
-    claimed = question if epsilon is None else question.under(Budget.of(epsilon, delta))
+    claimed = claiming(question, epsilon, delta if epsilon is not None else 0, measured_budgets(rho, None, renyi))
     known = {LAWS: subject.laws} if isinstance(subject, Calibrated) else {}
-    return ask(Request(claimed, tight=claimed.budget is None, prepared=known))
+    return ask(Request(claimed, tight=not claimed.claims, prepared=known))
 
 
 def verify_calibrated(made: Calibrated) -> Verdict:
     """The verdict on a calibrated release; the laws that its noise was found by are not computed again."""
-    return ask(Request(made.question, prepared={LAWS: made.laws}))
+    return ask(Request(claiming(made.question, None), prepared={LAWS: made.laws}))

@@ -20,7 +20,7 @@ from privproof.reporting.facts import Fact
 from privproof.reporting.html import Page
 from privproof.reporting.releases import loss_words, release_witness_data, release_words
 from privproof.reporting.text import print_facts
-from privproof.scenarios.releases import Gaussian
+from privproof.scenarios.releases import Gaussian, ReleaseQuestion
 
 FORMAT = "privproof-release"
 _DRAWN_BINS = 60
@@ -30,9 +30,7 @@ _DRAWN_BINS = 60
 def record_data(record: Record) -> dict[str, Any]:
     """The record as plain data; numbers are exact texts."""
     made, verdict, source = record.made, record.verdict, record.source
-    question = made.question
-    assert question.budget is not None
-    witness = verdict.witness
+    question, witness = made.question, verdict.witness
     return {
         "format": FORMAT,
         "version": 1,
@@ -42,8 +40,7 @@ def record_data(record: Record) -> dict[str, Any]:
         **({"selection": record.selection, "selected": dict(record.selected)} if record.selected else {}),
         "query": question.query.name,
         "entries": question.entries,
-        "epsilon": str(question.budget.epsilon),
-        **({} if question.budget.delta == 0 else {"delta": str(question.budget.delta)}),
+        **_claimed_data(question),
         "loss": {"lower": outward(verdict.lower, up=False), "upper": outward(verdict.upper, up=True)},
         "worst": None if witness is None else release_witness_data(witness),
         "method": made.method,
@@ -68,6 +65,23 @@ def record_data(record: Record) -> dict[str, Any]:
     }
 
 
+def _claimed_data(question: ReleaseQuestion) -> dict[str, Any]:
+    """What is claimed: an epsilon, with a delta or without, or values of another measure."""
+    budget = question.budget
+    if budget is None:
+        orders = {
+            str(each.measure.order): str(each.value) for each in question.measures if each.measure.order is not None
+        }
+        return {"epsilon": None, **({"renyi": orders} if orders else {"rho": str(question.measures[0].value)})}
+    return {"epsilon": str(budget.epsilon), **({} if budget.delta == 0 else {"delta": str(budget.delta)})}
+
+
+def _loss_label(question: ReleaseQuestion) -> str:
+    if question.budget is not None:
+        return "loss"
+    return "divergence" if question.measures[0].measure.order is not None else "rho"
+
+
 def _values(record: Record) -> Mapping[str, Fraction]:
     return {} if record.released is None else record.released.values
 
@@ -81,13 +95,15 @@ def print_record(console: Console, record: Record, *, more: Sequence[Fact] = ())
 
 def headline(record: Record) -> str:
     """What was released, in one sentence."""
-    budget = record.made.question.budget
-    assert budget is not None
+    budget, measures = record.made.question.budget, record.made.question.measures
     said = record.selection or record.made.question.query.name
     values = list(_values(record).values())
     told = f": {shown(values[0])}" if len(values) == 1 else f" ({len(values)} numbers)"
     if record.selected:
         told = f": {', '.join(record.selected.values())}"
+    if budget is None:
+        values_of = " and ".join(each.measure.claim(each.claimed) for each in measures if each.claimed is not None)
+        return f"{said}{told}, released {values_of} under its prior"
     claimed = str(budget.epsilon) if budget.delta == 0 else f"({budget.epsilon}, {decimal(budget.delta)})"
     return f"{said}{told}, released with {claimed}-Pufferfish privacy"
 
@@ -110,7 +126,7 @@ def facts(record: Record) -> list[Fact]:
         Fact("secret", release_words(question)),
         Fact("noise", f"{question.noise}, by the method {made.method}{_because(record)}"),
         Fact("error", _error(record)),
-        Fact("loss", loss_words(verdict)),
+        Fact(_loss_label(question), loss_words(verdict)),
     ]
     worst = verdict.witness
     if worst is not None:

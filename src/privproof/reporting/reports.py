@@ -131,6 +131,7 @@ _REPORTS: dict[Family, tuple[str, str]] = {
     "location": ("formulas", "LocationReport"),
     "measured": ("measured", "MeasuredReport"),
     "composed": ("composed", "ComposedReport"),
+    "account": ("accounts", "AccountReport"),
 }
 
 

@@ -32,6 +32,7 @@ Family: TypeAlias = Literal[
     "location",
     "measured",
     "composed",
+    "account",
 ]
 """The kinds of questions, by what is compared."""
 
@@ -90,9 +91,12 @@ class AnyQuestion(Shown, ABC):
         Raises:
             QuestionError: it compares no laws that a measure is about.
         """
-        if self.family not in ("words", "program", "runs", "draws", "lottery"):
+        if self.family not in ("words", "program", "runs", "draws", "lottery", "release"):
             raise QuestionError(
-                "measure", f"{budgets[0].measure} is asked about functions", place=self.name, hint="ask for an epsilon"
+                "measure",
+                f"{budgets[0].measure} is asked about functions and releases",
+                place=self.name,
+                hint="ask for an epsilon",
             )
         from privproof.scenarios.measured import MeasuredQuestion
 

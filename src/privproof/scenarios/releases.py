@@ -15,6 +15,7 @@ from flint import arb
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Budget, Number, Rational, decimal, rational, show
 from privproof.exact.balls import precision
+from privproof.exact.measures import MeasuredBudget
 from privproof.scenarios.asked import AnyQuestion, Family
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.hidden import Hidden
@@ -147,6 +148,7 @@ class ReleaseQuestion(AnyQuestion):
         query: what is asked.
         noise: what is added to every component of the answer.
         budget: the claim, if one is made.
+        measures: instead of a budget, what is claimed of another measure: rho, or Rényi divergences by order.
         name: how reports call it.
     """
 
@@ -160,7 +162,13 @@ class ReleaseQuestion(AnyQuestion):
     query: Query
     noise: Noise
     budget: Budget | None = None
+    measures: tuple[MeasuredBudget, ...] = ()
     name: str = ""
+
+    @property
+    def own_budgets(self) -> tuple[MeasuredBudget, ...]:
+        """What is claimed of another measure than epsilon."""
+        return self.measures
 
     def under(self, budget: Budget | None) -> ReleaseQuestion:
         """The same question with another claim."""

@@ -13,6 +13,7 @@ a factor before its noise the residues of the other noises are gone through, so 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import comb, lcm
@@ -93,7 +94,7 @@ class Factor(NamedTuple, Generic[K]):
     cells: dict[Region, Terms[K]]
 
 
-class Elimination(Generic[K]):
+class Elimination(ABC, Generic[K]):
     """Takes noises away that are connected with one another."""
 
     whole: ClassVar[bool]
@@ -104,28 +105,28 @@ class Elimination(Generic[K]):
         self.nodes, self.forms, self.work = list(nodes), list(forms), work
         self.factors: list[Factor[K]] = []
 
+    @abstractmethod
     def number(self, value: fmpq) -> K:
         """A rational number."""
-        raise NotImplementedError
 
+    @abstractmethod
     def law(self, node: int) -> Factor[K]:
         """The density of a noise, or its masses."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sign(self, rate: Any) -> int:
         """Whether something with a rate grows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def power(self, rate: Any, above: int, below: int) -> tuple[Any, K]:
         """What a factor with a rate is at a fraction: k, and a number."""
-        raise NotImplementedError
 
+    @abstractmethod
     def summed(self, rate: Any, coefficients: Mapping[int, K]) -> tuple[list[K], tuple[int, int, int, int]]:
         """The q for which ``e^(r x) * sum of q_k x^k`` at two ends gives the integral of that with given coefficients.
 
         Also how often the upper end counts, how far beyond it that is, and both for the lower end.
         """
-        raise NotImplementedError
 
     def value(self) -> Terms[K]:
         """The probability, as numbers by their k; without any if it is 0."""

@@ -128,7 +128,22 @@ def _groups(laws: Sequence[Law], forms: Sequence[Inequality], *, whole: bool) ->
         groups = [*apart, (nodes, listed)]
     found = []
     for nodes, listed in groups:
-        order = {node: place for place, node in enumerate(sorted(nodes))}
-        renamed = [(tuple([(order[n], f) for n, f in pairs]), above, below) for pairs, above, below in listed]
+        order = {node: place for place, node in enumerate(_in_order(nodes, listed, laws))}
+        renamed = [(tuple(sorted((order[n], f) for n, f in pairs)), above, below) for pairs, above, below in listed]
         found.append((tuple(laws[node] for node in order), frozenset(renamed)))
     return found
+
+
+def _in_order(nodes: set[int], forms: Sequence[Form], laws: Sequence[Law]) -> list[int]:
+    """Noises by their laws and by the forms in which they stand, so that groups that differ in names alone are the same, most often.
+
+    Noises are independent: what they are called changes no probability.
+    """
+    if len(nodes) == 1:
+        return list(nodes)
+    stands: dict[int, list[tuple[int, int, int, list[int]]]] = {node: [] for node in nodes}
+    for pairs, above, below in forms:
+        factors = sorted(factor for _, factor in pairs)
+        for node, factor in pairs:
+            stands[node].append((factor, above, below, factors))
+    return sorted(nodes, key=lambda node: (laws[node], sorted(stands[node]), node))

@@ -68,6 +68,8 @@ def check_measured(
         refuse("the question below a measure claims nothing", "question.of")
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
+    if of.get("kind") == "release" and method in ("release", "entry"):
+        return _of_release(verdict, str(measure), budgets, of, certificate, limits)
     with precision(BITS):
         if (verdict, method) == ("proved", "settled"):
             return _from_shifts(str(measure), budgets, of, evidence, limits)
@@ -87,6 +89,23 @@ def check_measured(
         if verdict == "refuted":
             return checking.refuted(budgets, evidence)
     refuse(f"{method[:40]!r} is no evidence for {verdict}", "evidence.method")
+
+
+def _of_release(
+    verdict: Verdict,
+    measure: str,
+    budgets: list[_Budget],
+    of: dict[str, object],
+    certificate: dict[str, object],
+    limits: Limits,
+) -> Accepted:
+    """What is established about a noisy query of correlated data."""
+    from privproof_checker.releases.divergences import Bound
+    from privproof_checker.releases.measured import check_measured_release
+
+    if measure == "mu" or any(each.growing is not None for each in budgets):
+        refuse("of a release rho and Rényi divergences are bounded, by numbers", "question.measure")
+    return check_measured_release(verdict, [Bound(each.order, each.value) for each in budgets], of, certificate, limits)
 
 
 def _budgets(measure: str, value: object, limits: Limits) -> list[_Budget]:
@@ -202,7 +221,8 @@ def _inner(of: dict[str, object], evidence: dict[str, object], limits: Limits) -
         refuse("expected a proof of one epsilon", "evidence.certificate")
     if {name: part for name, part in asked.items() if name not in _CLAIMED} != of:
         refuse("this is about another question", "evidence.certificate.question")
-    refuse_other_laws(asked, "evidence.certificate.question")
+    if asked.get("kind") != "release":  # whose epsilon is about whole laws, of any two values in both orders
+        refuse_other_laws(asked, "evidence.certificate.question")
     return checked(inner, limits), asked
 
 

@@ -27,8 +27,7 @@ from privproof_checker.documents import a_list, an_integer, an_object, only_memb
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
 from privproof_checker.programs.alignment import proved_by_alignment
-from privproof_checker.programs.expressions import Expression
-from privproof_checker.programs.flow import parts_within
+from privproof_checker.programs.expressions import Expression, parts_within
 from privproof_checker.programs.inputs import ADD_REMOVE, Input, Scalar, same, scalar
 from privproof_checker.programs.instruction_kinds import (
     Assign,
@@ -157,7 +156,7 @@ def _apart(program: Program, bounds: list[int]) -> None:
                 if name not in program.declared.inputs and owner.setdefault(name, number) != number:
                     refuse(f"two cells have the variable {name[:40]!r}", f"question.code[{at}]")
             for part in (part for each in _read(step) for part in parts_within(each)):
-                if part.head in ("read", "length", "entry", "part", "count"):
+                if part.head in ("read", "length", "entry", "part", "count", "position"):
                     refuse("a cell knows of data by totals alone", f"question.code[{at}]")
 
 

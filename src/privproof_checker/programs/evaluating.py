@@ -14,7 +14,8 @@ from math import isqrt
 
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import within
-from privproof_checker.programs.expressions import BITS, Expression
+from privproof_checker.programs.ends import ends_of
+from privproof_checker.programs.expressions import BITS, Expression, parts_within
 from privproof_checker.programs.inputs import NORMS, Input
 from privproof_checker.programs.products import monomial, product_of
 from privproof_checker.programs.states import (
@@ -121,6 +122,7 @@ class Evaluator:
         self.now = {name: state.own(name) for name in state.changing}
         self._found: dict[tuple[str, str], Value] = {}
         self._short: dict[str, str] = {}
+        self._products: dict[tuple[str, ...], str] = {}
         self._context: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._run = 0
 
@@ -232,6 +234,8 @@ class Evaluator:
             return self._total(expression)
         if head == "record":
             return Value.low(sort, self.state.record(expression.name, self._run))
+        if head == "position":
+            return Value.low(sort, self.state.own("changed"))
         if head in ("if", "and", "or"):
             return self._choice(expression)
         values = [self.value(part) for part in expression.parts]
@@ -366,6 +370,8 @@ class Evaluator:
         if head in BITS:
             return self._bits(expression, values)
         if head == "*" and all(part.constant is None for part in expression.parts):
+            if self._run and any(part.head == "record" for part in parts_within(expression)):
+                return self._of_record(expression, values)
             product = monomial(expression, self.state.declared)
             if product is None or product[1] not in self.state.products:
                 return Value.low(sort, self.fresh(kind))
@@ -395,19 +401,36 @@ class Evaluator:
             best = found if best.one != best.two or value.one != value.two else Value.low(sort, found.one)
         return best
 
+    def _of_record(self, product: Expression, values: list[Value]) -> Value:
+        """A product of what a record holds: any number between its ends, the same one for the same factors."""
+        low, high = ends_of(product, self.state.declared)
+        key = ("*", *(value.one for value in values))
+        if key not in self._products:
+            symbol = self._products[key] = self.fresh(KINDS[product.sort])
+            value = real(symbol, KINDS[product.sort])
+            self.known += [] if low is None else [f"(<= {number(low, REAL)} {value})"]
+            self.known += [] if high is None else [f"(<= {value} {number(high, REAL)})"]
+        return Value.low(product.sort, self._products[key])
+
     def _factor(self, expression: Expression, values: list[Value]) -> tuple[Value, Rational | None]:
         constant = expression.parts[1].constant
         return (values[0], constant) if constant is not None else (values[1], expression.parts[0].constant)
 
     def _bits(self, expression: Expression, values: list[Value]) -> Value:
-        """An operation on integers that both runs share: any integer; a negative exponent would give none."""
+        """An operation on integers that both runs share: any integer; a power of a number above 0 is above 0.
+
+        A negative exponent would give none.
+        """
         if expression.head == "**":
             evaluated = either(both(context) for context in self._context)
             words = f"{expression.place}: the exponent is not below 0"
             self.obligations.append((words, implies(evaluated, f"(<= 0 {values[1].one})")))
         if expression.head in ("<<", ">>"):
             self.fail_unless(f"{expression.place}: the shift is not below 0", f"(<= 0 {values[1].one})")
-        return Value.low("int", self.fresh(INT))
+        found = self.fresh(INT)
+        if expression.head in ("**", "<<"):
+            self.known.append(f"(=> (and (<= 1 {values[0].one}) (<= 0 {values[1].one})) (<= 1 {found}))")
+        return Value.low("int", found)
 
     def _division(self, expression: Expression, values: list[Value]) -> Value:
         divisor = expression.parts[1].constant

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -108,6 +108,8 @@ class Reader:
             return self._total(rest, place)
         if head == "record":
             return self._record(rest, place)
+        if head == "position":
+            return self._position(rest, place)
         within(len(rest), _MOST_PARTS, "operands", place)
         parts = tuple(self.expression(item, f"{place}[{i + 1}]") for i, item in enumerate(rest))
         return self._operation(head, parts, place)
@@ -193,6 +195,13 @@ class Reader:
             refuse(f"a record has no field {part[:40]!r}", place)
         return Expression("record", declared.fields[part].sort, place, name=declared.fields[part].name)
 
+    def _position(self, rest: list[object], place: str) -> Expression:
+        """The place of the record in its list."""
+        name = a_text(_exactly(rest, 1, place)[0], place)
+        if not self._summed or name != self._summed:
+            refuse("a position outside of a total over its list", place)
+        return Expression("position", "int", place, name=name)
+
     def _operation(self, head: str, parts: tuple[Expression, ...], place: str) -> Expression:
         sorts = [part.sort for part in parts]
         if head == "if":
@@ -211,10 +220,19 @@ class Reader:
             return Expression(head, "bool", place, parts)
         if any(sort not in _NUMBERS for sort in sorts):
             refuse(f"{head[:40]} takes numbers", place)
-        return _arithmetic(head, parts, place)
+        return _arithmetic(head, parts, place, summed=bool(self._summed))
 
 
-def _arithmetic(head: str, parts: tuple[Expression, ...], place: str) -> Expression:
+def parts_within(expression: Expression) -> Iterator[Expression]:
+    """An expression and all its parts."""
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(part.parts)
+
+
+def _arithmetic(head: str, parts: tuple[Expression, ...], place: str, *, summed: bool) -> Expression:
     if head in BITS:
         if len(parts) != BITS[head] or any(part.sort != "int" for part in parts):
             refuse(f"{head} takes integers", place)
@@ -237,7 +255,7 @@ def _arithmetic(head: str, parts: tuple[Expression, ...], place: str) -> Express
         if known[1] is None or known[1] == 0:
             refuse("a divisor is a constant other than 0", place)
         sort = "real"
-    if head == "*" and known[0] is None and known[1] is None and sort != "int":
+    if head == "*" and known[0] is None and known[1] is None and sort != "int" and not summed:
         refuse("one factor of a product of reals is a constant", place)
     return Expression(head, sort, place, parts, constant=None if folded is None else _folded(head, folded))
 

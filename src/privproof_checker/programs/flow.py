@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from privproof_checker.outcomes import refuse
-from privproof_checker.programs.expressions import BITS, Expression
+from privproof_checker.programs.expressions import BITS, Expression, parts_within
 from privproof_checker.programs.inputs import ADD_REMOVE
 from privproof_checker.programs.instruction_kinds import (
     SQUARES,
@@ -162,15 +162,6 @@ def _selections(program: Program, noisy: set[str]) -> dict[int, int]:
     return selections
 
 
-def parts_within(expression: Expression) -> Iterator[Expression]:
-    """An expression and all its parts."""
-    waiting = [expression]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        waiting.extend(part.parts)
-
-
 def _is_high(expression: Expression, high: set[str] | frozenset[str], program: Program) -> bool:
     return any(
         (part.head in _HELD and part.name in high)
@@ -222,6 +213,8 @@ def _same_operands(program: Program, high: set[str]) -> None:
                 refuse("an index depends on private inputs or noise", part.place)
             if part.head == "total" and _is_high(part.parts[0], high, program):
                 refuse("what a total adds up differs between the runs in every record", part.place)
+            if part.head == "position" and program.declared.relation != "one":
+                refuse("the place of a record is the same in both runs only where one is replaced", part.place)
             if program.declared.relation == ADD_REMOVE and part.head in ("read", "length"):
                 if not program.declared.inputs[part.name].public:
                     refuse("a list of which one run has an entry more is known by totals alone", part.place)

@@ -38,7 +38,8 @@ from privproof_checker.integrals.whole import whole_share
 from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Limits, refuse, within
-from privproof_checker.programs.flow import Flow, parts_within
+from privproof_checker.programs.expressions import parts_within
+from privproof_checker.programs.flow import Flow
 from privproof_checker.programs.instruction_kinds import Next, Sample
 from privproof_checker.programs.instructions import TRUNCATED
 

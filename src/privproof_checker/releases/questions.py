@@ -8,7 +8,7 @@ each other, so those without the entry only add noise of their own to both sides
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from privproof_checker.claims import read_epsilon
@@ -24,8 +24,9 @@ from privproof_checker.documents import (
     only_members,
     text,
 )
-from privproof_checker.numbers import ZERO, Epsilon, Rational
+from privproof_checker.numbers import INFINITE, ZERO, Epsilon, Rational
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.releases.divergences import Bound, DivergenceAllowance
 from privproof_checker.releases.losses import Allowance, Gaussian, Geometric, Laplace, Noise
 from privproof_checker.releases.priors import Chain, Network, Prior, read_priors
 
@@ -68,7 +69,7 @@ Query: TypeAlias = "Sum | Histogram | Function"
 
 @dataclass(frozen=True)
 class Release:
-    """A question, read and checked."""
+    """A question, read and checked; it claims an epsilon, or where a bound is given that."""
 
     priors: tuple[Prior, ...]
     lengths: tuple[int, ...]
@@ -76,11 +77,16 @@ class Release:
     noise: Noise
     epsilon: Epsilon
     delta: Rational = ZERO
+    bound: Bound | None = None
 
     def allowance(self, prior: Prior) -> Allowance:
         """What the claim allows under a prior."""
         most = moved(self.query, prior)
         squared = most if isinstance(self.query, Histogram) else most * most
+        if self.bound is not None:
+            single = not isinstance(self.query, Histogram) or len(self.query.bins) == 1
+            value = self.bound.value
+            return DivergenceAllowance(value, most, self.noise, squared=squared, bound=self.bound, single=single)
         return Allowance(self.epsilon, most, self.noise, self.delta, squared)
 
     @property
@@ -92,6 +98,7 @@ class Release:
         """The claim in words, with what it assumes."""
         what = {1: "one prior"}.get(len(self.priors), f"each of {len(self.priors)} priors")
         budget = f"epsilon = {self.epsilon.show()}" + (f", delta = {text(self.delta)}" if self.delta != 0 else "")
+        budget = budget if self.bound is None else str(self.bound)
         said = f"{budget} holds for every entry under {what}"
         if self.lengths:
             lengths = ", ".join(map(str, self.lengths[:8])) + (", ..." if len(self.lengths) > 8 else "")
@@ -144,25 +151,36 @@ def moved(query: Query, prior: Prior) -> Rational:
 def read_release(given: dict[str, object], limits: Limits) -> Release:
     """The question of a certificate."""
     only_members(given, _MEMBERS, "question")
-    if given.get("kind") != "release":
-        refuse("the question is not about a release", "question.kind")
-    a_text_or_null(given.get("title"), "question.title")
     delta = a_number(given.get("delta", 0), "question.delta", limits)
     if "epsilon" not in given:
         refuse("the question claims no epsilon", "question.epsilon")
     claimed = read_epsilon(given["epsilon"], "question.epsilon", limits)
     if claimed.infinite:
         refuse("an infinite epsilon claims nothing about noise that is possible everywhere", "question.epsilon")
+    found = _read(given, claimed, limits)
+    if isinstance(found.noise, Gaussian) and not 0 < delta < 1:
+        refuse("with Gaussian noise a claim has a delta between 0 and 1", "question.delta")
+    if delta != 0 and not isinstance(found.noise, Gaussian):
+        refuse("only with Gaussian noise a release has a delta", "question.delta")
+    return replace(found, delta=delta)
+
+
+def read_unclaimed_release(given: dict[str, object], limits: Limits) -> Release:
+    """A release of which a measure is claimed, and no epsilon."""
+    only_members(given, tuple(name for name in _MEMBERS if name not in ("epsilon", "delta")), "question.of")
+    return _read(given, INFINITE, limits)
+
+
+def _read(given: dict[str, object], claimed: Epsilon, limits: Limits) -> Release:
+    if given.get("kind") != "release":
+        refuse("the question is not about a release", "question.kind")
+    a_text_or_null(given.get("title"), "question.title")
     priors = read_priors(given.get("priors"), limits)
     lengths = _lengths(given.get("lengths"), networks=isinstance(priors[0], Network))
     values = {value for prior in priors for value in _values(prior)}
     query = _query(an_object(given.get("query"), "question.query"), values, limits)
     noise = _noise(given.get("noise"), query, limits)
-    if isinstance(noise, Gaussian) and not 0 < delta < 1:
-        refuse("with Gaussian noise a claim has a delta between 0 and 1", "question.delta")
-    if delta != 0 and not isinstance(noise, Gaussian):
-        refuse("only with Gaussian noise a release has a delta", "question.delta")
-    return Release(priors, lengths, query, noise, claimed, delta)
+    return Release(priors, lengths, query, noise, claimed)
 
 
 def _values(prior: Prior) -> Iterable[str]:

@@ -11,12 +11,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from privproof_checker.documents import a_text, an_object
-from privproof_checker.outcomes import Limits, refuse
-from privproof_checker.source.running import Work
-from privproof_checker.source.source_member import PLACE, Findings, Source, read_source
-from privproof_checker.source.values import Beyond
+from privproof_checker.outcomes import Beyond, Limits, refuse
+
+if TYPE_CHECKING:
+    from privproof_checker.source.running import Work
+    from privproof_checker.source.source_member import Findings, Source
+
+PLACE = "question.source"
+"""Where a source stands in a certificate."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,9 @@ def established(
         return Established(_name(member), (), (f"{what}: {reason[:300]}",))
     if claims != "established":
         refuse(f"{claims[:40]!r} is neither established nor taken", f"{PLACE}.claims")
+    from privproof_checker.source.running import Work  # a model that is taken needs no reader of texts
+    from privproof_checker.source.source_member import read_source
+
     try:
         source = read_source(member, limits)
         found = check(source, Work(limits.source_steps))

@@ -22,10 +22,10 @@ from privproof_checker.numbers import Rational, rational
 from privproof_checker.outcomes import Limits, refuse
 from privproof_checker.programs.inputs import NORMS, Declared, Scalar
 from privproof_checker.source.declarations import declaration
+from privproof_checker.source.establishing import PLACE as PLACE
 from privproof_checker.source.reading import Function, read_functions
 from privproof_checker.source.values import Beyond, Cells, Table, Value, key, printed, read_value
 
-PLACE = "question.source"
 _MEMBERS = ("claims", "reason", "program", "relation", "size", "inputs", "outputs", "pairs")
 _MOST_DATA_SETS = 6_000
 """The values of a list, and the combinations of all inputs, that are listed; beyond, nothing is established about the source."""

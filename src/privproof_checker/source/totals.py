@@ -93,6 +93,8 @@ def _read(expression: Expression, counter: Expression) -> Expression:
     """What is added, of the record of the turn."""
     if expression.head == "record":
         return Expression("read", expression.sort, expression.place, (counter,), expression.name)
+    if expression.head == "position":
+        return counter
     return replace(expression, parts=tuple(_read(part, counter) for part in expression.parts))
 
 

@@ -18,7 +18,8 @@ from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from privproof_checker.documents import a_flag, a_list, a_text, an_object
-from privproof_checker.outcomes import Refusal, refuse
+from privproof_checker.outcomes import Beyond as Beyond
+from privproof_checker.outcomes import refuse
 
 Value: TypeAlias = Any
 
@@ -28,10 +29,6 @@ _LONGEST_FLOAT = 40
 """The characters of a float in a certificate: a sign, 14 hexadecimal digits and an exponent are fewer; more are refused."""
 _LONGEST_NUMBER = 4_000
 """The digits of a whole number in a certificate, below the length that Python itself refuses to read; beyond, it is refused."""
-
-
-class Beyond(Refusal):
-    """The source is outside of what the checker reads or has room for: nothing is known, for or against."""
 
 
 def beyond(reason: str, place: str) -> Any:

@@ -70,6 +70,39 @@ def m(value: one_of(0, 1, 2)):
     bits = [1 if i in BLOOM[value] else 0 for i in range(20)]
     return [randomized_response(bit, truth="41/80", among=(0, 1)) for bit in bits]
 
+# %% RAPPOR, step by step, four bits | proved
+BLOOM = ((0, 2), (1, 3), (0, 3))
+
+@mechanism(epsilon="4*ln(41/39)")
+def m(value: one_of(0, 1, 2)):
+    bits = [1 if i in BLOOM[value] else 0 for i in range(4)]
+    kept = [randomized_response(bit, truth="5/8", among=(0, 1)) for bit in bits]
+    return [randomized_response(bit, truth="11/20", among=(0, 1)) for bit in kept]
+
+# %% two sparse vectors on the same answers | refuted
+@mechanism(epsilon=1)
+def m(q: real_queries()):
+    threshold = laplace(0, scale=2)
+    values, found = [], 0
+    for answer in q:
+        if found < 1:
+            noisy = laplace(answer, scale=4)
+            if noisy >= threshold:
+                values.append(noisy)
+                found += 1
+            else:
+                values.append(None)
+    other = laplace(0, scale=4)
+    above, seen = [], 0
+    for answer in q:
+        if seen < 1:
+            if laplace(answer, scale="4/3") >= other:
+                above.append(True)
+                seen += 1
+            else:
+                above.append(False)
+    return values, above
+
 # %% truncated geometric | proved
 @mechanism(epsilon="ln(2)")
 def m(n: integer(0, 5)):

@@ -24,6 +24,7 @@ from privproof.engines.laplace.kept import Kept, filled
 from privproof.engines.laplace.paths import Drawn, Obligation, Path, Read, Walk
 from privproof.engines.laplace.products import product_name
 from privproof.engines.laplace.promises import Law
+from privproof.engines.laplace.reaches import values_added
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.symbols import COUNTED, Symbols
 from privproof.engines.laplace.values import (
@@ -60,7 +61,7 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.language.walking import variables
+from privproof.language.walking import variables, within
 
 _MOST_PATHS = 400
 """Paths between cuts: each is a condition for the solver, in every attempt. Beyond it no alignment is looked for."""
@@ -627,6 +628,8 @@ class Blocks(Symbols):
             return self._total(arguments, place, walk)
         if name in ("entry", "part", "length"):
             return self._of_kept(name, arguments, place, walk, context)
+        if name == "position":
+            return Value("int", self.fixed["changed"])
         if name in ("record", "field"):
             return self.records.value(Operation(name, arguments, place), walk.run)
         values = [self.evaluate(a, walk, context) for a in arguments]
@@ -646,6 +649,8 @@ class Blocks(Symbols):
                 return added(values[0], values[1], 1 if name != "-" else -1)
             case "*" if (known := self.product_in(Operation(name, arguments, place))) is not None:
                 return Value("int", known[0] * self.fixed[product_name(known[1])])
+            case "*" if walk.run and (record := _record_in(arguments)) is not None:
+                return self._of_record(Operation(name, arguments, place), record, values, walk)
             case "*" | "repeat":
                 return self._product(values[0], values[1], place, walk)
             case "/":
@@ -678,8 +683,10 @@ class Blocks(Symbols):
             inside = walk.copy()
             inside.run = run
             value = self.evaluate(added, inside, _ALWAYS)
-            if value.other is not None or len(inside.reads) + len(inside.fresh) > len(walk.reads) + len(walk.fresh):
+            unknown = set(inside.fresh) - set(walk.fresh) - set(inside.of_record.values())
+            if value.other is not None or unknown or len(inside.reads) > len(walk.reads):
                 raise Unsupported(f"what is summed up depends on more than the record and public numbers, {place}")
+            walk.fresh, walk.condition, walk.of_record = inside.fresh, inside.condition, inside.of_record
             sides.append(value)
         one, two = alike(*sides)
         moved = self.records.moved(source.name, one.one, two.one)
@@ -698,6 +705,19 @@ class Blocks(Symbols):
             context = _narrowed(context, *goes_on)
         joined = z3.And if name == "and" else z3.Or
         return Value("bool", joined(*ones), joined(*others) if high else None)
+
+    def _of_record(self, product: Operation, name: str, values: list[Value], walk: Walk) -> Value:
+        """A product of what a record holds: any number between its ends, the same one wherever it stands."""
+        ends = values_added(product, self.program.inputs[name])
+        if ends is None:
+            raise Unsupported(f"a product of what a record holds, without bounds, {product.place}")
+        sort: Sort = "int" if {value.sort for value in values} == {"int"} else "real"
+        key = tuple(z3.simplify(value.one).sexpr() for value in values)
+        if key not in walk.of_record:
+            term = self._unknown(walk, "of record", sort)
+            walk.of_record[key] = term
+            walk.condition += [number(ends[0]) <= real(term), real(term) <= number(ends[1])]
+        return Value(sort, walk.of_record[key])
 
     def _product(self, a: Value, b: Value, place: Place, walk: Walk) -> Value:
         for one, other in ((a, b), (b, a)):
@@ -738,6 +758,8 @@ class Blocks(Symbols):
             walk.safety.append(Obligation(values[1].one >= 0, "the exponent is at least 0", place))
         value = self._unknown(walk, "bits", "int")
         self.remainders.append((value, name, values[0].one, values[-1].one))
+        if name in ("**", "<<"):
+            walk.condition.append(z3.Implies(z3.And(values[0].one >= 1, values[1].one >= 0), value >= 1))
         return Value("int", value)
 
     def _gap(self, test: Expression, walk: Walk) -> Term:
@@ -756,3 +778,14 @@ class Blocks(Symbols):
                 return None if inside is None else -inside
             case _:
                 return None
+
+
+def _record_in(factors: tuple[Expression, ...]) -> str | None:
+    """The list of whose record several factors speak, neither of which is a constant."""
+    found = {
+        part.arguments[0].name
+        for factor in factors
+        for part in within(factor)
+        if isinstance(part, Operation) and part.name == "record" and isinstance(part.arguments[0], Variable)
+    }
+    return None if any(isinstance(factor, Constant) for factor in factors) else next(iter(found), None)

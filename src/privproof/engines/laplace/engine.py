@@ -18,10 +18,12 @@ from privproof.compiling.outside import refuse_outside
 from privproof.compiling.relational import NO_SELECTION, Program, prepare_program, relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import unit
+from privproof.compiling.selections.released import OTHERWISE
 from privproof.compiling.summaries import SUMMED, sums_up
 from privproof.compiling.translation import agreement, refuse_endless
 from privproof.engines.engine import Answers, Request
 from privproof.engines.laplace.certificates import loss_evidence, mixture_evidence, proof_evidence
+from privproof.engines.laplace.contests import contest_program
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import costs_of, explanation, given_away_by
 from privproof.engines.laplace.losses import Loss
@@ -190,7 +192,7 @@ class _Search:
             yield from mixture_proved(self.question, found)
         yield from self.with_noisy_records()
         loss = self.violation(self.refuter.grown, self.question.size)
-        if loss is not None and (not loss.partial or self.follows()):
+        if loss is not None and (not loss.partial or self.follows(relational(self.mechanism, convert=False))):
             yield self.refuted(loss, last)
             return
         if self.is_large():
@@ -219,7 +221,9 @@ class _Search:
             if attempt.blocks is None:  # nothing was attempted: no program of this form
                 continue
             self.monitor.listen(Progress("looking for a violation"))
-            loss = self.violation(self.refuter.stage, failures, self.question.size, attempt.last, attempt.blocks)
+            loss = None if failures else self.contested()
+            if loss is None:
+                loss = self.violation(self.refuter.stage, failures, self.question.size, attempt.last, attempt.blocks)
             last, failures = attempt, failures + 1
             if loss is not None:
                 yield self.refuted(loss, attempt)
@@ -234,7 +238,7 @@ class _Search:
         if loss is not None:
             yield self.refuted(loss, last)
             return
-        reasons = [each for each in self.reasons if each != NO_SELECTION] or self.reasons
+        reasons = [each for each in self.reasons if each not in (NO_SELECTION, OTHERWISE)] or self.reasons
         yield from self.stopped("; ".join(dict.fromkeys(reasons)))
 
     def is_large(self) -> bool:
@@ -271,7 +275,7 @@ class _Search:
                 Affine(smaller),
                 self.monitor,
                 size=self.question.size,
-                forms=FORMS[1::-1],
+                forms=FORMS[2::-1],
                 exact=epsilon(smaller),
                 effort=Effort(_MOST_BELOW, _EACH),
             ):
@@ -294,9 +298,17 @@ class _Search:
             self.reasons.append(f"violations are not looked for: {problem.message}{place}")
             return None
 
-    def follows(self) -> bool:
-        """Whether the program that long words were followed on does what the function does."""
-        told = agreement(relational(self.mechanism, convert=False)).told
+    def contested(self) -> Loss | None:
+        """A violation of a selection among many cells."""
+        program = contest_program(self.mechanism)
+        if program is None or self.question.size is not None or self.claim.terms or self.refuter.delta != 0:
+            return None
+        loss = self.violation(self.refuter.contested, program)
+        return loss if loss is not None and self.follows(program) else None
+
+    def follows(self, program: Program) -> bool:
+        """Whether a program that was followed in its place does what the function does."""
+        told = agreement(program).told
         if told is not None:
             self.reasons.append(f"the program and the function differ {told}")
         return told is None

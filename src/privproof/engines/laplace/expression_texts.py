@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from privproof.compiling.list_parts import is_end
 from privproof.compiling.scales import resolved
 from privproof.exact import rational
 from privproof.exact.texts import short
@@ -80,6 +81,7 @@ class Writer:
         for name, value in values_assigned_once(body).items():
             if name in put and name.startswith("#t") and name not in self.made:
                 self.made[name] = value  # what an entry of a list is given
+        self.ends = {s.name: s.value for s in statements(body) if isinstance(s, Assign) and is_end(s.name)}
         self.tests = {s.name: s.value for s in statements(body) if isinstance(s, Assign) and s.name.startswith("#if")}
         named: dict[str, str] = {}
         for statement in statements(body):
@@ -191,12 +193,43 @@ class Writer:
         raise AssertionError(expression)
 
     def total(self, source: Expression, added: Expression) -> str:
-        """A sum over all records."""
+        """A sum over all records, or over those of a part."""
+        listed = self.text(source)
+        match added:
+            case Conditional(test, then, Constant(0)) if (ends := self.part(test)) is not None:
+                listed, added = f"{listed}[{ends}]", then
+                if isinstance(added, Operation) and added.name in ("record", "bool"):
+                    return f"sum({listed})"
+            case _:
+                pass
         match added:
             case Conditional(test, then, Constant(0)):
-                return f"sum({self.text(then)} for {_RECORD} in {self.text(source)} if {self.text(test)})"
+                return f"sum({self.text(then)} for {_RECORD} in {listed} if {self.text(test)})"
             case _:
-                return f"sum({self.text(added, 1)} for {_RECORD} in {self.text(source)})"
+                return f"sum({self.text(added, 1)} for {_RECORD} in {listed})"
+
+    def part(self, test: Expression) -> str | None:
+        """The ends of a part, as they are written, from what tells whether the place of a record lies between them."""
+        found = {"<=": "", ">": ""}
+        for each in test.arguments if isinstance(test, Operation) and test.name == "and" else (test,):
+            match each:
+                case Operation("<=" | ">" as sign, (Variable(name), Operation("position"))):
+                    found[sign] = self.end(name)
+                case _:
+                    return None
+        return f"{found['<=']}:{found['>']}"
+
+    def end(self, name: str) -> str:
+        """An end of a part, as it is written, from what it comes to in a list."""
+        match self.ends.get(name):
+            case Conditional(Operation("<", (asked, Constant(0))), _, end) if asked == end:
+                return self.text(end)
+            case Operation("max", (Constant(0), Operation("+", (end, Operation("len"))))):
+                return self.text(end)
+            case None:
+                return self.name(name)
+            case end:
+                return self.text(end)
 
     def decided(self, test: Expression, *, outcome: bool) -> str:
         """A test with its outcome, as one comparison where it can be."""

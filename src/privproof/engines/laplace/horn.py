@@ -17,6 +17,7 @@ from privproof.engines.laplace.alignments import Alignment, applied, cases, cond
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.conjectures import Implication, conjectured, counter, symbols
 from privproof.engines.laplace.norms import spread, square_bound
+from privproof.engines.laplace.one_change import is_about_change, sums_parts
 from privproof.engines.laplace.paths import Path
 from privproof.engines.laplace.products import product_name
 from privproof.engines.laplace.solver import Substitution, allotted, answered, false, true, z3
@@ -102,6 +103,9 @@ def invariants(
     if blocks.program.kept:  # places and distances of lists are beyond what Spacer finds, but for runs that fail
         simple = conjectured(blocks, steps, watch.pause, limits, slopes)
         return _attempt(blocks, steps, bounds, *_LITTLE) if simple is None else Invariants(simple, bounds)
+    told = sums_parts(blocks) and is_about_change(blocks)  # the forms that are conjectured are what is needed as a rule
+    if told and (simple := conjectured(blocks, steps, watch.pause, limits, slopes)) is not None:
+        return Invariants(simple, bounds)
     efforts = [
         (effort, seeds) for effort, seeds in _EFFORTS if effort == _EFFORTS[0][0] or effort <= allotted(effort, _WEIGHT)
     ]
@@ -111,7 +115,11 @@ def invariants(
             found = _attempt(blocks, steps, bounds, effort, seed)
             if found != "unknown":
                 return found
-        if effort == _EFFORTS[0][0] and (simple := conjectured(blocks, steps, watch.pause, limits, slopes)) is not None:
+        if (
+            not told
+            and effort == _EFFORTS[0][0]
+            and (simple := conjectured(blocks, steps, watch.pause, limits, slopes)) is not None
+        ):
             return Invariants(simple, bounds)
     return "unknown"
 

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import accumulate
 
 from privproof.compiling.kept_lists import FILLED
+from privproof.compiling.list_parts import POSITION
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.solver import z3
 from privproof.engines.laplace.values import Term, number, real
 from privproof.exact import fraction
+from privproof.language.flow import Test, instruction_reads
 from privproof.language.syntax import Assign, Constant, Operation
+from privproof.language.walking import within
 
 _SIMPLE = 2
 """So many cuts has a program with one loop: there the simple bounds do."""
@@ -27,9 +31,19 @@ _PASSED = (-2, -1, 0, 1)
 
 
 def is_about_change(blocks: Blocks) -> bool:
-    """Whether conjectures of these forms are tried: one entry changes, and lists are kept or loops stand inside loops."""
+    """Whether conjectures of these forms are tried: one entry changes, and lists are kept or there are several loops."""
     nested = len(blocks.program.cuts) > _SIMPLE
     return "changed" in blocks.fixed and "by" in blocks.fixed and (bool(blocks.program.kept) or nested)
+
+
+def sums_parts(blocks: Blocks) -> bool:
+    """Whether sums of parts of a list are read, which differ where the entry that changes lies in the part."""
+    return any(
+        isinstance(part, Operation) and part.name == POSITION
+        for step in blocks.program.code
+        for expression in instruction_reads(step)
+        for part in within(expression)
+    )
 
 
 def plain_conjectures(blocks: Blocks, state: Mapping[str, Term]) -> Iterator[Term]:
@@ -98,6 +112,11 @@ def change_conjectures(
     for group, cost in costs.items():
         yield cost >= 0
         yield cost <= 0
+        if nested:
+            for spent in _spent_in_order(blocks, group):
+                yield cost <= number(spent)
+                for seen in counters:
+                    yield z3.Implies(changed >= seen, cost <= number(spent))
         for step in _steps(blocks, group):
             yield cost <= number(step)
             for seen in counters:
@@ -117,12 +136,18 @@ def change_conjectures(
 
 
 def _tops(blocks: Blocks) -> list[Term]:
-    """What counters end at: the size, public numbers, and the lengths that lists are given."""
+    """What counters end at: the size, public numbers, constants that they are compared with, and the lengths that lists are given."""
     given = {
         step.value.arguments[0].value
         for step in blocks.program.code
         if isinstance(step, Assign) and isinstance(step.value, Operation) and step.value.name == FILLED
         if isinstance(step.value.arguments[0], Constant)
+    }
+    given |= {
+        end.value
+        for step in blocks.program.code
+        if isinstance(step, Test) and isinstance(step.test, Operation) and step.test.name == "<"
+        if isinstance(end := step.test.arguments[1], Constant)
     }
     fixed = [blocks.fixed[name] for name in ("size", *blocks.mechanism.public_numbers) if name in blocks.fixed]
     return [*fixed, *(z3.IntVal(value) for value in sorted(v for v in given if isinstance(v, int) and v > 0))]
@@ -149,3 +174,11 @@ def _steps(blocks: Blocks, group: tuple[str, ...]) -> list[Fraction]:
     moved = [fraction(each.within) for each in blocks.program.inputs.values() if each.within is not None]
     factors = {drawn.factor for path in blocks.paths for drawn in path.drawn if drawn.group == group}
     return sorted({max(moved, default=Fraction(1)) / factor for factor in factors})
+
+
+def _spent_in_order(blocks: Blocks, group: tuple[str, ...]) -> list[Fraction]:
+    """What the noises of a group cost where the centres of the first so many of them move by the whole change, each once."""
+    moved = [fraction(each.within) for each in blocks.program.inputs.values() if each.within is not None]
+    factors = {drawn.instruction: drawn.factor for path in blocks.paths for drawn in path.drawn if drawn.group == group}
+    each = [max(moved, default=Fraction(1)) / factors[at] for at in sorted(factors)]
+    return sorted(set(accumulate(each)))

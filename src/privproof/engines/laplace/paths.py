@@ -164,6 +164,8 @@ class Walk:
     """By the names of symbols of the state: how much was taken from streams, is passed of lists, and is spent of norms."""
     known: dict[tuple[str, str], Value] = field(default_factory=dict)
     kept: dict[str, Kept] = field(default_factory=dict)
+    of_record: dict[tuple[str, ...], Term] = field(default_factory=dict)
+    """Products of what the record that changes holds, by the terms of their factors."""
     looks: bool = False
     run: int = 0
     """Inside a total: the run whose record is looked at, 1 or 2."""

@@ -97,6 +97,7 @@ class Form:
         foretell: whether shifts of Gaussian noise may depend on the result, which then costs delta for every result.
         spare: how much larger than the last index a whole number of the result may be: 0 for an empty list is.
         places: at how many places the two runs may differ in a list that is kept.
+        released: whether all noisy values of a selection among cells are released.
     """
 
     convert: bool
@@ -109,10 +110,12 @@ class Form:
     foretell: bool = False
     spare: int = 0
     places: int = 1
+    released: bool = False
 
 
 FORMS = (
     Form(convert=True, own=True),
+    Form(convert=True, own=True, select=True, released=True),
     Form(convert=True, own=True, select=True),
     Form(convert=True, tied=True),
     Form(convert=True),
@@ -200,10 +203,19 @@ def attempts(
     for number, form in enumerate(_with_places(forms)):
         if up_to_bad and number == 1 and not celled:  # a delta is claimed for what is true of most runs only
             yield from _up_to_bad(mechanism, budget, monitor, size, exact, fraction(delta.constant))
-        shape_of = (form.convert, form.ahead, form.select, form.reach, form.foretell, form.spare, form.places)
+        shape_of = (
+            form.convert, form.ahead, form.select, form.reach, form.foretell, form.spare, form.places, form.released
+        )  # fmt: skip
         try:
             if shape_of not in known:
-                made = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead, select=form.select)
+                made = relational(
+                    mechanism,
+                    size=size,
+                    convert=form.convert,
+                    ahead=form.ahead,
+                    select=form.select,
+                    released=form.released,
+                )
                 made = few_cells(made)
                 if (form.places > 1 and not made.kept) or (made.kept and not _is_plain(form)):
                     continue
@@ -350,7 +362,12 @@ def cheapest(
             made = program
             if (form.convert, form.ahead, form.select) != (True, False, False):
                 made = relational(
-                    mechanism, size=program.size, convert=form.convert, ahead=form.ahead, select=form.select
+                    mechanism,
+                    size=program.size,
+                    convert=form.convert,
+                    ahead=form.ahead,
+                    select=form.select,
+                    released=form.released,
                 )
             blocks = Blocks(replace(made, between=between))
             _ = blocks.paths, blocks.fixed, blocks.groups

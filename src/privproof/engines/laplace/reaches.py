@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias, TypeGuard
 
+from privproof.compiling.branches import placeless
 from privproof.compiling.relational import Program
 from privproof.exact import fraction
 from privproof.language.flow import instruction_reads
@@ -74,7 +75,7 @@ def _change(expression: Expression, known: Mapping[str, Fraction | None], progra
         case Variable(name):
             return known.get(name, Fraction(0))
         case Operation("total", (Variable(name), added)):
-            return _of_total(_values(added, program.inputs[name]), add_remove=program.relation == ADD_REMOVE)
+            return _of_total(values_added(added, program.inputs[name]), add_remove=program.relation == ADD_REMOVE)
         case Operation("*" | "/", (one, Constant(number))) | Operation("*", (Constant(number), one)) if _is_number(
             number
         ):
@@ -105,8 +106,13 @@ def _of_total(values: Ends | None, *, add_remove: bool) -> Fraction | None:
     return max(abs(low), abs(high)) if add_remove else high - low
 
 
-def _values(added: Expression, declared: Input) -> Ends | None:
-    """Between which numbers lies what a record adds; None where that is not known."""
+def values_added(added: Expression, declared: Input) -> Ends | None:
+    """Between which numbers lies what a record adds; None where that is not known.
+
+    Args:
+        added: what it adds, an expression of the record and constants.
+        declared: the list that the record is of.
+    """
     match added:
         case Constant(number) if _is_number(number):
             return Fraction(number), Fraction(number)
@@ -115,20 +121,26 @@ def _values(added: Expression, declared: Input) -> Ends | None:
         case Operation("field", (_, Constant(name))):
             return next((_range(each) for known, each in declared.fields if known == name), None)
         case Conditional(_, then, otherwise):
-            return _ends([_values(then, declared), _values(otherwise, declared)], min, max)
+            return _ends([values_added(then, declared), values_added(otherwise, declared)], min, max)
         case Operation("min" | "max" as name, arguments):
             better = min if name == "min" else max
-            return _ends([_values(each, declared) for each in arguments], better, better)
+            return _ends([values_added(each, declared) for each in arguments], better, better)
         case Operation("+", (one, other)):
-            return _ends([_values(one, declared), _values(other, declared)], _sum, _sum)
-        case Operation("*", (Constant(number), one)) | Operation("*", (one, Constant(number))) if _is_number(number):
-            values = _values(one, declared)
-            if values is None:
+            return _ends([values_added(one, declared), values_added(other, declared)], _sum, _sum)
+        case Operation("-", (one, other)):
+            return values_added(Operation("+", (one, Operation("neg", (other,), added.place)), added.place), declared)
+        case Operation("*", (one, other)):
+            first, second = values_added(one, declared), values_added(other, declared)
+            if first is None or second is None:
                 return None
-            low, high = sorted(Fraction(number) * end for end in values)
-            return low, high
-        case Operation("whole" | "pos", (one,)):
-            return _values(one, declared)
+            found = [a * b for a in first for b in second]
+            return max(min(found), Fraction(0)) if placeless(one) == placeless(other) else min(found), max(found)
+        case Operation("abs" | "neg" | "whole" | "pos" as name, (one,)):
+            ends = values_added(one, declared)
+            if ends is None or name in ("whole", "pos"):
+                return ends
+            low, high = ends
+            return (-high, -low) if name == "neg" else (max(low, -high, Fraction(0)), max(-low, high))
         case _:
             return None
 

@@ -17,10 +17,11 @@ from math import ceil, isinf, isqrt
 from typing import Any, TypeVar
 
 from privproof.compiling.cells import few_cells
-from privproof.compiling.relational import relational
+from privproof.compiling.relational import Program, relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.changes import changed_lists, summed_alone
+from privproof.engines.laplace.contests import Contest
 from privproof.engines.laplace.growth import Growing
 from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, outputs_by_word, point, slots, words
 from privproof.engines.laplace.solver import Substitution, z3
@@ -272,6 +273,10 @@ class Refuter:
                     if found is not None:
                         return found
         return None
+
+    def contested(self, program: Program) -> Loss | None:
+        """A loss above the budget where the function selects among many cells."""
+        return Contest(program, self.monitor.pause).loss(self.allowed({}, None))
 
     def grown(self, size: int | None) -> Loss | None:
         """A loss above the budget where losses grow with the length of a word: on few answers, if they will do, or on one long word."""
@@ -550,6 +555,13 @@ def _in_turns(several: Sequence[Iterator[T]]) -> Iterator[T]:
         waiting = left
 
 
+def _with_others(one: list[Any], other: list[Any], length: int, at: int) -> tuple[list[Any], list[Any]]:
+    """Lists of a length with a record in one place, or the nearest that there is, and with records that are the same in both."""
+    left, right = one * length, one * length
+    right[min(max(at, 0), length - 1)] = other[0]
+    return left, right
+
+
 def data(last: Counterexample, blocks: Blocks) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """The data of both runs of a counterexample."""
     program = blocks.program
@@ -568,6 +580,9 @@ def data(last: Counterexample, blocks: Blocks) -> tuple[dict[str, Any], dict[str
             left[name], right[name] = [0] * length, [0] * length
             if name in blocks.summed:
                 left[name], right[name] = blocks.records.sides(name, known)
+                if program.relation == "one" and length > 0:
+                    at = known_value(last.values["changed"]) if "changed" in blocks.fixed else 0
+                    left[name], right[name] = _with_others(left[name], right[name], length, at)
                 continue
             if "changed" in blocks.fixed and not declared.public:
                 by = known_value(z3.substitute(blocks.apart(name, blocks.fixed["changed"]), *known))

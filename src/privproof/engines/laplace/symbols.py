@@ -49,6 +49,8 @@ from privproof.language.syntax import (
 )
 from privproof.language.walking import reads, statements, within
 
+_MEASURING = ("len", "turns", "copied", "position")
+"""Operations that depend on the length of a list, or on the place of an entry in it."""
 COUNTED = ("read: ", "passed: ", "spent: ")
 """How the symbols begin that count along a run, from 0 on."""
 
@@ -135,7 +137,7 @@ class Symbols:
     def measured(self) -> bool:
         """Whether anything depends on the length of a list or on an element of it."""
         return any(
-            isinstance(part, Element) or (isinstance(part, Operation) and part.name in ("len", "turns", "copied"))
+            isinstance(part, Element) or (isinstance(part, Operation) and part.name in _MEASURING)
             for step in self.program.code
             for expression in instruction_reads(step)
             for part in within(expression)
@@ -217,6 +219,8 @@ class Symbols:
                     found.append(z3.Implies(here, z3.And(real(by) <= bound, -bound <= real(by))))
                 if not declared.fields and input_sort(declared) == "int" and z3.is_real(by):
                     found.append(z3.Implies(here, z3.IsInt(by)))
+            if "changed" in self.fixed and self.summed:
+                found.append(self.fixed["changed"] >= 0)
             if len(self.private) > 1:
                 found += [self.fixed["which"] >= 0, self.fixed["which"] < len(self.private)]
         for name in self.summed:

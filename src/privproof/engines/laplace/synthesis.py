@@ -36,6 +36,7 @@ from privproof.engines.laplace.alignments import (
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.locality import Locality
 from privproof.engines.laplace.norms import spread, square_bound
+from privproof.engines.laplace.one_change import sums_parts
 from privproof.engines.laplace.paths import Drawn, Obligation, Path
 from privproof.engines.laplace.products import product_name, values_of
 from privproof.engines.laplace.solver import Substitution, answered, true, z3
@@ -496,6 +497,9 @@ class _Search:
         self.ready = synthesis.prepared_for(guess)
         self.costs: dict[tuple[Path, Case], Mapping[tuple[str, ...], Term]] = {}
         self.deepest = max(self.deepest, 2 * instance.values.get("size", 0) + 6)
+        if sums_parts(self.blocks):  # loops over lists of a length of their own, as often as there are loops
+            longest = max((declared.size or 0 for declared in self.blocks.program.inputs.values()), default=0)
+            self.deepest = max(self.deepest, len(self.blocks.program.cuts) * (min(longest, _MOST_TURNS) + 4))
 
     def found(self) -> Counterexample | None:
         return self.follow(0, self.blocks.initial(), (), {}, true(), 0, None)

@@ -25,6 +25,7 @@ from privproof.engines.runs.certificates import (
 )
 from privproof.engines.runs.deciding import ENGINE, Deciding, max_of
 from privproof.engines.runs.deltas import DeltaDeciding, delta_details
+from privproof.engines.runs.far_sizes import far_size
 from privproof.engines.runs.measures import Event, Interval, has_atoms, likelihood, share
 from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
@@ -34,6 +35,7 @@ from privproof.exact import (
     INFINITE,
     ONE,
     ZERO,
+    Budget,
     Epsilon,
     Rational,
     epsilon,
@@ -75,6 +77,8 @@ class RunsEngine:
         budget = request.budget
         assert budget is not None
         try:
+            if asked.sizes is None and not request.tight:
+                yield from _refuted_afar(asked, budget, monitor)
             question, runs = request.shared("runs", lambda: all_runs(asked, monitor))
         except LanguageError as problem:
             if asked.reason and problem.code != "hidden":
@@ -90,6 +94,18 @@ class RunsEngine:
             yield from map(deciding.as_sampled, deciding.answers())
         except Stopped:
             yield deciding.unknown(monitor.stopped() or "stopped")
+
+
+def _refuted_afar(question: RunsQuestion, budget: Budget, monitor: Monitor) -> Iterator[Answer]:
+    """A refutation of a claim far from the truth, at the one size at which it is expected to fail."""
+    far = far_size(question.mechanism, budget, monitor.pause)
+    if far is None:
+        return
+    monitor.listen(Progress(f"running {question.mechanism.name} at size {far}"))
+    asked = replace(question, sizes=(far,), sampled=True)
+    runs = ran(question.mechanism, (far,), sampled=True, pause=monitor.pause)
+    deciding = _Deciding(asked, runs, budget, tight=False, monitor=monitor, excesses={})
+    yield from (answer for answer in map(deciding.as_sampled, deciding.answers()) if answer.status == "refuted")
 
 
 def all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, Runs]:

@@ -231,8 +231,8 @@ def expression(value: Expression) -> list[object]:
             return ["count", held]
         case Operation("whole" | "pos" | "bool", (inner,)):
             return expression(inner)
-        case Operation("record", (Variable(name),)):
-            return ["record", name]
+        case Operation("record" | "position" as head, (Variable(name),)):
+            return [head, name]
         case Operation("field", (Operation("record", (Variable(name),)), Constant(part))):
             return ["record", name, part]
         case Operation("total", (Variable(name), added)):

@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import Any
 
 from privproof.errors import BudgetError, QuestionError
-from privproof.exact import ZERO, EpsilonLike, Number, delta, epsilon
+from privproof.exact import ZERO, EpsilonLike, Number, delta, epsilon, fraction
 from privproof.release.accounting import Accountant
 from privproof.release.ledger.datasets import DataSet, charge, dataset_from, now, window_start
 from privproof.release.ledger.entries import COUNTED, Entry, Kind, canonical, digest_of, next_entry
@@ -332,6 +332,35 @@ class Ledger:
         """All entries, or those about a data set."""
         with self._store.reading() as found:
             return [entry for entry in found.all() if dataset in (None, entry.dataset)]
+
+    def account(self, dataset: str | None = None) -> Accountant:
+        """All releases about a data set whose budget is under a prior, as an account without a budget; `release.verify` proves its total.
+
+        What is noted of each holds the number of its entry, and the digest of its certificate where one is kept.
+
+        Raises:
+            QuestionError: there is no such data set, or its budget is not under a prior.
+        """
+        known = self.datasets
+        name = dataset if dataset is not None else next(iter(known)) if len(known) == 1 else None
+        rule = known[name].rule if name is not None and name in known else None
+        if not isinstance(rule, Quilts):
+            said = "which data set?" if rule is None else f"the budget of {name} is not under a prior"
+            raise QuestionError("dataset", said, place=self.name, hint=f"--dataset, one of {', '.join(known)}")
+        found = replace(rule.account, budget=None, spendings=())
+        for entry in self.history(name):
+            cost = entry.cost if entry.kind in COUNTED else None
+            if cost is not None:
+                shown = entry.body.get("certificate")
+                parts = (f"entry {entry.sequence}", entry.body.get("note"), shown and f"certificate {shown}")
+                found = found.spending(
+                    None if cost.entry is None else fraction(cost.entry),
+                    squared=None if cost.squared is None else fraction(cost.squared),
+                    first=cost.first,
+                    last=cost.last,
+                    note=", ".join(str(part) for part in parts if part),
+                )
+        return found
 
     @property
     def head(self) -> str:

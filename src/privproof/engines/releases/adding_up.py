@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
@@ -100,23 +101,39 @@ def total_loss(chain: Chain, length: int, pieces: Sequence[Spending]) -> Fractio
 
     Floats find the best quilt of every entry; where the loss is within a hair of the largest it is summed up exactly.
     """
-    powers, paid = Powers(chain), _Paid(pieces, length)
-    width = reach_of(powers, length)
-    distances = powers.distances[:width]
-    found: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
-    for ratios, nodes, standing in alike(chain, powers, length, pieces, int(distances[-1]) if width else 0):
-        curves = influences(powers, ratios, width)
-        some = max(1, _AT_ONCE // max(1, width * width))
-        for listed, alone in ((nodes, True), (standing, False)):
-            found += [
-                _best_quilts(np.array(listed[start : start + some]), curves, distances, paid, alone=alone)
-                for start in range(0, len(listed), some)
-            ]
+    paid = _Paid(pieces, length)
+    found = [columns for _, _, columns in _all_best(chain, length, pieces, paid)]
     losses, firsts, lasts, told = (np.concatenate(column) for column in zip(*found, strict=True))
     worst, hair = float(losses.max()), max(_HAIR, 64 * length * UNIT)
     near = np.flatnonzero(losses >= worst * (1 - hair))
     exact = max(Fraction(float(told[n])) + paid.between(int(firsts[n]), int(lasts[n])) for n in near)
     return max(exact, Fraction(worst * (1 - hair / 2)))
+
+
+def looked_at(chain: Chain, length: int, pieces: Sequence[Spending]) -> Iterator[tuple[int, bool, int, int]]:
+    """The entries that are looked at: whether each stands for others, and the first and the last entry within its best quilt."""
+    for nodes, standing, (_, firsts, lasts, _) in _all_best(chain, length, pieces, _Paid(pieces, length)):
+        for node, first, last in zip(nodes, firsts.tolist(), lasts.tolist(), strict=True):
+            yield node, standing, first, last
+
+
+_Columns: TypeAlias = "tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]"
+
+
+def _all_best(
+    chain: Chain, length: int, pieces: Sequence[Spending], paid: _Paid
+) -> Iterator[tuple[list[int], bool, _Columns]]:
+    """Entries, whether they stand for others, and their best quilts."""
+    powers = Powers(chain)
+    width = reach_of(powers, length)
+    distances = powers.distances[:width]
+    for ratios, nodes, standing in alike(chain, powers, length, pieces, int(distances[-1]) if width else 0):
+        curves = influences(powers, ratios, width)
+        some = max(1, _AT_ONCE // max(1, width * width))
+        for listed, alone in ((nodes, True), (standing, False)):
+            for start in range(0, len(listed), some):
+                part = listed[start : start + some]
+                yield part, not alone, _best_quilts(np.array(part), curves, distances, paid, alone=alone)
 
 
 def _best_quilts(

@@ -23,7 +23,7 @@ Floats look at the quilts; loss(rho) is read from a table, rounded up, and compu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import log, tanh
@@ -31,11 +31,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from privproof.engines.releases.adding_up import Spending, alike, influences, pieces_of, reach_of
 from privproof.engines.releases.gaussians import loss_beside, losses_beside
 from privproof.engines.releases.powers import Powers
 from privproof.engines.releases.quilts import below
 from privproof.exact import Rational, fraction
-from privproof.release.adding_up import Spending, alike, influences, pieces_of, reach_of
 from privproof.scenarios.chains import Chain
 
 _DISTANCES = 48
@@ -54,13 +54,33 @@ _ROUNDED = 1 + 1e-9
 
 def loss_beside_delta(chain: Chain, length: int, spendings: Sequence[Spending], delta: Rational) -> Fraction:
     """What releases lose together beside a delta under one chain, rounded up."""
+    beside, windows = _beside(below(fraction(delta))), _windows(spendings)
+    worst = [(loss, told, counts) for *_, loss, told, counts in _looked_at(chain, length, spendings, delta)]
+    highest = max(loss for loss, _, _ in worst)
+    near = {(each, tuple(counts.tolist())) for loss, each, counts in worst if loss >= highest * (1 - 2 * _FINE)}
+    exact = max(_loss(each, counts, windows, beside) for each, counts in near)
+    others = max((loss for loss, _, _ in worst if loss < highest * (1 - 2 * _FINE)), default=0.0)
+    return Fraction(max(exact, others) * _ROUNDED)
+
+
+def curves_looked_at(
+    chain: Chain, length: int, spendings: Sequence[Spending], delta: Rational
+) -> Iterator[tuple[int, bool, int, int]]:
+    """The entries that are looked at: whether each stands for others, and the first and the last entry within its best quilt."""
+    for node, standing, first, last, *_ in _looked_at(chain, length, spendings, delta):
+        yield node, standing, first, last
+
+
+def _looked_at(
+    chain: Chain, length: int, spendings: Sequence[Spending], delta: Rational
+) -> Iterator[tuple[int, bool, int, int, float, float, np.ndarray]]:
+    """The same with the loss, the influence, and how many entries every kind of release looks at."""
     powers, beside = Powers(chain), _beside(below(fraction(delta)))
     windows = _windows(spendings)
     width = reach_of(powers, length)
     chosen = _chosen(width)
     distances = powers.distances[chosen]
     furthest = int(distances[-1]) if width else 0
-    worst: list[tuple[float, float, np.ndarray]] = []
     for ratios, nodes, standing in alike(chain, powers, length, pieces_of(spendings, length), furthest):
         two, left, right = (
             (np.zeros((0, 0)), np.zeros(0), np.zeros(0)) if not width else influences(powers, ratios, width)
@@ -79,12 +99,10 @@ def loss_beside_delta(chain: Chain, length: int, spendings: Sequence[Spending], 
                 best = losses.argmin(axis=1)
                 rows = np.arange(len(part))
                 counts = np.array([size[rows, best] for size in sizes]).T
-                worst += zip(losses[rows, best].tolist(), told[best].tolist(), counts, strict=True)
-    highest = max(loss for loss, _, _ in worst)
-    near = {(each, tuple(counts.tolist())) for loss, each, counts in worst if loss >= highest * (1 - 2 * _FINE)}
-    exact = max(_loss(each, counts, windows, beside) for each, counts in near)
-    others = max((loss for loss, _, _ in worst if loss < highest * (1 - 2 * _FINE)), default=0.0)
-    return Fraction(max(exact, others) * _ROUNDED)
+                both = firsts[:, kept][rows, best].tolist(), lasts[:, kept][rows, best].tolist()
+                columns = part.tolist(), *both, losses[rows, best].tolist(), told[best].tolist(), counts
+                for node, first, last, loss, each, here in zip(*columns, strict=True):
+                    yield node, not alone, first, last, loss, each, here
 
 
 class _Beside:
@@ -102,7 +120,8 @@ class _Beside:
 
     def table(self, rhos: np.ndarray) -> np.ndarray:
         """The losses of many, each that of a larger rho in the table; nothing where nothing is moved."""
-        places = np.ceil((np.log(np.maximum(rhos, _LEAST)) - log(_LEAST)) / self.step + 1e-6).astype(np.int64)
+        known = np.clip(rhos, _LEAST, 10 * _MOST)  # larger ones, infinite ones too, are beyond the table
+        places = np.ceil((np.log(known) - log(_LEAST)) / self.step + 1e-6).astype(np.int64)
         found: np.ndarray = np.where(rhos > 0, self.losses[np.minimum(places, len(self.losses) - 1)], 0.0)
         return found
 
