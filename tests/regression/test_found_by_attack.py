@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from privproof import (
@@ -209,3 +210,27 @@ def sums_that_are_not_needed(q: queries(0, 3, sensitivity=3)):
 
 def test_a_program_that_fails_where_the_function_ends_differs_from_it():
     assert check(sums_that_are_not_needed).status == "unknown"
+
+
+def shows_data_where_a_float_fails(data):
+    noisy = sum(data) + np.random.laplace()
+    try:
+        return float(noisy)
+    except ValueError:
+        return data
+
+
+def shows_data_where_a_text_fails(data):
+    noisy = sum(data) + np.random.laplace()
+    try:
+        return f"{noisy:.2f}"
+    except Exception:
+        return data
+
+
+@pytest.mark.parametrize("function", [shows_data_where_a_float_fails, shows_data_where_a_text_fails])
+def test_a_refusal_that_the_function_catches_is_no_way_through_it(function):
+    asked = {"inputs": {"data": records(0, 1)}, "size": 1}
+    assert check(function, 2, **asked).status == "proved"
+    below = check(function, "1/2", **asked)
+    assert below.status == "unknown" or "infinite" not in str(below)
