@@ -265,6 +265,8 @@ def test_what_is_refused():
         release.calibrate(WALK, rho="1/8", delta="1/10", **asked)
     with pytest.raises(PrivproofError, match="rho = 0"):
         release.calibrate(WALK, rho=0, **asked)
+    with pytest.raises(PrivproofError, match="unknown noise 'foo'"):
+        release.calibrate(WALK, rho="1/8", noise="foo", **asked)
     with pytest.raises(PrivproofError, match="is not for rho"):
         release.calibrate(WALK, rho="1/8", method="gk16", **asked)
 

@@ -160,8 +160,9 @@ def _account_under(prior: str | None, length: int | None, epsilon: str | None, d
             place="--prior",
             hint="--prior prior.yaml --length 600 --epsilon 4",
         )
-    chains = load_priors(prior)
-    for each in chains:
+    listed = load_priors(prior)
+    chains = [each for each in listed if isinstance(each, Chain)]
+    for each in listed:
         if not isinstance(each, Chain):
             raise QuestionError(
                 "prior", f"{each} has no account", place=prior, hint="chains of which every state is seen"

@@ -67,6 +67,8 @@ def least_noise(
     """
     for each in budgets:
         positive(each.value or epsilon(0), str(each.measure), each.measure.kind)
+    if kind not in ("geometric", "laplace", "gaussian"):
+        raise QuestionError("noise", f"unknown noise {kind!r}", place="noise", hint="geometric, laplace, gaussian")
     if method not in ("auto", *METHODS):
         raise QuestionError(
             "method", f"{method} is not for {budgets[0].measure}", place="method", hint=f"auto, {', '.join(METHODS)}"

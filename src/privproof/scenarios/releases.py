@@ -24,8 +24,8 @@ from privproof.scenarios.queries import Query
 
 _NEAR = rational("1/1000000")
 """An alpha nearer to 1 is shown by its distance from 1, since its first digits are all nines."""
-_LARGEST = rational(10**40)
-"""Floats look for verdicts: the size of noise, its step, and how far alpha is from 0 and 1 are within this and its inverse."""
+_LARGEST = rational(10**200)
+"""Floats look for verdicts: the size of noise, its step and alpha are within this and its inverse, which any query and budget fit in."""
 
 
 def _measurable(*numbers: tuple[str, Rational]) -> None:
@@ -33,7 +33,7 @@ def _measurable(*numbers: tuple[str, Rational]) -> None:
     for name, number in numbers:
         if not 1 / _LARGEST <= number <= _LARGEST:
             raise ScenarioError(
-                "noise", f"{name} = {decimal(number)}", place="noise", hint="between 10^-40 and 10^40 is possible"
+                "noise", f"{name} = {decimal(number)}", place="noise", hint="between 10^-200 and 10^200 is possible"
             )
 
 
@@ -52,7 +52,7 @@ class Geometric:
             raise ScenarioError(
                 "noise", f"alpha = {show(ratio)}, step = {show(unit)}", place="noise", hint="0 < alpha < 1"
             )
-        _measurable(("alpha", ratio), ("1 - alpha", 1 - ratio), ("step", unit))
+        _measurable(("alpha", ratio), ("step", unit))
         return cls(ratio, unit)
 
     def rate(self, bits: int = 128) -> arb:

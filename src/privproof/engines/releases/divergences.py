@@ -288,8 +288,8 @@ class _Grid:
         if not self.variance and not 0 < self.alpha < 1:
             return False
         if self.pieces:
-            return self.width * self.known.shape[1] <= _MOST_POINTS * _PIECES
-        return 2 * self.reach + 3 * self.width <= _MOST_POINTS
+            return bool(self.width * self.known.shape[1] <= _MOST_POINTS * _PIECES)
+        return bool(2 * self.reach + 3 * self.width <= _MOST_POINTS)
 
 
 def _grid(laws: Laws, query: Query, noise: Noise, order: float) -> _Grid:
