@@ -192,3 +192,50 @@ def sums_that_are_not_needed(q: queries(0, 3, sensitivity=3)):
 
 def test_a_program_that_fails_where_the_function_ends_differs_from_it():
     assert check(sums_that_are_not_needed).status == "unknown"
+
+
+@mechanism(epsilon=1)
+def divided_in_one_run(x: integer(0, 1), n: public(integer(0, 5000))):
+    y = 5 // (n - 777) if x > 0 else 0
+    return laplace(min(max(y, 0), 1), scale=1)
+
+
+@mechanism(epsilon=1)
+def divided_under_a_test(q: queries(), n: public(integer(0, 5000))):
+    t = 0
+    for v in q:
+        if v > 3:
+            t = 7 % (n - 777)  # noqa: F841
+    return laplace(1, scale=1)
+
+
+@mechanism(epsilon=1)
+def shifted_in_one_run(x: integer(0, 1), n: public(integer(0, 5000))):
+    y = 1 << (n - 777) * (n - 777) - 1 if x > 0 else 0
+    return laplace(min(max(y, 0), 1), scale=1)
+
+
+@pytest.mark.parametrize(
+    "asked", [divided_in_one_run, divided_under_a_test, shifted_in_one_run], ids=lambda each: each.name
+)
+def test_data_that_decide_whether_the_function_fails_are_not_private(asked):
+    assert check(asked).status != "proved"
+
+
+@mechanism(epsilon=1)
+def divided_where_the_number_allows_it(x: integer(0, 1), n: public(integer(0, 5000))):
+    y = (5 // n if n > 0 else 0) if x > 0 else 0
+    return laplace(min(max(y, 0), 1), scale=1)
+
+
+def test_divisions_that_do_not_fail_are_proved():
+    assert check(divided_where_the_number_allows_it).status == "proved"
+
+
+@mechanism(epsilon=1)
+def shifted_by_a_record(data: rows(x=integer(-1, 3))):
+    return laplace(sum(max(min(1 << r.x, 2), 0) for r in data), scale=2)
+
+
+def test_a_shift_that_fails_for_a_record_refutes():
+    assert check(shifted_by_a_record).status == "refuted"
