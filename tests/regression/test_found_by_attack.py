@@ -9,6 +9,7 @@ import pytest
 from privproof import (
     check,
     epsilon,
+    gaussian,
     geometric,
     integer,
     laplace,
@@ -239,3 +240,70 @@ def shifted_by_a_record(data: rows(x=integer(-1, 3))):
 
 def test_a_shift_that_fails_for_a_record_refutes():
     assert check(shifted_by_a_record).status == "refuted"
+
+
+@mechanism(epsilon=1)
+def quotient_that_is_not_needed(data: rows(x=integer(0, 5000))):
+    total = 0
+    for r in data:
+        y = 5 // (r.x - 777)  # noqa: F841
+        total += min(r.x, 1)
+    return laplace(total, scale=1)
+
+
+@mechanism(epsilon=1)
+def quotient_that_is_written_over(data: rows(x=integer(0, 5000))):
+    total = 0
+    for r in data:
+        y = 5 // (r.x - 777)
+        y = 1
+        total += min(r.x, y)
+    return laplace(total, scale=1)
+
+
+@mechanism(epsilon=1)
+def list_that_is_not_needed(data: rows(x=integer(0, 5000))):
+    _ = [5 // (r.x - 777) for r in data]
+    return laplace(sum(min(r.x, 1) for r in data), scale=1)
+
+
+@mechanism(epsilon=1, neighbours="add-remove")
+def list_that_is_counted(data: rows(x=integer(0, 5000))):
+    return laplace(len([5 // (r.x - 777) for r in data]), scale=1)
+
+
+def in_a_function(r):
+    _ = 5 // (r.x - 777)
+    return min(r.x, 1)
+
+
+@mechanism(epsilon=1)
+def quotient_in_a_function(data: rows(x=integer(0, 5000))):
+    return laplace(sum(in_a_function(r) for r in data), scale=1)
+
+
+@mechanism(neighbours="one")
+def quotient_beside_gaussian_noise(q: real_queries(), n: public(integer(0, 3000))):
+    for v in q:
+        if v > 3:
+            y = 5 // (n - 777)  # noqa: F841
+    return [gaussian(x, sigma=1) for x in q]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        quotient_that_is_not_needed,
+        quotient_that_is_written_over,
+        list_that_is_not_needed,
+        list_that_is_counted,
+        quotient_in_a_function,
+    ],
+    ids=lambda each: each.name,
+)
+def test_what_is_not_needed_and_may_fail_is_not_left_out(asked):
+    assert check(asked).status != "proved"
+
+
+def test_what_is_not_needed_and_may_fail_is_not_left_out_beside_gaussian_noise():
+    assert check(quotient_beside_gaussian_noise, 1, delta="9/10").status != "proved"

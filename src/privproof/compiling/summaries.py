@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from privproof.compiling.branches import placeless
+from privproof.compiling.failing import may_fail
 from privproof.compiling.list_parts import PART_ENDS, held_ends, is_safe, unconditional, whole_walks
 from privproof.compiling.measured import measured_lists
 from privproof.compiling.needs import exposed, read_counts
@@ -388,7 +389,8 @@ class _Summaries:
                 pass
             case _:
                 return None
-        values = _followed(loop.body, {})
+        computed: list[Expression] = []
+        values = _followed(loop.body, {}, computed)
         if values is None:
             return None
         onward = values.get(counter)
@@ -407,6 +409,8 @@ class _Summaries:
                 case _:
                     return None
 
+        if any(may_fail(rewritten(each, taken), self.lists) for each in computed):
+            return None  # a total says what is added up, and not whether a turn fails
         changed = {name: rewritten(value, taken) if name != counter else value for name, value in values.items()}
         if any(
             counter in variables(value)
@@ -430,15 +434,24 @@ _MOST_WAYS = 64
 """The ways through a turn that ends early somewhere, and through a function that it calls; each repeats what comes after its tests."""
 
 
-def _followed(block: Block, values: Mapping[str, Expression]) -> dict[str, Expression] | None:
-    """What a turn does to variables, as expressions in their values before; None where it does anything else."""
+def _followed(
+    block: Block, values: Mapping[str, Expression], computed: list[Expression]
+) -> dict[str, Expression] | None:
+    """What a turn does to variables, as expressions in their values before; None where it does anything else.
+
+    Args:
+        block: the statements of the turn.
+        values: what variables hold before them.
+        computed: is given everything that is computed on the way, in the same terms, also what is not needed afterwards.
+    """
     now = dict(values)
     for at, statement in enumerate(block):
         match statement:
             case Assign(name, value):
                 now[name] = _with_values(value, now)
+                computed.append(now[name])
             case Inline(name, body):
-                result = _result(body, now)
+                result = _result(body, now, computed)
                 if result is None:
                     return None
                 now[name] = result
@@ -447,10 +460,11 @@ def _followed(block: Block, values: Mapping[str, Expression]) -> dict[str, Expre
                 if early and _ways(block[at:]) > _MOST_WAYS:
                     return None
                 rest = block[at + 1 :] if early else ()
-                one, other = (_followed((*side, *rest), now) for side in (then, otherwise))
+                one, other = (_followed((*side, *rest), now, computed) for side in (then, otherwise))
                 if one is None or other is None:
                     return None
                 asked = _with_values(test, now)
+                computed.append(asked)
                 for name in dict.fromkeys((*one, *other)):
                     a, b = (side.get(name, Variable(name, place)) for side in (one, other))
                     now[name] = a if a == b else Conditional(asked, a, b, place)
@@ -463,27 +477,31 @@ def _followed(block: Block, values: Mapping[str, Expression]) -> dict[str, Expre
     return now
 
 
-def _result(block: Block, values: Mapping[str, Expression]) -> Expression | None:
+def _result(block: Block, values: Mapping[str, Expression], computed: list[Expression]) -> Expression | None:
     """What a function that is called gives back, as an expression in values before; None where it does anything but compute that."""
     now = dict(values)
     for at, statement in enumerate(block):
         match statement:
             case Assign(name, value):
                 now[name] = _with_values(value, now)
+                computed.append(now[name])
             case Inline(name, body):
-                inner = _result(body, now)
+                inner = _result(body, now, computed)
                 if inner is None:
                     return None
                 now[name] = inner
             case Result(value):
-                return _with_values(value, now)
+                computed.append(_with_values(value, now))
+                return computed[-1]
             case If(test, then, otherwise, place):
                 if _ways(block[at:]) > _MOST_WAYS:
                     return None
-                one, other = (_result((*side, *block[at + 1 :]), now) for side in (then, otherwise))
+                one, other = (_result((*side, *block[at + 1 :]), now, computed) for side in (then, otherwise))
                 if one is None or other is None:
                     return None
-                return one if one == other else Conditional(_with_values(test, now), one, other, place)
+                asked = _with_values(test, now)
+                computed.append(asked)
+                return one if one == other else Conditional(asked, one, other, place)
             case _:
                 return None
     return None
