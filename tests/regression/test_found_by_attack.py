@@ -119,7 +119,9 @@ def nothing_by_a_function(q: real_queries()):
     return same(told), noisy
 
 
-@pytest.mark.parametrize("asked", [nothing_is_copied, nothing_beside_a_quotient], ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "asked", [nothing_is_copied, nothing_by_a_function, nothing_beside_a_quotient], ids=lambda m: m.name
+)
 def test_none_that_depends_on_the_data_of_long_lists_is_seen(asked):
     verdict = check(asked)
     assert verdict.status == "refuted"
@@ -130,7 +132,22 @@ def test_none_beside_a_square_of_noise_is_not_proved():
     assert check(nothing_beside_a_square).status == "unknown"
 
 
-@pytest.mark.parametrize("asked", [nothing_by_a_condition, nothing_by_a_function], ids=lambda m: m.name)
+def same_on_long_lists(value, q):
+    if len(q) > 5:
+        return value
+    return 0
+
+
+@mechanism(epsilon=1, neighbours="one")
+def nothing_by_a_function_with_two_ends(q: real_queries()):
+    told = 0
+    if len(q) > 10 and q[0] > 0:
+        told = None
+    noisy = laplace(sum(q), scale=1)
+    return same_on_long_lists(told, q), noisy
+
+
+@pytest.mark.parametrize("asked", [nothing_by_a_condition, nothing_by_a_function_with_two_ends], ids=lambda m: m.name)
 def test_none_is_never_taken_for_the_number_that_stands_for_it(asked):
     with pytest.raises(LanguageError, match=r"told is None where|value is None where"):
         check(asked)
@@ -282,6 +299,18 @@ def quotient_in_a_function(data: rows(x=integer(0, 5000))):
     return laplace(sum(in_a_function(r) for r in data), scale=1)
 
 
+@mechanism(epsilon=1)
+def quotient_after_noise(data: rows(x=integer(0, 5000)), n: public(integer(0, 3000))):
+    above = sum(min(r.x, 1) for r in data)
+    noisy, other = laplace(above, scale=1), laplace(0, scale=1)
+    if above > 3:
+        y = 5 // (n - 777)  # noqa: F841
+    ratio = 0
+    if other > 0:
+        ratio = noisy / other
+    return ratio
+
+
 @mechanism(neighbours="one")
 def quotient_beside_gaussian_noise(q: real_queries(), n: public(integer(0, 3000))):
     for v in q:
@@ -298,6 +327,7 @@ def quotient_beside_gaussian_noise(q: real_queries(), n: public(integer(0, 3000)
         list_that_is_not_needed,
         list_that_is_counted,
         quotient_in_a_function,
+        quotient_after_noise,
     ],
     ids=lambda each: each.name,
 )

@@ -30,10 +30,10 @@ def may_fail(expression: Expression, inputs: Mapping[str, Input]) -> bool:
         expression: the expression; what it reads of a list is read as `record` and `field`.
         inputs: the inputs by name, of which the values are known that a table is read at.
     """
-    return any(_fails(part, inputs) for part in within(expression))
+    return any(fails(part, inputs) for part in within(expression))
 
 
-def _fails(part: Expression, inputs: Mapping[str, Input]) -> bool:
+def fails(part: Expression, inputs: Mapping[str, Input]) -> bool:
     """Whether an operation itself may fail where its operands do not."""
     match part:
         case Constant() | Variable() | Conditional():
