@@ -53,7 +53,6 @@ def test_the_checker_bounds_the_change_of_a_list_by_its_own_values_alone(functio
 
 
 def test_no_random_lists_are_proved_below_the_largest_change(tmp_path):
-    outcomes = set()
     for seed in spread(range(60), 6):
         draw = Random(seed)
         declared, terms, largest = [], [], 0
@@ -70,5 +69,4 @@ def test_no_random_lists_are_proved_below_the_largest_change(tmp_path):
         text = f"{head}def m({', '.join(declared)}):\n    return {shown}\n"
         found = load(tmp_path, text)
         assert check(found, f"{99 * largest}/100", time_limit=patience(8)).status != "proved", text
-        outcomes.add(check(found, largest, time_limit=patience(8)).status)
-    assert outcomes == {"proved"}
+        assert check(found, largest).status == "proved", text

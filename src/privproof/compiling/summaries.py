@@ -24,10 +24,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from privproof.compiling.branches import placeless
+from privproof.compiling.failing import Values
 from privproof.compiling.list_parts import PART_ENDS, held_ends, is_safe, unconditional, whole_walks
 from privproof.compiling.measured import measured_lists
 from privproof.compiling.needs import exposed, read_counts
 from privproof.compiling.strides import Signs
+from privproof.compiling.turns import Turn
 from privproof.language.flow import Instruction, instruction_reads
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
@@ -36,14 +38,10 @@ from privproof.language.syntax import (
     Block,
     Conditional,
     Constant,
-    Continue,
     Element,
     Expression,
-    If,
-    Inline,
     Operation,
     Place,
-    Result,
     Statement,
     Variable,
     While,
@@ -86,10 +84,10 @@ def summarised(body: Block, mechanism: Mechanism, differing: set[str]) -> Block:
     if not lists:
         return body
     lengths = mechanism.neighbours == ADD_REMOVE
-    body = measured_lists(body)
+    body = measured_lists(body, mechanism.inputs)
     signs = Signs(body, mechanism.inputs)
-    summaries = _Summaries(lists, differing, signs, lengths=lengths)
-    made = summaries.block(body if lengths else whole_walks(body, lists, signs))
+    body = body if lengths else whole_walks(body, lists, signs)
+    made = _Summaries(lists, differing, signs, Values(body, mechanism.inputs), lengths=lengths).block(body)
     return _shared(made, {}, set())
 
 
@@ -199,7 +197,7 @@ def _number(added: Expression) -> Expression:
 
 
 @dataclass(frozen=True)
-class _Turn:
+class _Adding:
     """What one turn of a loop does: the value of every variable that it assigns, in terms of those before it."""
 
     source: Variable
@@ -208,8 +206,10 @@ class _Turn:
 
 
 class _Summaries:
-    def __init__(self, lists: Mapping[str, Input], differing: set[str], signs: Signs, *, lengths: bool) -> None:
-        self.lists, self.lengths, self.differing, self.signs = lists, lengths, differing, signs
+    def __init__(
+        self, lists: Mapping[str, Input], differing: set[str], signs: Signs, values: Values, *, lengths: bool
+    ) -> None:
+        self.lists, self.lengths, self.differing, self.signs, self.values = lists, lengths, differing, signs, values
         self.made = 0
         self.outside: Counter[str] = Counter()
         self.certain: list[Expression] = []
@@ -378,22 +378,13 @@ class _Summaries:
             sums.append(Assign(name, more, place))
         return [*totals, *sums]
 
-    def turn(self, loop: While, before: Statement | None) -> _Turn | None:
+    def turn(self, loop: While, before: Statement | None) -> _Adding | None:
         """One turn of a loop over a list from its first element to its last."""
         match loop.test, before:
             case (
                 Operation("<", (Variable(counter), Operation("turns" | "len", (Variable(name) as source,)))),
                 Assign(begun, Constant(0)),
             ) if name in self.lists and begun == counter:
-                pass
-            case _:
-                return None
-        values = _followed(loop.body, {})
-        if values is None:
-            return None
-        onward = values.get(counter)
-        match onward:
-            case Operation("+", (Variable(same), Constant(1))) if same == counter:
                 pass
             case _:
                 return None
@@ -407,99 +398,26 @@ class _Summaries:
                 case _:
                     return None
 
-        changed = {name: rewritten(value, taken) if name != counter else value for name, value in values.items()}
-        if any(
-            counter in variables(value)
-            for name, value in changed.items()
-            if name != counter and self.matters(name, changed)
-        ):
+        turn = Turn(lambda value: rewritten(value, taken), self.values)
+        values = turn.after(loop.body)
+        if values is None:
             return None
-        return _Turn(source, counter, changed)
-
-    @staticmethod
-    def matters(name: str, values: Mapping[str, Expression]) -> bool:
-        """Whether a variable is more than a number of the turn that nothing else is made of."""
-        return _added(values[name], name) is not None
+        onward = values.get(counter)
+        match onward:
+            case Operation("+", (Variable(same), Constant(1))) if same == counter:
+                pass
+            case _:
+                return None
+        added = [name for name, value in values.items() if name != counter and _added(value, name) is not None]
+        if any(counter in variables(values[name]) for name in added):
+            return None
+        if not turn.succeeds({writes(s) for s in statements(loop.body)} - {counter, *added}):
+            return None
+        return _Adding(source, counter, values)
 
 
 def _truth_values(declared: Input) -> bool:
     return declared.values is not None and all(isinstance(value, bool) for value in declared.values)
-
-
-_MOST_WAYS = 64
-"""The ways through a turn that ends early somewhere, and through a function that it calls; each repeats what comes after its tests."""
-
-
-def _followed(block: Block, values: Mapping[str, Expression]) -> dict[str, Expression] | None:
-    """What a turn does to variables, as expressions in their values before; None where it does anything else."""
-    now = dict(values)
-    for at, statement in enumerate(block):
-        match statement:
-            case Assign(name, value):
-                now[name] = _with_values(value, now)
-            case Inline(name, body):
-                result = _result(body, now)
-                if result is None:
-                    return None
-                now[name] = result
-            case If(test, then, otherwise, place):
-                early = any(isinstance(s, Continue) for s in statements((*then, *otherwise)))
-                if early and _ways(block[at:]) > _MOST_WAYS:
-                    return None
-                rest = block[at + 1 :] if early else ()
-                one, other = (_followed((*side, *rest), now) for side in (then, otherwise))
-                if one is None or other is None:
-                    return None
-                asked = _with_values(test, now)
-                for name in dict.fromkeys((*one, *other)):
-                    a, b = (side.get(name, Variable(name, place)) for side in (one, other))
-                    now[name] = a if a == b else Conditional(asked, a, b, place)
-                if early:
-                    return now
-            case Continue():
-                return now
-            case _:
-                return None
-    return now
-
-
-def _result(block: Block, values: Mapping[str, Expression]) -> Expression | None:
-    """What a function that is called gives back, as an expression in values before; None where it does anything but compute that."""
-    now = dict(values)
-    for at, statement in enumerate(block):
-        match statement:
-            case Assign(name, value):
-                now[name] = _with_values(value, now)
-            case Inline(name, body):
-                inner = _result(body, now)
-                if inner is None:
-                    return None
-                now[name] = inner
-            case Result(value):
-                return _with_values(value, now)
-            case If(test, then, otherwise, place):
-                if _ways(block[at:]) > _MOST_WAYS:
-                    return None
-                one, other = (_result((*side, *block[at + 1 :]), now) for side in (then, otherwise))
-                if one is None or other is None:
-                    return None
-                return one if one == other else Conditional(_with_values(test, now), one, other, place)
-            case _:
-                return None
-    return None
-
-
-def _ways(block: Block) -> int:
-    """How many ways there are through tests that follow each other, at most."""
-    ways = 1
-    for statement in block:
-        if isinstance(statement, If):
-            ways *= _ways(statement.then) + _ways(statement.otherwise)
-    return ways
-
-
-def _with_values(expression: Expression, values: Mapping[str, Expression]) -> Expression:
-    return rewritten(expression, lambda part: values.get(part.name) if isinstance(part, Variable) else None)
 
 
 def _added(value: Expression, name: str) -> Expression | None:
