@@ -139,7 +139,7 @@ def test_a_turn_that_may_fail_is_not_left_out(function):
 
 
 def test_a_variable_without_a_value_is_not_left_out():
-    with pytest.raises(LanguageError, match="UnboundLocalError: .*, on q="):
+    with pytest.raises(LanguageError, match=r"UnboundLocalError: .*, on q="):
         check(without_a_value)
 
 
