@@ -186,3 +186,28 @@ def weighed(people: PEOPLE):
 def test_a_turn_that_never_fails_is_summed_up(function):
     assert check(function).status == "proved"
     assert check(function, "9/10").status == "refuted"
+
+
+def quotient(q: Q):
+    total = sum(q)
+    noisy, many = laplace(total, scale=1000), laplace(total, scale=1000)
+    if many > 1:
+        return noisy / many
+    return 0
+
+
+def quotient_after_an_error(q: Q):
+    total = sum(q)
+    noisy, many = laplace(total, scale=1000), laplace(total, scale=1000)
+    if total == 777:
+        raise ValueError(total)
+    if many > 1:
+        return noisy / many
+    return 0
+
+
+def test_an_error_after_the_last_noise_is_no_post_processing():
+    """What data alone decide is known to nobody who sees the noisy numbers."""
+    assert check(quotient, 2, neighbours="one").status == "proved"
+    with pytest.raises(LanguageError, match="a value is divided by one that depends on the data or on noise"):
+        check(quotient_after_an_error, 2, neighbours="one")

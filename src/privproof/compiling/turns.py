@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from privproof.compiling.failing import Values
+from privproof.compiling.values_after import MOST_WAYS, ways_through, with_values
 from privproof.language.syntax import (
     Assign,
     Block,
@@ -24,12 +25,9 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.language.walking import rewritten, statements, variables
+from privproof.language.walking import statements, variables
 
 Found = TypeVar("Found")
-
-_MOST_WAYS = 64
-"""The ways through a turn that ends early somewhere, and through a function that it calls; each repeats what comes after its tests."""
 
 
 class Turn:
@@ -55,8 +53,7 @@ class Turn:
 
     def _value(self, expression: Expression, values: Mapping[str, Expression]) -> Expression:
         """An expression in terms of the values before."""
-        found = rewritten(expression, lambda part: values.get(part.name) if isinstance(part, Variable) else None)
-        found = self.taken(found)
+        found = self.taken(with_values(expression, values))
         if not (isinstance(expression, Constant) and expression.value is MISSING):  # that a variable has no value yet
             self.computed.append(found)
         return found
@@ -92,7 +89,7 @@ class Turn:
                 case If(test, then, otherwise, place):
                     asked = self._value(test, now)
                     early = any(isinstance(s, Continue) for s in statements((*then, *otherwise)))
-                    if early and _ways(block[at:]) > _MOST_WAYS:
+                    if early and ways_through(block[at:]) > MOST_WAYS:
                         return None
                     rest = block[at + 1 :] if early else ()
                     one, other = self._sides(self._followed, asked, (*then, *rest), (*otherwise, *rest), now)
@@ -125,7 +122,7 @@ class Turn:
                     return self._value(value, now)
                 case If(test, then, otherwise, place):
                     asked = self._value(test, now)
-                    if _ways(block[at:]) > _MOST_WAYS:
+                    if ways_through(block[at:]) > MOST_WAYS:
                         return None
                     rest = block[at + 1 :]
                     one, other = self._sides(self._result, asked, (*then, *rest), (*otherwise, *rest), now)
@@ -135,12 +132,3 @@ class Turn:
                 case _:
                     return None
         return None
-
-
-def _ways(block: Block) -> int:
-    """How many ways there are through tests that follow each other, at most."""
-    ways = 1
-    for statement in block:
-        if isinstance(statement, If):
-            ways *= _ways(statement.then) + _ways(statement.otherwise)
-    return ways
