@@ -69,6 +69,8 @@ class Product:
     @cached_property
     def home(self) -> dict[str, int]:
         """The group of each name."""
+        if self.core is not None:
+            return self.core.home
         return {name: i for i, group in enumerate(self.groups) for name in group.names}
 
     def bound(self) -> Cost:
@@ -159,7 +161,7 @@ class Products:
 
     def forgotten(self, before: Product, gone: frozenset[str]) -> Product:
         """The vectors, minimised over the shifts of some thresholds."""
-        if gone.isdisjoint(before.home):
+        if not gone or gone.isdisjoint(before.home):
             return before
         core = before.core or before
         key = (core, gone)
