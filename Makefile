@@ -70,6 +70,7 @@ bench: $(READY)  ## time and memory of every engine by size, beside baselines, i
 	$(BIN)/python benchmarks/rechecking.py --quick --json bench/rechecking.json
 	$(BIN)/python benchmarks/gaussian.py
 	$(BIN)/python benchmarks/audits.py
+	$(BIN)/python benchmarks/auditors.py
 	$(BIN)/python benchmarks/release.py --parquet 20000000
 
 .PHONY: bench-quick bench-details

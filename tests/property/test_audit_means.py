@@ -1,6 +1,6 @@
 """Means and Gaussian noise as testers of other projects try them (dp_auditorium, Delta-Siege), written anew: what is wrong is found.
 
-Numbers are rounded to a lattice, so that what is found is the mistake and not the binary digits; the last case leaves them.
+Numbers are rounded to a lattice, so that what is found is the mistake and not the binary digits; the last cases leave them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privproof import audit
+from privproof import audit, runnable
 
 RNG = np.random.default_rng(5)
 SIGMA = 4.845
@@ -85,3 +85,68 @@ def test_binary_digits_of_gaussian_noise_are_found():
     found = audited(lambda x: x + RNG.normal(0, SIGMA), [(0, 1)], epsilon=1, delta="1e-5")
     assert found.epsilon > 4
     assert "lowest bit" in str(found)
+
+
+def test_half_lines_whose_scales_differ_are_found():
+    """Gaussian noise whose scale is made of the size of the data: the wider law wins in both tails."""
+    few, many = [0.0], [0.0, 1.0]
+
+    def mean(data):
+        return on_lattice(sum(data) / len(data) + RNG.normal(0, 3.776 / len(data)))
+
+    found = audited(mean, [(few, many)], epsilon=1, delta="1/1000")
+    assert found.delta > 0.15
+    assert "speak against" in str(found)
+
+
+def test_a_scale_cut_off_for_negative_sizes_is_found():
+    """Where the noisy size is negative hardly any noise is left: a quarter of all outputs tells the data."""
+
+    def mean(data):
+        size = len(data) + RNG.laplace(0, 2)
+        return sum(data) / size + RNG.laplace(0, max(2 / size, 1e-12))
+
+    found = audited(mean, [([0.0], [0.0, 1.0])], epsilon=1)
+    assert found.epsilon > 4
+    assert found.delta > 0.2
+    assert "speak against" in str(found)
+
+
+def uniform(count):
+    """Numbers of 32 bits."""
+    return RNG.integers(1, 2**32, count) / 2**32
+
+
+def by_box_and_muller(x, rng, count):
+    return x + 2.2475 * np.sqrt(-2 * np.log(uniform(count))) * np.cos(2 * np.pi * uniform(count))
+
+
+def in_polar_coordinates(x, rng, count):
+    points = 2 * uniform((3 * count + 100, 2)) - 1
+    squares = (points**2).sum(axis=1)
+    inside = np.flatnonzero((squares < 1) & (squares > 0))[:count]
+    return x + 2.2475 * points[inside, 0] * np.sqrt(-2 * np.log(squares[inside]) / squares[inside])
+
+
+def in_single_precision(x, rng, count):
+    noise = np.float32(2.2475) * RNG.standard_normal((4, count), dtype=np.float32)
+    return (np.float32(x) + noise.sum(axis=0, dtype=np.float32) / 2).astype(np.float64)
+
+
+@pytest.mark.parametrize(
+    ("function", "least"), [(by_box_and_muller, 0.2), (in_polar_coordinates, 0.2), (in_single_precision, 0.12)]
+)
+def test_noise_of_few_bits_breaks_a_claim_with_a_delta(function, least):
+    """The classical scale for epsilon = 1 and delta = 1/10, at which real noise loses a delta of 0.003."""
+    found = audited(runnable(function, rng="rng", batched=True), [(0.0, 1.0)], epsilon=1, delta="1/10")
+    assert found.delta > least
+    assert found.epsilon > 4
+    assert "speak against" in str(found)
+
+
+def test_laplace_noise_by_inversion_is_found_at_a_small_epsilon():
+    def inverted(x, rng, count):
+        return x - 10 * np.where(RNG.integers(0, 2, count) == 1, 1, -1) * np.log(uniform(count))
+
+    found = audited(runnable(inverted, rng="rng", batched=True), [(0.0, 1.0)], epsilon="1/10")
+    assert found.epsilon > 4

@@ -27,8 +27,10 @@ from privproof.engines.sampling.intervals import (
     errors_of,
     loss,
     promised_epsilon,
+    promised_jointly,
 )
 from privproof.engines.sampling.kinds import Score
+from privproof.engines.sampling.smoothing import Foretold
 from privproof.engines.sampling.tradeoffs import DeltaAt, EpsilonAt, Tradeoff, roughly
 
 _DOUBT = 0.1
@@ -138,6 +140,7 @@ class Candidate:
         runs: how many runs there were on each side.
         worth: what these counts promise for the test.
         outputs: the distinct outputs that occurred.
+        foretold: what a model of all outputs says about the event, if there is one.
     """
 
     pair: Adjacent
@@ -147,11 +150,24 @@ class Candidate:
     runs: int
     worth: float
     outputs: tuple[Any, ...] = field(repr=False, default=())
+    foretold: Foretold | None = None
 
     @property
     def estimate(self) -> float:
         """The loss that the counts suggest."""
         return loss(self.left / self.runs, self.right / self.runs)
+
+
+def foreseen(candidate: Candidate, tradeoff: Tradeoff, runs: int) -> float:
+    """What its counts and a model of all outputs promise together for so many runs; zero where the counts speak against the model."""
+    model = candidate.foretold
+    if model is None or not isinstance(tradeoff, EpsilonAt):
+        return 0.0
+    if not model.holds(candidate.left, candidate.right, candidate.runs):
+        return 0.0
+    right, occurrences = model.joined(candidate.right, candidate.runs)
+    left = candidate.left / candidate.runs
+    return promised_jointly(left, candidate.runs, right, occurrences, runs, tradeoff.delta)
 
 
 @dataclass(frozen=True)

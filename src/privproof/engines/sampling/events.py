@@ -16,7 +16,7 @@ import numpy as np
 
 from privproof.engines.sampling.columns import Array
 from privproof.engines.sampling.features import Feature, FloatBits
-from privproof.engines.sampling.forms import FLOAT, SLOT, Sheet, form_of, identity_of, is_number
+from privproof.engines.sampling.forms import FLOAT, SIMPLE, SLOT, Sheet, form_of, identity_of, is_number
 from privproof.engines.sampling.samples import Samples
 from privproof.language.patterns import ANY, Between, pattern_text
 
@@ -93,7 +93,7 @@ def form_words(form: Any) -> str:
 def has_interval(pattern: Any) -> bool:
     """Whether a pattern stands for more than one output."""
     if isinstance(pattern, list | tuple):
-        return any(map(has_interval, pattern))
+        return not set(map(type, pattern)) <= SIMPLE and any(map(has_interval, pattern))
     return isinstance(pattern, Between)
 
 

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from privproof.engines.sampling.columns import Array
+from privproof.engines.sampling.forms import item_identity
 from privproof.engines.sampling.samples import Samples
 
 NO_CODE: Final = np.iinfo(np.int64).min
@@ -194,19 +195,15 @@ class GroupCounts:
 
     def codes(self, samples: Samples) -> Array:
         """The feature of every run."""
-        longest = max(place for group in self.groups for place in group) + 1
-        rows = [
-            self._code(output) if isinstance(output, list | tuple) and len(output) >= longest else NO_CODE
-            for output in samples.outputs
-        ]
-        return np.array(rows, dtype=np.int64)[samples.codes]
-
-    def _code(self, output: Sequence[Any]) -> int:
-        code = 0
-        for group in self.groups:
-            same = sum(type(output[i]) is type(self.item) and output[i] == self.item for i in group)
-            code = code * (len(group) + 1) + same
-        return code
+        last, items = max(place for group in self.groups for place in group), samples.items
+        found = np.full(len(samples.outputs), NO_CODE)
+        if items.rows.shape[1] > last:
+            same = items.rows == items.known.get(item_identity(self.item), len(items.known))
+            codes = np.zeros(len(items.rows), dtype=np.int64)
+            for group in self.groups:
+                codes = codes * (len(group) + 1) + same[:, group].sum(axis=1)
+            found[items.codes] = np.where(items.rows[:, last] >= 0, codes, NO_CODE)
+        return found[samples.codes]
 
     def code_words(self, codes: Sequence[int]) -> str:
         """What a set of codes says, in words."""

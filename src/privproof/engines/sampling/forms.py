@@ -37,7 +37,7 @@ class _Slot:
         return "SLOT"
 
 
-_SIMPLE = {bool, int, str}
+SIMPLE = {bool, int, str}
 _WHOLE = {bool, int}
 _NO_NUMBERS = {bool, str, type(None)}
 _WIDEST = 4096
@@ -89,7 +89,7 @@ def identity_of(output: Any) -> Hashable:
     """Something hashable that tells outputs of a table apart as their kind and their print do."""
     if isinstance(output, list | tuple):
         kinds = set(map(type, output))
-        if len(kinds) == 1 and kinds <= _SIMPLE:
+        if len(kinds) == 1 and kinds <= SIMPLE:
             return (type(output), *kinds, tuple(output))
         return (type(output), tuple(map(identity_of, output)))
     return repr(output) if isinstance(output, dict) else identity(output)
@@ -151,16 +151,18 @@ class Items:
     known: dict[Hashable, int]
 
 
+def item_identity(item: Any) -> Hashable:
+    """What tells an item of a list apart from others."""
+    return (type(item), item) if type(item) in SIMPLE else identity_of(item)
+
+
 def items_of(outputs: Sequence[Any]) -> Items:
     """The lists and tuples of a table of outputs."""
     listed = [(code, output) for code, output in enumerate(outputs) if isinstance(output, list | tuple)]
     known: dict[Hashable, int] = {}
     rows = np.full((len(listed), max((len(output) for _, output in listed), default=0)), -1, dtype=np.int64)
     for row, (_, output) in enumerate(listed):
-        rows[row, : len(output)] = [
-            known.setdefault((type(item), item) if type(item) in _SIMPLE else identity_of(item), len(known))
-            for item in output
-        ]
+        rows[row, : len(output)] = [known.setdefault(item_identity(item), len(known)) for item in output]
     return Items(np.array([code for code, _ in listed], dtype=np.int64), rows, known)
 
 

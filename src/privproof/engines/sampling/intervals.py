@@ -81,6 +81,29 @@ def promised_epsilon(left: ArrayLike, right: ArrayLike, errors: float, searched:
     return np.asarray(np.maximum(np.log(above / q) - errors * spread, 0.0))
 
 
+def promised_jointly(
+    left: float, searched: int, right: float, occurrences: float, runs: int, delta: float = 0.0
+) -> float:
+    """The same where the right probability is known by so many occurrences, of counts and of a model together.
+
+    It is lowered by one error of the search: of the events of a model only a few are tried, and none is chosen for its counts alone.
+
+    Args:
+        left: the estimated probability on the left.
+        searched: the runs that it rests on.
+        right: the estimated probability on the right.
+        occurrences: how many occurrences that is worth.
+        runs: the runs of the test.
+        delta: the delta of the bound.
+    """
+    above = left - delta
+    if above <= 0:
+        return 0.0
+    likely, unlikely = left * (1 - left) / above**2, (1 - right) / right
+    spread, doubt = np.sqrt(likely + unlikely), np.sqrt(likely / searched + 1 / occurrences)
+    return max(float(np.log(above / right) - _TEST_ERRORS / np.sqrt(runs) * spread - doubt), 0.0)
+
+
 def errors_of(searched: int, runs: int, of_search: float) -> float:
     """By how many standard deviations of one run a promise is lowered: for the test, and for so many errors of the search."""
     return float(_TEST_ERRORS / np.sqrt(runs) + of_search / np.sqrt(searched))

@@ -22,10 +22,11 @@ import numpy as np
 
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
-from privproof.engines.sampling.aims import Aim, Candidate, Planned, promise_of, promised, shows, worth_of
+from privproof.engines.sampling.aims import Aim, Candidate, Planned, foreseen, promise_of, promised, shows, worth_of
 from privproof.engines.sampling.events import Event, Having, occurs
 from privproof.engines.sampling.feature_learning import Hints, group_counts, learn_features
 from privproof.engines.sampling.features import references
+from privproof.engines.sampling.intervals import promised_jointly
 from privproof.engines.sampling.learning import Learnt, learn
 from privproof.engines.sampling.moving import drawn, mutated
 from privproof.engines.sampling.proposing import patterns
@@ -71,8 +72,6 @@ _ENOUGH_MORE = 1.1
 """An event that is better for something else by less than this factor is not worth a share of the confidence."""
 _KEPT = 4
 """Events by features that are counted beside the others, in either direction."""
-_MODELLED = 10
-"""Runs that one run counts as where a model of all outputs foretells how rare an event is: its errors are those of all cells together."""
 _HANDICAP = 0.02
 """An event by a feature has to win by so much: others are easier to read, and can be certified."""
 _LEARNT = 2**18
@@ -184,12 +183,10 @@ class Search:
         """Candidates with the counts of so many more runs each."""
         counts = self._counts([(candidate.pair, [candidate.event]) for candidate in racing], runs)
         found = []
-        for candidate, ((more, others),) in zip(racing, counts, strict=True):
-            left, right, total = candidate.left + more, candidate.right + others, candidate.runs + runs
-            promise = promise_of(self.aim.first, total, self.test_runs)(np.array([left]), np.array([right]))
-            worth = float(promise[0]) - _handicap(candidate.event)
-            found.append(replace(candidate, left=left, right=right, runs=total, worth=worth))
-            self.known[_name(candidate.pair)] = found[-1]
+        for c, ((left, right),) in zip(racing, counts, strict=True):
+            more = replace(c, left=c.left + left, right=c.right + right, runs=c.runs + runs)
+            found += self._weighed([more], self.aim.first)
+            self.known[_name(c.pair)] = found[-1]
         return found
 
     def _counts(self, asked: Sequence[tuple[Adjacent, Sequence[Event]]], runs: int) -> list[list[tuple[int, int]]]:
@@ -233,13 +230,14 @@ class Search:
     def _simplified(self, candidate: Candidate, budget: int) -> Candidate:
         """A pair that is nearly as good, with values that occur elsewhere in it in the place of others.
 
-        It has fewer runs than the winner of the race, which its worth is lowered for: what replaces the winner is no worse by chance.
+        The winner is looked at once more with as many runs, and what would replace it twice: what is worse must be lucky three times.
         """
         inputs, relation = self.subject.inputs, self.subject.relation
         steps: list[Callable[[Adjacent], Adjacent | None]] = [partial(_nearer_zero, inputs=inputs)]
         steps += [partial(_levelled, name=n, position=i) for n, i in _positions(candidate.pair)[:_POSITIONS]]
         runs = max(_FEWEST, min(2 * candidate.runs, budget // (_SIMPLER * len(steps))))
-        goal = _NEARLY * candidate.worth
+        (again,) = self._candidates([candidate.pair], runs)
+        goal = _NEARLY * max(candidate.worth, again.worth)
         while steps:
             tried = [step(candidate.pair) for step in steps]
             chosen = [n for n, pair in enumerate(tried) if pair is not None and is_adjacent(pair, inputs, relation)]
@@ -254,7 +252,9 @@ class Search:
             )
             if better is None:
                 break
-            candidate, steps = better[1], steps[better[0] + 1 :]
+            steps = steps[better[0] + 1 :]
+            (again,) = self._candidates([better[1].pair], runs)
+            candidate = again if again.worth >= goal else candidate
         return candidate
 
     def _best(self, count: int) -> list[Candidate]:
@@ -321,11 +321,12 @@ class Search:
         outputs = tuple({repr(o): o for side in sides for o in side.outputs}.values())
         result: list[Candidate] = []
         proposed = self._proposals(pair, learning, learn(*learning), tradeoff)
-        for events, one, other, ordered in zip(
-            proposed, counting, counting[::-1], (pair, Adjacent(pair.right, pair.left)), strict=True
-        ):
+        for events, ordered, turn in zip(proposed, (pair, Adjacent(pair.right, pair.left)), (1, -1), strict=True):
+            foretold = self._foretold(ordered, learning[::turn], self.test_runs)
+            one, other = counting[::turn]
+            events = [*events, *(each.event for each in foretold)]
             counts = [(int(occurs(event, one).sum()), int(occurs(event, other).sum())) for event in events]
-            result += self._counted(ordered, events, counts, runs - half, tradeoff, outputs)
+            result += self._counted(ordered, events, counts, runs - half, tradeoff, outputs, foretold)
         return result
 
     def _counted(
@@ -336,13 +337,25 @@ class Search:
         runs: int,
         tradeoff: Tradeoff,
         outputs: tuple[Any, ...] = (),
+        foretold: Sequence[Foretold] = (),
     ) -> list[Candidate]:
-        """Events of a pair with what their counts promise."""
-        left, right = (np.array([count[i] for count in counts], dtype=np.int64) for i in (0, 1))
-        worth = promise_of(tradeoff, runs, self.test_runs)(left, right).tolist()
+        """Events of a pair, of which a model foretells the last ones, with what they promise."""
+        models = [*[None] * (len(events) - len(foretold)), *foretold]
+        found = [
+            Candidate(pair, event, *count, runs, 0.0, outputs, model)
+            for event, count, model in zip(events, counts, models, strict=True)
+        ]
+        return self._weighed(found, tradeoff)
+
+    def _weighed(self, candidates: Sequence[Candidate], tradeoff: Tradeoff) -> list[Candidate]:
+        """Candidates with what their counts promise now."""
+        if not candidates:
+            return []
+        promise = promise_of(tradeoff, candidates[0].runs, self.test_runs)
+        promises = promise(*(np.array([getattr(c, side) for c in candidates]) for side in ("left", "right"))).tolist()
         return [
-            Candidate(pair, event, *count, runs, promise - _handicap(event), outputs)
-            for event, count, promise in zip(events, counts, worth, strict=True)
+            replace(c, worth=max(worth, foreseen(c, tradeoff, self.test_runs)) - _handicap(c.event))
+            for c, worth in zip(candidates, promises, strict=True)
         ]
 
     def _proposals(
@@ -367,50 +380,43 @@ class Search:
         first, *others = dict.fromkeys((self.aim.first, *self.aim.claim, *self.aim.curve))
         tradeoffs = [first, *(each for each in others if shows(each, searched))]
         proposed = [self._proposals(pair, drawn, known, tradeoff, [False])[0] for tradeoff in tradeoffs]
-        foretold = self._foretold(pair, drawn, searched, runs)
+        foretold = self._foretold(pair, drawn, runs)
         proposed[0] += [each.event for each in foretold]
         (counts,) = self._counts([(pair, [event for events in proposed for event in events])], searched - learning)
         result: list[Planned] = []
         for tradeoff, events in zip(tradeoffs, proposed, strict=True):
-            found = self._counted(pair, events, counts[: len(events)], searched - learning, tradeoff)
+            found = self._counted(pair, events, counts[: len(events)], searched - learning, tradeoff, (), foretold)
+            foretold = []
             counts = counts[len(events) :]
             listed = [*found, *(planned.candidate for planned in result)]
-            promises = self._promises(listed, tradeoff, runs, foretold if tradeoff == first else ())
+            promises = self._promises(listed, tradeoff, runs)
             best = max(range(len(found)), key=promises.__getitem__, default=None)
             enough = max((promise for promise, *_ in promises[len(found) :]), default=0.0)
             if best is not None and (not result or promises[best][0] > _ENOUGH_MORE * enough):
                 result.append(Planned(found[best], tradeoff))
         return result
 
-    def _foretold(self, pair: Adjacent, drawn: Sequence[Samples], searched: int, runs: int) -> list[Foretold]:
-        """Events whose probabilities a model of all outputs foretells: the best of them, by what they promise."""
+    def _foretold(self, pair: Adjacent, sides: Sequence[Samples], runs: int) -> list[Foretold]:
+        """Events whose probabilities a model of all outputs foretells: the best of them, by what they promise for so many runs."""
         tradeoff = self.aim.first
-        groups = _hints(pair, floats=False).groups
         if not isinstance(tradeoff, EpsilonAt):
             return []
-        outputs = [*drawn[0].outputs, *drawn[1].outputs]
-        found = [each for feature in group_counts(outputs, groups) for each in foretold_unions(feature, *drawn)]
-        left, right = ([_MODELLED * searched * getattr(each, side) for each in found] for side in ("left", "right"))
-        worth = promised(tradeoff, left, right, _MODELLED * searched, runs) if found else np.zeros(0)
-        return [found[i] for i in np.argsort(-worth, kind="stable")[:_KEPT].tolist()]
+        features = group_counts([*sides[0].outputs, *sides[1].outputs], _hints(pair, floats=False).groups)
+        found = [
+            (promised_jointly(each.left, len(sides[0]), each.right, each.occurrences, runs, tradeoff.delta), each)
+            for feature in features
+            for each in foretold_unions(feature, *sides)
+        ]
+        return [each for _, each in sorted(found, key=lambda each: -each[0])[:_KEPT]]
 
-    def _promises(
-        self, listed: Sequence[Candidate], tradeoff: Tradeoff, runs: int, foretold: Sequence[Foretold] = ()
-    ) -> list[tuple[float, ...]]:
+    def _promises(self, listed: Sequence[Candidate], tradeoff: Tradeoff, runs: int) -> list[tuple[float, ...]]:
         """By what the events of one pair are ranked."""
         if not listed:
             return []
         left, right = ([getattr(c, side) for c in listed] for side in ("left", "right"))
         promises = promised(tradeoff, left, right, listed[0].runs, runs).tolist()
-        models = {each.event: each for each in foretold}
-        for i, c in enumerate(listed):
-            model = models.get(c.event) if isinstance(c.event, Having) else None
-            if model is not None and model.holds(c.left, c.right, c.runs):
-                many = _MODELLED * c.runs
-                foreseen = promised(tradeoff, [many * model.left], [many * model.right], many, runs)
-                promises[i] = max(promises[i], float(foreseen[0]))
         return [
-            (promise - _handicap(c.event), c.worth, min(c.estimate, 1e9))
+            (max(promise, foreseen(c, tradeoff, runs)) - _handicap(c.event), c.worth, min(c.estimate, 1e9))
             for c, promise in zip(listed, promises, strict=True)
         ]
 
