@@ -1,13 +1,21 @@
-"""How long the checker is, part by part: the table in ``docs/explanation/checker.md``.
+"""How long the checker is, part by part and rule by rule: the tables in ``docs/explanation/checker.md``.
 
-``python -m tests.regression.checker_lines`` writes it anew; a test sees that it is not out of date.
+``python -m tests.regression.checker_lines`` writes the first anew, and ``python -m tests.regression.checker_lines FOLDER`` both, the second
+one from the certificates in a folder (`tests.certificates` tells how to keep those of a run of the suite).  Tests see that the first is
+not out of date, and that the second names all rules.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+
+from privproof_checker.rules import RULES, WORDS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "src" / "privproof_checker"
@@ -108,12 +116,69 @@ def documented() -> dict[str, int]:
     }
 
 
-def main() -> None:
-    """Write the table into the page."""
+_RULES, _END_OF_RULES = "<!-- rules -->\n", "<!-- end of rules -->"
+_FEW = 6
+"""Certificates of a rule that are looked at, those of the largest share of different questions: each starts an interpreter."""
+_LOADED = """
+import sys
+from privproof_checker import Accepted, recheck_file
+assert isinstance(recheck_file(sys.argv[1]), Accepted)
+print(*[name for name in sys.modules if name.split(".")[0] == "privproof_checker"])
+"""
+
+
+def rules_met(folder: Path) -> dict[tuple[str, str], list[Path]]:
+    """The certificates of a folder by the kinds of their questions and the rules of their verdicts, the smallest first."""
+    found: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    for path in sorted(folder.glob("*.json"), key=lambda each: (each.stat().st_size, each.name)):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        kind = document["question"].get("kind")
+        for fact in document["facts"]:
+            key = ("words" if kind in WORDS else kind, fact["rule"])
+            if key in RULES and path not in found[key]:
+                found[key].append(path)
+    return found
+
+
+def lines_loaded(path: Path) -> int:
+    """The lines of the modules that the check of a certificate loads, in an interpreter of its own."""
+    told = subprocess.run([sys.executable, "-c", _LOADED, str(path)], capture_output=True, text=True, check=True)
+    files = [FOLDER.joinpath(*name.split(".")[1:]) for name in told.stdout.split()]
+    paths = [file / "__init__.py" if file.is_dir() else file.with_suffix(".py") for file in files]
+    return sum(len(each.read_text(encoding="utf-8").splitlines()) for each in paths)
+
+
+def table_of_rules(folder: Path) -> str:
+    """The table of rules: what a certificate with one of them rests on, at most."""
+    met, rows = rules_met(folder), []
+    for (kind, name), rule in RULES.items():
+        paths = met.get((kind, name), [])
+        step = max(1, len(paths) // _FEW)
+        most = max(map(lines_loaded, paths[::step]), default=None)
+        lines = "not met" if most is None else f"{round(most, -2):,}"
+        rows.append(f"| {kind} | `{name}` | {rule.verdict} | {rule.by} | {lines} |")
+    return "\n".join(
+        ("| questions | rule | establishes | how | lines, at most |", "| --- | --- | --- | --- | ---: |", *rows, "")
+    )
+
+
+def documented_rules() -> set[tuple[str, str]]:
+    """The rules in the table of the page."""
     text = PAGE.read_text(encoding="utf-8")
-    begin, end = text.index(_BEGIN) + len(_BEGIN), text.index(_END)
-    PAGE.write_text(text[:begin] + "\n" + table() + "\n" + text[end:], encoding="utf-8")
+    block = text[text.index(_RULES) : text.index(_END_OF_RULES)]
+    return set(re.findall(r"^\| ([\w ]+) \| `([\w ]+)` \|", block, re.M))
+
+
+def main(folder: Path | None = None) -> None:
+    """Write the tables into the page."""
+    tables = [(_BEGIN, _END, table())]
+    if folder is not None:
+        tables.append((_RULES, _END_OF_RULES, table_of_rules(folder)))
+    for start, stop, rows in tables:
+        text = PAGE.read_text(encoding="utf-8")
+        begin, end = text.index(start) + len(start), text.index(stop)
+        PAGE.write_text(text[:begin] + "\n" + rows + "\n" + text[end:], encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
