@@ -16,6 +16,7 @@ from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Epsilon, Rational, fraction
 from privproof.exact.balls import rational_bounds
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
@@ -51,6 +52,8 @@ def sensitivity(query: Query, prior: Prior) -> Rational:
     """The most that one entry can move the query."""
     if isinstance(prior, Network):
         return max(query.moved(node.values) for node in prior.nodes)
+    if isinstance(prior, GaussianChain):
+        return query.sensitivity * prior.distance
     return query.moved(prior.states)
 
 
@@ -125,6 +128,8 @@ def chain_of(prior: Prior, method: str) -> Chain:
         raise unfit(method, "a band holds chains that change from step to step", "contraction")
     if isinstance(prior, Network):
         raise unfit(method, "a network is no chain", "quilt")
+    if isinstance(prior, GaussianChain):
+        raise unfit(method, "its entries are real numbers", "coupling")
     if isinstance(prior, Hidden):
         raise unfit(method, "only a value of the chain is seen", "exact")
     return prior
