@@ -111,9 +111,9 @@ def add_up(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "meter.csv")
     ...     _ = path.write_text("watts\\n0.1\\n0.2\\n\\n250\\n")
-    ...     found = add_up(Reading.of(path, column="watts"), (ZERO, rational(100)))
+    ...     found = add_up(Reading.of(path, column="watts"), (rational(0), rational(100)))
     >>> found.total, found.entries, dict(found.lengths)
-    (1003/10, 3, {3: 1})
+    (1003/10, 3, {1: 1, 2: 1})
     """
     counting = Counting(reading)
     numbers = _Numbers(limits, reading.missing)

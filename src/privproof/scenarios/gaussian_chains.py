@@ -168,11 +168,11 @@ class GaussianChain:
 
     def __str__(self) -> str:
         low, high = min(low for low, _ in self.steps), max(high for _, high in self.steps)
-        told = f"correlation {show(low)}" if low == high else f"correlations {show(low)}..{show(high)}"
-        within = "" if self.values is None else f", values within {show(self.values[0])}..{show(self.values[1])}"
+        told = f"correlation {low}" if low == high else f"correlations {low}..{high}"
+        within = "" if self.values is None else f", values within {self.values[0]}..{self.values[1]}"
         start = "" if self.start == "stationary" else ", narrower start"
-        varies = "" if self.variance == 0 else f", variance {show(self.variance)} or more"
-        return f"{self.name or 'a Gaussian chain'} with {told}{within}, distance {show(self.distance)}{varies}{start}"
+        varies = "" if self.variance == 0 else f", variance {self.variance} or more"
+        return f"{self.name or 'a Gaussian chain'} with {told}{within}, distance {self.distance}{varies}{start}"
 
 
 def _bounds(given: Any, place: str) -> Ends:

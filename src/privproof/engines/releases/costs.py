@@ -13,7 +13,7 @@ from privproof.engines.releases.counts import packed
 from privproof.engines.releases.laws import Laws, chain_laws, network_laws_of
 from privproof.engines.releases.quilts import below
 from privproof.errors import QuestionError, ScenarioError
-from privproof.exact import Epsilon, Rational, fraction
+from privproof.exact import Epsilon, Rational, fraction, rational
 from privproof.exact.balls import rational_bounds
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.gaussian_chains import GaussianChain
@@ -53,7 +53,8 @@ def sensitivity(query: Query, prior: Prior) -> Rational:
     if isinstance(prior, Network):
         return max(query.moved(node.values) for node in prior.nodes)
     if isinstance(prior, GaussianChain):
-        return query.sensitivity * prior.distance
+        low, high = prior.values or (rational(0), prior.distance)
+        return query.sensitivity * (high - low)
     return query.moved(prior.states)
 
 
