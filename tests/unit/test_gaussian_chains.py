@@ -1,6 +1,7 @@
 """Gaussian chains: how far answers move, against enumeration; claims, against the laws themselves; priors, files, tables and releases."""
 
 import json
+from fractions import Fraction
 from itertools import product
 from math import exp, inf
 from random import Random
@@ -10,13 +11,15 @@ import pytest
 from scipy.special import logsumexp, ndtr
 from tests.certificates import recheck
 
+import privproof
 from privproof import release
 from privproof.engines.releases.shifts import largest_shift, own_noise
 from privproof.errors import PrivproofError
 from privproof.exact import fraction, rational
 from privproof.formats.prior_files import prior_text, read_prior
+from privproof.formats.tables import Bins
 from privproof.release import Gaussian, GaussianChain, Geometric, Laplace, calibrate, linear, verify
-from privproof.release.tables import Request, release_table
+from privproof.release.tables import Paid, Request, release_table
 from privproof_checker.outcomes import Accepted, Rejected
 
 
@@ -545,18 +548,12 @@ def test_rounding_is_the_same_for_all_numbers():
 def test_a_table_of_numbers_is_added_up_exactly(library):
     frames = pytest.importorskip(library)
     values = [0.1] * 100 + [0.2] * 99 + [250.0]
-    for frame in (frames.DataFrame({"w": values}),):
-        asked = Request(
-            data=frame,
-            column="w",
-            query="sum:step=1/10",
-            epsilon=10**4,
-            priors=GaussianChain.of("1/2", values=(0, 100)),
-        )
-        record = release_table(asked)
-        assert record.verdict.status == "proved"
-        assert abs(record.released.value - rational("129.8")) < 1
-        assert any("beyond 0..100 count as its ends" in text for text in record.source.assumptions)
+    prior = GaussianChain.of("1/2", values=(0, 100))
+    frame = frames.DataFrame({"w": values})
+    record = release_table(Request(data=frame, column="w", query="sum:step=1/10", epsilon=10**4, priors=prior))
+    assert record.verdict.status == "proved"
+    assert abs(record.released.value - Fraction("129.8")) < 1
+    assert any("beyond 0..100 count as its ends" in text for text in record.source.assumptions)
 
 
 def test_missing_entries_loosen_the_correlations(tmp_path):
@@ -578,3 +575,58 @@ def test_a_cell_that_is_no_number_is_told_with_its_place(tmp_path):
     path.write_text("w\n1\nmany\n", encoding="utf-8")
     with pytest.raises(PrivproofError, match="'many' is no number"):
         release_table(Request(data=str(path), column="w", query="mean", epsilon=1, priors=REAL))
+
+
+def test_measured_without_a_claim_the_smallest_values_are_enclosed():
+    for noise in (Gaussian.of(49, step=1), Laplace.of(7), Geometric.of("9/10")):
+        question = release.ReleaseQuestion(
+            priors=(GaussianChain.of("1/2", distance=2),), lengths=(6,), entries=6, query=linear(step=1), noise=noise
+        )
+        for found in (privproof.tight_rho(question), privproof.tight_renyi(question, order=2)):
+            assert found.status == "proved"
+            assert found.certified.lower
+            assert found.certified.upper
+            assert found.lower.compare(found.upper) < 0
+            assert float(found.upper.ball()) < 4 * float(found.lower.ball())
+    exact = privproof.tight_rho(question.__class__(**{**vars(question), "noise": Gaussian.of(49, step=1)}))
+    assert float(exact.upper.ball()) == pytest.approx(36 / 98)  # six steps: ceil of 5.3
+    assert float(exact.lower.ball()) == pytest.approx(36 / 98)
+
+
+def test_several_lengths_are_judged_each():
+    prior = GaussianChain.of(("-1/2", "1/2"), distance=2)
+    alone = [largest_shift(prior, linear(), [length]).distance for length in (1, 3, 9)]
+    assert largest_shift(prior, linear(), [9, 1, 3]).distance == max(alone)
+
+
+def test_a_question_about_a_gaussian_chain_is_checked_as_all_others():
+    made = calibrate(GaussianChain.of("1/2", values=(0, 2)), length=6, query=linear(), epsilon=1)
+    found = privproof.check(made.question)
+    assert found.status == "proved"
+    assert "at most 2 apart" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"query": "histogram"}, "no query of real numbers"),
+        ({"query": "sum:step=0"}, "above 0"),
+        ({"query": "sum:step=many"}, "query"),
+        ({"query": "mean", "bins": Bins.of(0, 1, 10)}, "real numbers"),
+        ({"query": "mean", "states": ("a", "b")}, "real numbers"),
+    ],
+)
+def test_what_is_no_release_of_numbers_is_told(given, said, tmp_path):
+    path = tmp_path / "days.csv"
+    path.write_text("w\n1\n2\n", encoding="utf-8")
+    with pytest.raises(PrivproofError, match=said):
+        release_table(Request(data=str(path), column="w", epsilon=1, priors=REAL, **given))
+
+
+def test_an_account_does_not_take_it(tmp_path):
+    path = tmp_path / "days.csv"
+    path.write_text("w\n1\n2\n", encoding="utf-8")
+    ledger = release.Ledger.create(tmp_path / "spent.ledger", epsilon=10)
+    paid = Paid(ledger)
+    with pytest.raises(PrivproofError, match="budget"):
+        release_table(Request(data=str(path), column="w", epsilon=1, query="mean", priors=REAL, paid=paid))
