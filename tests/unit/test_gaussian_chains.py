@@ -599,6 +599,22 @@ def test_several_lengths_are_judged_each():
     assert largest_shift(prior, linear(), [9, 1, 3]).distance == max(alone)
 
 
+@pytest.mark.parametrize("noise", [Gaussian.of(49, step=1), Laplace.of(7), Geometric.of("9/10")])
+def test_a_step_beyond_the_range_is_still_one_step(noise):
+    """From nothing to everything the rounded answer may move by one step, or by none: nothing is known from below."""
+    asked = {"query": linear(step=100), "noise": noise, "length": 3}
+    prior = GaussianChain.of("1/2", values=(0, 1))
+    claim = {"delta": "1e-6"} if isinstance(noise, Gaussian) else {}
+    assert verify(prior, **asked, epsilon="1/10", **claim).status == "unknown"
+    assert verify(prior, **asked, renyi={2: "1/10"}).status == "unknown"
+    assert verify(prior, **asked, rho=200).status == "proved"
+
+
+def test_methods_side_by_side_are_those_that_apply():
+    errors = release.errors_by_method(REAL, query=linear(), epsilons=[1], lengths=[8])
+    assert [*errors] == ["group"]
+
+
 def test_a_question_about_a_gaussian_chain_is_checked_as_all_others():
     made = calibrate(GaussianChain.of("1/2", values=(0, 2)), length=6, query=linear(), epsilon=1)
     found = privproof.check(made.question)

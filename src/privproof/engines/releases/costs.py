@@ -146,7 +146,7 @@ def laws_work(prior: Prior, lengths: Sequence[int], query: Query) -> int:
 
     Of a histogram the noise takes most: so many for every output of every law.
     """
-    if query.kind == "function" or (query.kind == "sum" and isinstance(prior, Network)):
+    if query.kind in ("function", "linear") or (query.kind == "sum" and isinstance(prior, Network)):
         return 0
     values = (
         [node.values for node in prior.nodes]

@@ -105,6 +105,8 @@ class Shifted:
         assert isinstance(noise, Gaussian)
         variance = noise.variance / (noise.step * noise.step)
         moved = int((self.distance(steps) / noise.step).p)
+        if moved == 0:
+            return 0.0
         if _REACH * (isqrt(floor(variance)) + 1) + moved > _MOST_STEPS:
             return None
         return float(
