@@ -84,11 +84,10 @@ def test_the_move_is_the_largest_over_all_ends_of_the_bounds(seed):
                 for step in correlations[min(node, other) : max(node, other)]:
                     part *= step
                 parts.append(part)
-            own = parts.pop(node)
             if cut:
-                found = max(own + sum(p for p in parts if p > 0), -own - sum(p for p in parts if p < 0))
+                found = max(sum(p for p in parts if p > 0), -sum(p for p in parts if p < 0))
             else:
-                found = abs(own + sum(parts))
+                found = abs(sum(parts))
             largest = max(largest, found)
     shift = largest_shift(prior, linear(weights), [length])
     assert fraction(shift.distance) == fraction(shift.surely) == largest * fraction(prior.distance)

@@ -117,7 +117,7 @@ def _numbers(request: Request, prior: GaussianChain, told: Callable[[str], None]
     assumptions = _assumed(taken, found.series, found.chains, gaps=gaps)
     if prior.values is not None:
         ends = f"{show(prior.values[0])}..{show(prior.values[1])}"
-        assumptions = (*assumptions, f"values beyond {ends} count as its ends, and all values within it are secret")
+        assumptions = (*assumptions, f"values beyond {ends} count as its ends")
     return Prepared(
         priors=(taken,),
         where=request.told,

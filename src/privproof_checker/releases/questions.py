@@ -121,6 +121,9 @@ class Release:
         budget = f"epsilon = {self.epsilon.show()}" + (f", delta = {text(self.delta)}" if self.delta != 0 else "")
         budget = budget if self.bound is None else str(self.bound)
         said = f"{budget} holds for every entry under {what}"
+        for prior in self.priors:
+            if isinstance(prior, GaussianChain):
+                said = f"{budget} holds for values of every entry at most {text(prior.distance)} apart under {what}"
         if self.lengths:
             lengths = ", ".join(map(str, self.lengths[:8])) + (", ..." if len(self.lengths) > 8 else "")
             said += f", in series of length {lengths}"

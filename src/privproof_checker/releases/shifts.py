@@ -5,9 +5,9 @@ correlation of X_t and X_(t+1).  Given ``X_i = a`` the series is ``a r_ij + Z_j`
 correlations between i and j, and the law of Z does not depend on a.  So a series given a and one given b, drawn with the same Z, differ by
 ``(a - b) r_ij`` at j, and the rounded answer by at most k steps, where k is the least whole number of steps that is not below
 
-    distance  times  max |w_i + sum over j of c_j w_j r_ij|,        c_j = 1, or from 0 to 1 where entries are cut off at a range:
+    distance  times  max |sum over j of c_j w_j r_ij|,        c_j = 1, or from 0 to 1 where entries are cut off at a range:
 
-cut off, numbers differ by a part of what they did, and the entry i itself is within the range.  What is released given a and given b
+cut off, numbers differ by a part of what they did.  What is released given a and given b
 are mixtures, with the law of Z as weights, of noise moved by at most k steps.  H, the excess of (epsilon, delta), and the moments of
 divergences are jointly convex and rise with the distance, so they are at most those of noise and noise moved by k steps.  QED
 
@@ -194,7 +194,8 @@ def answer_moved(release: Release) -> Moved:
         left, long = _ends(weights[:-1], before, cut=prior.cut)
         right, longer = _ends(weights[:0:-1], steps[::-1], cut=prior.cut)
         right, rounded = right[::-1], rounded or long or longer
-        ranges = [(w + a[0] + b[0], w + a[1] + b[1]) for w, a, b in zip(weights, left, right, strict=True)]
+        own = [(min(w, ZERO), max(w, ZERO)) if prior.cut else (w, w) for w in weights]
+        ranges = [(w[0] + a[0] + b[0], w[1] + a[1] + b[1]) for w, a, b in zip(own, left, right, strict=True)]
         for number, (low, high) in enumerate(ranges, 1):
             if max(-low, high) > most:
                 most, node = max(-low, high), number

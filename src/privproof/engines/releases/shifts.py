@@ -4,7 +4,7 @@ Given ``X_i = a`` the other entries are jointly normal.  Their covariance does n
 its regression coefficient on X_i, the product of the correlations between them.  So one series given ``X_i = a`` and one given
 ``X_i = b`` can be drawn together such that all entries differ by fixed numbers, and a linear query by their sum: at most
 
-    L  =  distance  times the largest over i and the class of  |w_i + sum over j of  c_j w_j r_ij|,
+    L  =  distance  times the largest over i and the class of  |sum over j of  c_j w_j r_ij|,
 
 where c_j is 1, or anything from 0 to 1 where entries are cut off at a range.  Every correlation, and every c_j, occurs once in
 
@@ -84,8 +84,8 @@ def largest_shift(prior: GaussianChain, query: Query, lengths: Sequence[int]) ->
             if (left, right) in seen and len(query.coefficients) == 1:
                 continue
             seen.add((left, right))
-            own = weights[node - 1]
-            most = max(own + left[1] + right[1], -own - left[0] - right[0])
+            low, high = _own(weights[node - 1], cut=prior.values is not None)
+            most = max(high + left[1] + right[1], -low - left[0] - right[0])
             if most > worst:
                 worst, where, length = most, node, each
     slack = ZERO if exact else 2 * length * _GRID
@@ -112,7 +112,7 @@ def _ladder(weights: Sequence[Rational], steps: Sequence[Ends], *, cut: bool) ->
     alike, exact = len({*weights}) == len({*steps}) == 1, True
     for number, (weight, step) in enumerate(zip(weights, steps, strict=True)):
         low, high = found[-1]
-        own = _with_zero((weight, weight)) if cut else (weight, weight)
+        own = _own(weight, cut=cut)
         ends = _times(step, (low + own[0], high + own[1]))
         exact = exact and max(int(end.q).bit_length() for end in ends) <= _BITS
         if not exact:
@@ -121,6 +121,10 @@ def _ladder(weights: Sequence[Rational], steps: Sequence[Ends], *, cut: bool) ->
             return found + [ends] * (len(weights) - number), exact
         found.append(ends)
     return found, exact
+
+
+def _own(weight: Rational, *, cut: bool) -> Ends:
+    return _with_zero((weight, weight)) if cut else (weight, weight)
 
 
 def _times(one: Ends, other: Ends) -> Ends:
