@@ -445,6 +445,9 @@ def test_divergences_are_refuted_by_an_order():
 # -------------------------------------------------------------------------------------------------- priors, files, messages
 
 
+REAL = GaussianChain.of("1/2", values=(0, 10))
+
+
 @pytest.mark.parametrize(
     ("made", "said"),
     [
@@ -462,6 +465,9 @@ def test_divergences_are_refuted_by_an_order():
         (lambda: GaussianChain.of("0.5", distance=1, variance=-2), "variance: it is -2"),
         (lambda: GaussianChain.of("0.5", distance=1, start="any"), "no start"),
         (lambda: GaussianChain.schedule(["0.5"], distance=1), "1 steps"),
+        (lambda: GaussianChain.of("0.5", distance="1e400"), "another unit"),
+        (lambda: GaussianChain.of("0.5", distance=1, variance="1e-400"), "another unit"),
+        (lambda: calibrate(REAL, length=3, query=linear(), rho=0, noise="gaussian"), "rho = 0"),
         (lambda: linear(0), "every weight is 0"),
         (lambda: linear([]), "every weight is 0"),
         (lambda: linear(step=0), "above 0"),
@@ -474,7 +480,6 @@ def test_nonsense_is_told(made, said):
 
 
 CHAIN = release.Chain.of({"a": {"a": "1/2", "b": "1/2"}, "b": {"a": "1/2", "b": "1/2"}})
-REAL = GaussianChain.of("1/2", values=(0, 10))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from privproof.engines.releases.divergences import SURELY, DivergenceReach, Kind
 from privproof.engines.releases.gaussians import reach
 from privproof.engines.releases.quilts import below, down
 from privproof.engines.releases.shifts import Shift, own_noise
-from privproof.errors import BudgetError, QuestionError, ScenarioError
+from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Budget, Rational, fraction, rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.measures import MeasuredBudget
@@ -70,7 +70,7 @@ def least_by_shift(
 
     Raises:
         QuestionError: the method does not apply, with the reason.
-        BudgetError: no noise keeps the claim.
+        BudgetError: the budget is out of the range that is looked for.
     """
     if method not in ("auto", *METHODS):
         hint = f"auto, {', '.join(METHODS)}"
@@ -120,8 +120,7 @@ def _variance(budget: Budget, steps: int) -> Fraction:
 def _reach(budget: MeasuredBudget, kind: Kind) -> Fraction:
     """How far the answer may move, in deviations or in loss."""
     assert budget.value is not None
-    if not budget.value.ball() > 0:
-        raise BudgetError("budget", f"{budget.measure} = 0", place="rho", hint='above 0, such as rho="1/8"')
+    positive(budget.value, str(budget.measure), budget.measure.kind)
     order = None if budget.measure.order is None else float(budget.measure.order)
     value = below(fraction(rational_bounds(budget.value.ball(192))[0]))
     return DivergenceReach(order, value, kind).rate(1, 0.0)

@@ -15,7 +15,10 @@ from itertools import repeat
 from typing import Any, Literal, TypeAlias
 
 from privproof.errors import ScenarioError
-from privproof.exact import ZERO, Number, Rational, rational, show
+from privproof.exact import ZERO, Number, Rational, decimal, rational, show
+
+_LARGEST = rational(10**40)
+"""The search for a noise uses floats: how far values are apart, and their variance, stay within this and its inverse, or are refused."""
 
 Ends: TypeAlias = tuple[Rational, Rational]
 """The least and the greatest number of an interval."""
@@ -127,6 +130,10 @@ class GaussianChain:
         least = ZERO if variance is None else rational(variance)
         if variance is not None and least <= 0:
             raise ScenarioError("variance", f"it is {show(least)}", place="variance", hint="above 0, or nothing")
+        for what, number in (("distance", apart), ("variance", least)):
+            if number != 0 and not 1 / _LARGEST <= number <= _LARGEST:
+                said = f"{what} = {decimal(number)}; between 10^-40 and 10^40 is possible"
+                raise ScenarioError(what, said, place=what, hint="another unit: thousands instead of single ones")
         return cls(steps, apart, limits, start, least, name)
 
     @property
