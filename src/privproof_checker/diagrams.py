@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from math import prod
 from operator import mul
-from struct import unpack
+from struct import pack, unpack
 from typing import TypeAlias
 
 from privproof_checker.numbers.patience import pause
@@ -76,21 +77,24 @@ class Diagram:
         """
         if one == other:
             return one
+        values = self.values
+        if one in values:
+            return one if values[one] < values[other] else other
         pair = (one, other) if one < other else (other, one)
         node = self._minima.get(pair)
         if node is None:
             pause()
-            if one in self.values:
-                node = one if self.values[one] < self.values[other] else other
+            children = zip(self.children[one], self.children[other], strict=True)
+            if self.children[one][0] in values:
+                node = self.joined(tuple([x if values[x] <= values[y] else y for x, y in children]))
             else:
-                children = zip(self.children[one], self.children[other], strict=True)
-                node = self.joined(tuple(self.minimum(x, y) for x, y in children))
+                node = self.joined(tuple([x if x == y else self.minimum(x, y) for x, y in children]))
             self._minima[pair] = node
         return node
 
     def slid(self, nodes: tuple[int, ...], windows: Windows) -> tuple[int, ...]:
         """For every position the minimum over its window of nodes."""
-        return tuple(reduce(self.minimum, nodes[low : high + 1]) for low, high in windows)
+        return tuple([reduce(self.minimum, nodes[low : high + 1]) for low, high in windows])
 
     def erosions(self, kind: str, node: int, windows: Windows) -> Iterator[int]:
         """The erosions of a node, for a relation; the claim is about all of them."""
@@ -107,7 +111,7 @@ class Diagram:
         if node in self.values:
             return node
         if node not in known:
-            below = tuple(self._along_all(child, windows, known) for child in self.children[node])
+            below = tuple([self._along_all(child, windows, known) for child in self.children[node]])
             known[node] = self.joined(self.slid(below, windows))
         return known[node]
 
@@ -142,8 +146,8 @@ def shared_tensor(
 ) -> tuple[Diagram, int] | None:
     """The tensor ``start M_v final`` over all sequences v of inputs; None if little of it is shared.
 
-    The weights of a prefix on the classes are one integer, with so many bytes for each that none overflows into the next: no weight is
-    above the whole weight at the start times, for every step, the largest sum of a row.
+    The weights of a prefix on the classes, after every input, are one integer, with so many bytes for each that none overflows into the
+    next: no weight is above the whole weight at the start times, for every step, the largest sum of a row.
 
     Args:
         start: the weights of states at the beginning.
@@ -172,9 +176,15 @@ def shared_tensor(
         pause()
         whole *= step.largest
         size = max(_WORD, (whole.bit_length() + 7) // 8)
-        columns = [[_packed(row, size) for row in by_class] for by_class in step.rows]
-        known: dict[int, int] = {}
-        levels.append([tuple([known.setdefault(sum(map(mul, row, c)), len(known)) for c in columns]) for row in rows])
+        length = size * step.width
+        ends = range(length, (len(step.rows) + 1) * length, length)
+        columns = [_packed(list(chain.from_iterable(row)), size) for row in zip(*step.rows, strict=True)]
+        known: dict[bytes, int] = {}
+        level: list[tuple[int, ...]] = []
+        for row in rows:
+            data = sum(map(mul, row, columns)).to_bytes(ends[-1], "little")
+            level.append(tuple([known.setdefault(data[end - length : end], len(known)) for end in ends]))
+        levels.append(level)
         rows = [_unpacked(key, size, step.width) for key in known]
     diagram = Diagram()
     nodes = [diagram.number(sum(map(mul, row, last))) for row in rows]
@@ -190,16 +200,17 @@ def _packed(row: Sequence[int], size: int) -> int:
     >>> _packed([1, 0, 2], 8) == 1 + 2 * 2**128
     True
     """
+    if size == _WORD:
+        return int.from_bytes(pack(f"<{len(row)}Q", *row), "little")
     return int.from_bytes(b"".join([entry.to_bytes(size, "little") for entry in row]), "little")
 
 
-def _unpacked(key: int, size: int, width: int) -> Sequence[int]:
+def _unpacked(data: bytes, size: int, width: int) -> Sequence[int]:
     """The numbers that were packed.
 
-    >>> _unpacked(1 + 2 * 2**128, 8, 3), _unpacked(5 + 7 * 2**72, 9, 2)
+    >>> _unpacked((1 + 2 * 2**128).to_bytes(24, "little"), 8, 3), _unpacked((5 + 7 * 2**72).to_bytes(18, "little"), 9, 2)
     ((1, 0, 2), [5, 7])
     """
-    data = key.to_bytes(size * width, "little")
     if size == _WORD:
         return unpack(f"<{width}Q", data)
     return [int.from_bytes(data[k : k + size], "little") for k in range(0, len(data), size)]

@@ -69,18 +69,24 @@ def loads(text: str, limits: Limits) -> object:
         refuse(f"the text is not JSON: {error}", "document")
 
 
+_SCALARS = frozenset((str, int, bool, type(None)))
+"""Kinds of values that hold no others; of these, only whole numbers can be too long."""
+
+
 def plain(document: object, limits: Limits) -> None:
     """Refuse a document that holds anything but plain values, or too many of them, or too deep."""
     count, depth = 1, 0
     level: list[object] = [document]
-    few = 3 * limits.digits  # bits of a number that has surely no more digits
+    few = 1 << 3 * limits.digits  # what is below it has surely no more digits
     while level:
         depth += 1
+        numbers = [value for value in level if type(value) is int]
+        if numbers and not -few < min(numbers) <= max(numbers) < few:
+            for number in numbers:
+                _scalar(number, limits)
         inside: list[object] = []
-        for value in level:
+        for value in [each for each in level if type(each) not in _SCALARS]:
             members: Collection[object]
-            if isinstance(value, str) or (type(value) is int and value.bit_length() <= few):
-                continue
             if isinstance(value, list):
                 members = value
             elif isinstance(value, dict):
@@ -108,7 +114,7 @@ def _scalar(value: object, limits: Limits) -> None:
         digits = value.bit_length() * 3 // 10
         if digits > limits.digits:
             within(digits, limits.digits, "digits of a number", "document")
-    elif value is not None:
+    elif value is not None and not isinstance(value, str):
         refuse(f"a value of type {type(value).__name__} has no place in a document", "document")
 
 

@@ -19,6 +19,8 @@ from tests.structure import files_in, foreign, loadings
 
 import privproof_checker as checker
 from privproof_checker import Accepted, Limits, Outcome, Rejected, recheck, recheck_file
+from privproof_checker.documents import plain
+from privproof_checker.outcomes import Refusal
 
 Document = dict[str, Any]
 
@@ -862,6 +864,48 @@ def test_documents_that_are_no_json_are_rejected() -> None:
     endless.append(endless)
     for document in (endless, {1: 2}, {"a": {2}}, object(), {"a": (1,)}, {"a": b"x"}, float("nan"), None):
         rejected(recheck(document))
+
+
+def test_a_document_holds_plain_values_of_few_digits() -> None:
+    """Whole numbers that are too long are refused wherever they stand and whatever their sign, and nothing else is let in."""
+
+    class Word(str):
+        __slots__ = ()
+
+    class Number(int):
+        __slots__ = ()
+
+    few = Limits(digits=40)
+    long = 10**45
+    for fine in (
+        0,
+        -(10**30),
+        10**30,
+        True,
+        None,
+        "x" * 1000,
+        Word("x"),
+        Number(7),
+        [[1, [2, Number(-3)]], {"a": [Word("b")]}],
+    ):
+        plain(fine, few)
+    for wrong in (
+        long,
+        -long,
+        Number(long),
+        [1, [2, "3", -long]],
+        {"a": {"b": [long, None]}},
+        [None, True, {"a": Number(-long)}],
+    ):
+        with pytest.raises(Refusal, match="digits"):
+            plain(wrong, few)
+    for wrong in (1.5, [0, 1.5], {"a": [float("nan")]}, {1: 2}, [b"x"], [(1, 2)], {"a": {1, 2}}, [Fraction(1, 2)]):
+        with pytest.raises(Refusal):
+            plain(wrong, few)
+    with pytest.raises(Refusal, match="more values"):
+        plain([[1, 2, 3], [4, 5]], Limits(values=6))
+    with pytest.raises(Refusal, match="nested deeper"):
+        plain([[[[]]]], Limits(depth=3))
 
 
 def test_integers_of_many_digits_are_read(tmp_path: Path) -> None:

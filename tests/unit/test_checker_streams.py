@@ -568,6 +568,31 @@ def test_costs_against_all_shifts():
     assert 30 < finite < 120
 
 
+def test_costs_do_not_depend_on_what_a_table_knows():
+    """What is remembered of groups and steps is the same wherever they occur again: one table for many ways of one automaton."""
+    generator = random.Random(8)
+    again = 0
+    for _ in range(60):
+        automaton = read_automaton(random_path(generator, 5), Limits())
+        kept = Products(Kernels(lambda rate: int(rate.p)))
+        for _ in range(6):
+            fresh = Products(Kernels(lambda rate: int(rate.p)))
+            here, there = kept.zero, fresh.zero
+            for transition in automaton.transitions:
+                if not transition.step.looked <= here.home.keys():
+                    break
+                change = generator.choice([-1, 0, 1]) if transition.step.reads else 0
+                here = kept.advanced(transition.step.form, change, here)
+                there = fresh.advanced(transition.step.form, change, there)
+                gone = frozenset(name for name in "xyz" if name in here.home and generator.random() < 0.1)
+                here, there = kept.forgotten(here, gone), fresh.forgotten(there, gone)
+                told = [[(group.names, group.front) for group in each.groups] for each in (here, there)]
+                assert here.constant == there.constant
+                assert told[0] == told[1]
+                again += 1
+    assert again > 500
+
+
 def test_costs_against_probabilities():
     """Far out, in the direction of the differences, the loss of a path is nearly its cost, and it is never more."""
     generator = random.Random(11)
@@ -892,6 +917,9 @@ def test_products_stand_for_all_sums_and_cover_each_other_soundly():
             for _ in range(chance.randint(1, 2))
         )
 
+    def written(made):
+        return [(group.names, group.front) for group in made.groups]
+
     def sums(groups, constant=0):
         found = {(constant,) * 9}
         for names, vectors in groups:
@@ -910,13 +938,13 @@ def test_products_stand_for_all_sums_and_cover_each_other_soundly():
             names = chance.choice(shapes)
             groups = [(each, front(each) if each else ((chance.randint(0, 3),),)) for each in names]
             made = table.product(groups)
-            assert sums(made.groups, made.constant) == sums(groups)
+            assert sums(written(made), made.constant) == sums(groups)
             listed.append((made, sums(groups)))
         (one, left), (two, right) = listed
         if table.covered(one, two):
             covered += 1
             assert all(any(all(x <= y for x, y in zip(v, w, strict=True)) for w in right) for v in left)
-        raised = table.product([((), ((2,),)), *one.groups, ((), ((one.constant,),))])
+        raised = table.product([((), ((2,),)), *written(one), ((), ((one.constant,),))])
         assert table.covered(one, raised)
         if math.inf not in map(min, left):
             assert not table.covered(raised, one)

@@ -5,36 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
-from privproof.compiling.failing import may_fail
-from privproof.language.syntax import (
-    Append,
-    Assign,
-    Block,
-    Constant,
-    Element,
-    Expression,
-    Operation,
-    Place,
-    Statement,
-    Variable,
-)
-from privproof.language.walking import (
-    mapped,
-    parts,
-    reads,
-    rewritten,
-    statements,
-    variables,
-    with_names,
-    with_statements,
-    writes,
-)
+from privproof.compiling.failing import Values
+from privproof.language.inputs import Input
+from privproof.language.syntax import Append, Assign, Block, Constant, Expression, Operation, Place, Statement, Variable
+from privproof.language.walking import mapped, parts, reads, statements, variables, with_names, with_statements, writes
 
 
-def measured_lists(body: Block) -> Block:
-    """The statements with two numbers in the place of every list of which only the length and the sum are asked."""
+def measured_lists(body: Block, inputs: Mapping[str, Input]) -> Block:
+    """The statements with two numbers in the place of every list of which only the length and the sum are asked.
+
+    A sum that nobody asks for is left out where nothing fails that it is made of.
+    """
     body = one_name(body)
     lists = _only_measured(body)
     if not lists:
@@ -50,7 +33,9 @@ def measured_lists(body: Block) -> Block:
                 return None
 
     body = with_statements(mapped(body, asked), lambda s: _measured(s, lists))
-    return _without_unread(body, [made for name in lists for made in (_count(name), _sum(name))])
+    known = Values(body, inputs)
+    sums = {_sum(name) for name in lists if all(map(known.surely, _summands(body, _sum(name))))}
+    return _without_unread(body, [*map(_count, lists), *sums])
 
 
 def _count(name: str) -> str:
@@ -73,6 +58,16 @@ def _measured(statement: Statement, lists: Collection[str]) -> list[Statement] |
 
 def _more(name: str, added: Expression, place: Place) -> Assign:
     return Assign(name, Operation("+", (Variable(name, place), added), place), place)
+
+
+def _summands(body: Block, name: str) -> Iterator[Expression]:
+    """What is added to a sum."""
+    for statement in statements(body):
+        match statement:
+            case Assign(made, Operation("+", (_, value))) if made == name:
+                yield value
+            case _:
+                pass
 
 
 def _only_measured(body: Block) -> list[str]:
@@ -102,21 +97,9 @@ def _measures(expression: Expression, name: str) -> bool:
 
 
 def _without_unread(body: Block, names: Collection[str]) -> Block:
-    """The statements without the numbers, among some, that only they themselves read, where what is added to these never fails."""
+    """The statements without the numbers, among some, that only they themselves read."""
     read = {name for s in statements(body) for e in reads(s) for name in variables(e) if writes(s) != name}
-    failing = {s.name for s in statements(body) if isinstance(s, Assign) and may_fail(rewritten(s.value, _of_turn), {})}
-    return _unassigned(body, {name for name in names if name not in read | failing})
-
-
-def _of_turn(expression: Expression) -> Expression | None:
-    """What a turn of a loop over a list takes of it, and a field of that, as a variable: such a read never fails."""
-    match expression:
-        case Element(Variable(), Constant(str()), place):
-            return Variable("", place)
-        case Element(Variable(), Variable(index), place) if index.startswith("#i"):
-            return Variable("", place)
-        case _:
-            return None
+    return _unassigned(body, {name for name in names if name not in read})
 
 
 def _unassigned(body: Block, names: Collection[str]) -> Block:

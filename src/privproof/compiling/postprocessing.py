@@ -8,15 +8,16 @@ shows where it is run next to the function.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from privproof.compiling.failing import fails
+from privproof.compiling.failing import Values
 from privproof.compiling.rewriting import ROUNDED
 from privproof.compiling.sorts import CONTINUOUS, PROCESSED
 from privproof.compiling.values_after import value_returned
 from privproof.compiling.versions import written_apart
+from privproof.language.inputs import Input
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -33,6 +34,7 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
+from privproof.language.values import MISSING
 from privproof.language.walking import (
     carried,
     parts,
@@ -78,7 +80,7 @@ def operands_apart(body: Block, differing: Collection[str]) -> Block:
     return written_apart(body, {name for s in computed for name in variables(s.value)})
 
 
-def computed_in_the_end(body: Block, differing: Collection[str], inputs: Collection[str]) -> Block:
+def computed_in_the_end(body: Block, differing: Collection[str], inputs: Mapping[str, Input]) -> Block:
     """The body with all that comes after the last noise and the last look at the data as one output, where branches compute it.
 
     A quotient of noisy numbers that is compared, or computed on one side of a test, is beyond alignments: ``total / n if n > 0 else 0``.
@@ -99,8 +101,14 @@ def computed_in_the_end(body: Block, differing: Collection[str], inputs: Collect
     value = value_returned(end, {}, computed)
     if value is None or sum(1 for _ in within(value)) > _LARGEST:
         return body
-    kept = set(within(value))
-    if any(fails(part, {}) and part not in kept for each in computed for part in within(each)):
+    asked = {name for s in statements(end) for e in reads(s) for name in variables(e)} & set(differing)
+    if not asked - {writes(s) for s in statements(end)} <= set(variables(value)):
+        return body  # what fails on a number that is not put out would be left out with it
+    kept, known = set(within(value)), Values(body, inputs)
+    needed = (
+        each for each in computed if not (isinstance(each, Constant) and each.value is MISSING)
+    )  # that there is no value yet
+    if any(part not in kept and not known.defined(part) for each in needed for part in within(each)):
         return body  # whether the function fails there is seen, too
     return (*body[:start], Return(value, end[0].place))
 

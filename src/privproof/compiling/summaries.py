@@ -24,12 +24,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from privproof.compiling.branches import placeless
-from privproof.compiling.failing import may_fail
+from privproof.compiling.failing import Values
 from privproof.compiling.list_parts import PART_ENDS, held_ends, is_safe, unconditional, whole_walks
 from privproof.compiling.measured import measured_lists
 from privproof.compiling.needs import exposed, read_counts
 from privproof.compiling.strides import Signs
-from privproof.compiling.values_after import values_after
+from privproof.compiling.turns import Turn
 from privproof.language.flow import Instruction, instruction_reads
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
@@ -84,10 +84,10 @@ def summarised(body: Block, mechanism: Mechanism, differing: set[str]) -> Block:
     if not lists:
         return body
     lengths = mechanism.neighbours == ADD_REMOVE
-    body = measured_lists(body)
+    body = measured_lists(body, mechanism.inputs)
     signs = Signs(body, mechanism.inputs)
-    summaries = _Summaries(lists, differing, signs, lengths=lengths)
-    made = summaries.block(body if lengths else whole_walks(body, lists, signs))
+    body = body if lengths else whole_walks(body, lists, signs)
+    made = _Summaries(lists, differing, signs, Values(body, mechanism.inputs), lengths=lengths).block(body)
     return _shared(made, {}, set())
 
 
@@ -197,7 +197,7 @@ def _number(added: Expression) -> Expression:
 
 
 @dataclass(frozen=True)
-class _Turn:
+class _Adding:
     """What one turn of a loop does: the value of every variable that it assigns, in terms of those before it."""
 
     source: Variable
@@ -206,8 +206,10 @@ class _Turn:
 
 
 class _Summaries:
-    def __init__(self, lists: Mapping[str, Input], differing: set[str], signs: Signs, *, lengths: bool) -> None:
-        self.lists, self.lengths, self.differing, self.signs = lists, lengths, differing, signs
+    def __init__(
+        self, lists: Mapping[str, Input], differing: set[str], signs: Signs, values: Values, *, lengths: bool
+    ) -> None:
+        self.lists, self.lengths, self.differing, self.signs, self.values = lists, lengths, differing, signs, values
         self.made = 0
         self.outside: Counter[str] = Counter()
         self.certain: list[Expression] = []
@@ -376,23 +378,13 @@ class _Summaries:
             sums.append(Assign(name, more, place))
         return [*totals, *sums]
 
-    def turn(self, loop: While, before: Statement | None) -> _Turn | None:
+    def turn(self, loop: While, before: Statement | None) -> _Adding | None:
         """One turn of a loop over a list from its first element to its last."""
         match loop.test, before:
             case (
                 Operation("<", (Variable(counter), Operation("turns" | "len", (Variable(name) as source,)))),
                 Assign(begun, Constant(0)),
             ) if name in self.lists and begun == counter:
-                pass
-            case _:
-                return None
-        computed: list[Expression] = []
-        values = values_after(loop.body, {}, computed)
-        if values is None:
-            return None
-        onward = values.get(counter)
-        match onward:
-            case Operation("+", (Variable(same), Constant(1))) if same == counter:
                 pass
             case _:
                 return None
@@ -406,21 +398,22 @@ class _Summaries:
                 case _:
                     return None
 
-        if any(may_fail(rewritten(each, taken), self.lists) for each in computed):
-            return None  # a total says what is added up, and not whether a turn fails
-        changed = {name: rewritten(value, taken) if name != counter else value for name, value in values.items()}
-        if any(
-            counter in variables(value)
-            for name, value in changed.items()
-            if name != counter and self.matters(name, changed)
-        ):
+        turn = Turn(lambda value: rewritten(value, taken), self.values)
+        values = turn.after(loop.body)
+        if values is None:
             return None
-        return _Turn(source, counter, changed)
-
-    @staticmethod
-    def matters(name: str, values: Mapping[str, Expression]) -> bool:
-        """Whether a variable is more than a number of the turn that nothing else is made of."""
-        return _added(values[name], name) is not None
+        onward = values.get(counter)
+        match onward:
+            case Operation("+", (Variable(same), Constant(1))) if same == counter:
+                pass
+            case _:
+                return None
+        added = [name for name, value in values.items() if name != counter and _added(value, name) is not None]
+        if any(counter in variables(values[name]) for name in added):
+            return None
+        if not turn.succeeds({writes(s) for s in statements(loop.body)} - {counter, *added}):
+            return None
+        return _Adding(source, counter, values)
 
 
 def _truth_values(declared: Input) -> bool:

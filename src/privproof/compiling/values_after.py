@@ -11,7 +11,6 @@ from privproof.language.syntax import (
     Assign,
     Block,
     Conditional,
-    Continue,
     Expression,
     If,
     Inline,
@@ -19,57 +18,20 @@ from privproof.language.syntax import (
     Return,
     Variable,
 )
-from privproof.language.walking import rewritten, statements
+from privproof.language.walking import rewritten
 
-_MOST_WAYS = 64
+MOST_WAYS = 64
 """The ways through a turn that ends early somewhere, and through a function that it calls; each repeats what comes after its tests."""
 
 
-def values_after(
-    block: Block, values: Mapping[str, Expression], computed: list[Expression]
-) -> dict[str, Expression] | None:
-    """What the turn of a loop does to variables, as expressions in their values before; None where it does anything else.
+def value_returned(block: Block, values: Mapping[str, Expression], computed: list[Expression]) -> Expression | None:
+    """What a function gives back, as an expression in values before; None where it does anything but compute that.
 
     Args:
-        block: the statements of the turn.
+        block: its statements.
         values: what variables hold before them.
-        computed: is given everything that is computed on the way, in the same terms, also what is not needed afterwards.
+        computed: is given all that is computed on the way, in the same terms, also what is not needed in the end.
     """
-    now = dict(values)
-    for at, statement in enumerate(block):
-        match statement:
-            case Assign(name, value):
-                now[name] = with_values(value, now)
-                computed.append(now[name])
-            case Inline(name, body):
-                result = value_returned(body, now, computed)
-                if result is None:
-                    return None
-                now[name] = result
-            case If(test, then, otherwise, place):
-                early = any(isinstance(s, Continue) for s in statements((*then, *otherwise)))
-                if early and _ways(block[at:]) > _MOST_WAYS:
-                    return None
-                rest = block[at + 1 :] if early else ()
-                one, other = (values_after((*side, *rest), now, computed) for side in (then, otherwise))
-                if one is None or other is None:
-                    return None
-                asked = with_values(test, now)
-                computed.append(asked)
-                for name in dict.fromkeys((*one, *other)):
-                    a, b = (side.get(name, Variable(name, place)) for side in (one, other))
-                    now[name] = a if a == b else Conditional(asked, a, b, place)
-                if early:
-                    return now
-            case Continue():
-                return now
-            case _:
-                return None
-    return now
-
-
-def value_returned(block: Block, values: Mapping[str, Expression], computed: list[Expression]) -> Expression | None:
-    """What a function gives back, as an expression in values before; None where it does anything but compute that."""
     now = dict(values)
     for at, statement in enumerate(block):
         match statement:
@@ -85,7 +47,7 @@ def value_returned(block: Block, values: Mapping[str, Expression], computed: lis
                 computed.append(with_values(value, now))
                 return computed[-1]
             case If(test, then, otherwise, place):
-                if _ways(block[at:]) > _MOST_WAYS:
+                if ways_through(block[at:]) > MOST_WAYS:
                     return None
                 one, other = (value_returned((*side, *block[at + 1 :]), now, computed) for side in (then, otherwise))
                 if one is None or other is None:
@@ -98,14 +60,15 @@ def value_returned(block: Block, values: Mapping[str, Expression], computed: lis
     return None
 
 
-def _ways(block: Block) -> int:
+def ways_through(block: Block) -> int:
     """How many ways there are through tests that follow each other, at most."""
     ways = 1
     for statement in block:
         if isinstance(statement, If):
-            ways *= _ways(statement.then) + _ways(statement.otherwise)
+            ways *= ways_through(statement.then) + ways_through(statement.otherwise)
     return ways
 
 
 def with_values(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    """An expression in values before."""
     return rewritten(expression, lambda part: values.get(part.name) if isinstance(part, Variable) else None)

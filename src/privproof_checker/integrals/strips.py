@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product as iterate_over
-from math import comb
+from math import comb, gcd, lcm
 
 from flint import arb, arb_mat, arb_poly, ctx
 
@@ -41,6 +41,8 @@ _ACROSS = Rational(3, 4)
 _SINGLE, _DOUBLE = 56, 34
 """Exponents: the step is such that the rule is off by e to minus the first on one number, by e to minus the second on two, times its
 bound."""
+_SINGLE_BITS, _DOUBLE_BITS = 100, 80
+"""The precision of balls on one number and on two: rounding stays far below what the rule is off by."""
 _MOST_NODES = 20_000
 """Nodes of the rule on one number; laws that ask for more are refused."""
 _MOST_PAIRS = 3_000
@@ -64,10 +66,14 @@ def integrate(laws: Sequence[Law], products: Iterable[Product]) -> dict[Product,
     for (count, normal), group in groups.items():
         if count == 0:
             result |= {product: arb(1) for product in group}
+        elif count == 1 and normal and _narrow(laws, group):
+            with precision(min(ctx.prec, _SINGLE_BITS)):
+                result |= _single(laws, group)
         elif count == 1:
-            result |= _single(laws, group) if normal and _narrow(laws, group) else _in_panels(laws, group)
+            result |= _in_panels(laws, group)
         elif count == 2 and normal:
-            result |= _double(laws, group)
+            with precision(min(ctx.prec, _DOUBLE_BITS)):
+                result |= _double(laws, group)
         else:
             refuse("an integral over more than two numbers, or over two with noise that is not Gaussian", "evidence")
     return result
@@ -75,10 +81,56 @@ def integrate(laws: Sequence[Law], products: Iterable[Product]) -> dict[Product,
 
 @dataclass(frozen=True)
 class _Nodes:
-    points: list[arb]
+    """Nodes of the trapezoidal rule, a step apart; the strip is half as wide as it may be."""
+
+    first: Rational
+    count: int
+    apart: Rational
     step: arb
     strip: arb
-    ends: tuple[Rational, Rational]
+
+    @property
+    def last(self) -> Rational:
+        return self.first + self.apart * (self.count - 1)
+
+    def relative(self, laws: Iterable[Law]) -> tuple[Rational, dict[Law, range]]:
+        """All nodes in deviations from the centers of laws, as whole multiples of one number."""
+        listed = {law: ((self.first - law.center) / law.scale, self.apart / law.scale) for law in laws}
+        whole = lcm(1, *(int(each.q) for pair in listed.values() for each in pair))
+        found = {}
+        for law, (begin, step) in listed.items():
+            start, by = int((begin * whole).p), int((step * whole).p)
+            found[law] = range(start, start + self.count * by, by)
+        return Rational(1, whole), found
+
+
+class _Standard:
+    """What laws have at nodes, from the standard normal law at multiples of a number: of an argument and its negative computed once."""
+
+    def __init__(self, nodes: _Nodes, laws: Iterable[Law]) -> None:
+        self._nodes = nodes
+        self._unit, self._at = nodes.relative(laws)
+        self._shares: dict[int, arb] = {}
+        self._bells: dict[int, arb] = {}
+
+    def below(self, law: Law) -> list[arb]:
+        """How much of a law lies below every node."""
+        known = self._shares
+        for k in self._at[law]:
+            if k not in known:
+                share = known[abs(k)] = normal_share(arb(abs(k) * self._unit))
+                known[-abs(k)] = 1 - share if k else share
+        return [known[k] for k in self._at[law]]
+
+    def weighted(self, law: Law) -> list[arb]:
+        """The density of a law at every node, times the step."""
+        known = self._bells
+        for k in self._at[law]:
+            if k not in known:
+                u = arb(k * self._unit)
+                known[k] = known[-k] = (-u * u / 2).exp()
+        times = self._nodes.step / law.scale / (2 * arb.pi()).sqrt()
+        return [known[k] * times for k in self._at[law]]
 
 
 def _strip(laws: Sequence[Law], group: Sequence[Product]) -> Rational:
@@ -101,21 +153,27 @@ def _nodes(laws: Sequence[Law], group: Sequence[Product], exponent: int, limit: 
     low = min(laws[j].center - reach * laws[j].scale for j in hubs)
     high = max(laws[j].center + reach * laws[j].scale for j in hubs)
     step = strip * Rational(22, 7) / exponent
-    count = int(((high - low) / step).ceil()) + 1
+    grid = _grid([laws[j] for product in group for j in (*product[0], *(factor for (factor, _), _ in product[1]))])
+    if grid >= 4 * step:  # then whole steps lie between centers, and laws of one scale have the same at many nodes
+        step = grid / (grid / step).ceil()
+    center = laws[min(hubs)].center
+    first = center - step * ((center - low) / step).ceil()
+    count = int(((high - first) / step).ceil()) + 1
     within(count, limit, "nodes of the trapezoidal rule", "evidence")
-    return _Nodes([arb(low + step * k) for k in range(count)], arb(step), arb(strip), (low, low + step * (count - 1)))
+    return _Nodes(first, count, step, arb(step), arb(strip))
 
 
-def _bell(law: Law, x: arb) -> arb:
-    u = (x - law.center) / law.scale
-    return (-u * u / 2).exp() / (2 * arb.pi()).sqrt() / law.scale
+def _grid(laws: Sequence[Law]) -> Rational:
+    """The largest number of which all distances of centers are multiples; 0 where there are none."""
+    away = [law.center - laws[0].center for law in laws]
+    whole = lcm(1, *(int(each.q) for each in away))
+    return Rational(gcd(*(int((each * whole).p) for each in away)), whole)
 
 
 def _outside(law: Law, nodes: _Nodes) -> arb:
     """The mass beyond the last but one node on either side: at least what the sum leaves out."""
-    step = nodes.step
-    below = normal_share((arb(nodes.ends[0]) + step - law.center) / law.scale)
-    return (below + normal_share((law.center - arb(nodes.ends[1]) + step) / law.scale)).upper()
+    below = normal_share(arb((nodes.first + nodes.apart - law.center) / law.scale))
+    return (below + normal_share(arb((law.center - nodes.last + nodes.apart) / law.scale))).upper()
 
 
 class _Rows:
@@ -166,11 +224,10 @@ def _single(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]
     """Gaussian laws, one number."""
     nodes = _nodes(laws, group, _SINGLE // 2, _MOST_NODES)
     rows = _Rows(group)
-    starts = {j: [nodes.step * _bell(laws[j], x) for x in nodes.points] for j in {p[0][0] for p in group}}
-    sums = rows.sums(
-        starts,
-        _both_sides(rows.tops, lambda j: [normal_share((x - laws[j].center) / laws[j].scale) for x in nodes.points]),
-    )
+    hubs = {product[0][0] for product in group}
+    standard = _Standard(nodes, (laws[j] for j in (*hubs, *(j for j, _ in rows.tops))))
+    starts = {j: standard.weighted(laws[j]) for j in hubs}
+    sums = rows.sums(starts, _both_sides(rows.tops, lambda j: standard.below(laws[j])))
     edge = 2 / ((2 * arb.pi() * nodes.strip / nodes.step).exp() - 1)
     highest = {j: highest_share(nodes.strip / laws[j].scale) for j, _ in rows.tops}
     rise = {j: edge * ((nodes.strip / laws[j].scale) ** 2 / 2).exp() for j in starts}
@@ -212,13 +269,24 @@ def _double(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]
         return _multiplied(laws, group)
 
 
+_Listed = dict[int, list[arb]]
+"""By the number of a law, a number for every node."""
+
+
+def _at_nodes(laws: Sequence[Law], group: Sequence[Product], nodes: _Nodes) -> tuple[_Listed, _Listed, _Listed]:
+    """The densities of the ordered numbers, times the step, and the shares of all others below and above."""
+    hubs = {j for product in group for j in product[0]}
+    used = {j for _, powers in group for (j, _), _ in powers}
+    standard = _Standard(nodes, (laws[j] for j in hubs | used))
+    below = {j: standard.below(laws[j]) for j in used}
+    above = {j: [1 - share for share in shares] for j, shares in below.items()}
+    return {j: standard.weighted(laws[j]) for j in hubs}, below, above
+
+
 def _multiplied(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
     nodes = _nodes(laws, group, _DOUBLE, _MOST_PAIRS)
-    count = len(nodes.points)
-    used = {j for _, powers in group for (j, _), _ in powers}
-    below = {j: [normal_share((x - laws[j].center) / laws[j].scale) for x in nodes.points] for j in used}
-    above = {j: [1 - share for share in shares] for j, shares in below.items()}
-    bells = {j: [nodes.step * _bell(laws[j], x) for x in nodes.points] for j in {j for p in group for j in p[0]}}
+    count = nodes.count
+    bells, below, above = _at_nodes(laws, group, nodes)
     outer, inner = _Monomials(bells, below, above), _Monomials(bells, below, above)
     terms = {product: list(_expanded(product, outer, inner)) for product in group}
     half = arb(1) / 2
@@ -238,13 +306,10 @@ def _multiplied(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, 
 def _node_by_node(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
     """Two numbers, where powers are too high to be expanded: one sum over l for every node h."""
     nodes = _nodes(laws, group, _DOUBLE, _MOST_PAIRS)
-    count = len(nodes.points)
+    count = nodes.count
     inner = {p: ((p[0][0],), tuple(each for each in p[1] if each[0][1] not in _OF_SECOND)) for p in group}
     rows = _Rows(list(dict.fromkeys(inner.values())))
-    used = {j for _, powers in group for (j, _), _ in powers}
-    below = {j: [normal_share((x - laws[j].center) / laws[j].scale) for x in nodes.points] for j in used}
-    above = {j: [1 - share for share in shares] for j, shares in below.items()}
-    bells = {j: [nodes.step * _bell(laws[j], x) for x in nodes.points] for j in {j for p in group for j in p[0]}}
+    bells, below, above = _at_nodes(laws, group, nodes)
     half = arb(1) / 2
     steps = [half + (arb.pi() * d).si() / arb.pi() for d in range(count)]
     totals = {product: arb(0) for product in group}

@@ -34,6 +34,19 @@ def rational_bounds(ball: arb) -> tuple[Rational, Rational]:
         return _exactly(ball.lower()), _exactly(ball.upper())
 
 
+def whole_bounds(ball: arb) -> tuple[int, int]:
+    """Two whole numbers that a ball lies between.
+
+    >>> whole_bounds(10 * arb(2).sqrt()), whole_bounds(arb(-3)), whole_bounds(arb(2) ** 500 + 0.5)[0] <= 2**500
+    ((14, 15), (-3, -3), True)
+    """
+    low, high = ball.lower().floor().unique_fmpz(), ball.upper().ceil().unique_fmpz()
+    if low is None or high is None:  # more digits than are computed with
+        least, most = rational_bounds(ball)
+        return int(least.floor()), int(most.ceil())
+    return int(low), int(high)
+
+
 def _exactly(point: arb) -> Rational:
     mantissa, power = point.man_exp()
     return fmpq(mantissa) * fmpq(2) ** int(power)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import refuse
@@ -55,7 +55,7 @@ class Here:
     marks: int
 
     def again(self, **changes: object) -> Here:
-        return replace(self, **{"held": dict(self.held), **changes})  # type: ignore[arg-type]
+        return Here(**{**vars(self), "held": dict(self.held), **changes})
 
     @property
     def all_gaps(self) -> int:

@@ -29,7 +29,7 @@ from privproof_checker.events import beyond, too_likely
 from privproof_checker.integrals.panels import Law
 from privproof_checker.integrals.strips import Product, integrate
 from privproof_checker.numbers import ZERO, Epsilon, Rational
-from privproof_checker.numbers.balls import precision, rational_bounds
+from privproof_checker.numbers.balls import precision, whole_bounds
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
 from privproof_checker.programs.bundles import Bundle, Shown
 from privproof_checker.programs.expressions import Tags
@@ -47,8 +47,10 @@ _MOST_COMPARED = 20_000_000
 
 Doing = tuple[int, tuple[int, ...], int]
 """The law without its entry, by number; the marks that it may sit on; its gaps, 0 for none."""
-Part = tuple[tuple[Doing, ...], ...]
+Doings = tuple[tuple[Doing, ...], ...]
 """What an entry does in each integral of something that is shown."""
+Part = int
+"""The number of such doings: entries that do the same have one part."""
 Sum = tuple[tuple[Product, int], ...]
 State = tuple[tuple[int, ...], ...]
 """How often each letter came before, in each class of entries."""
@@ -65,7 +67,17 @@ class Table:
         self.sums: dict[object, Sum] = {}
         self.balls: dict[Sum, arb] = {}
         where = {name: number for number, name in enumerate(unfolded.entries)}
+        self.parts: list[Doings] = []
         self.shown: list[tuple[Part, tuple[int, ...], dict[int, Part]]] = []
+        number_of: dict[Doings, Part] = {}
+
+        def part(rows: Sequence[Sequence[Doing]]) -> Part:
+            doings = tuple(tuple(sorted(row)) for row in rows)
+            if doings not in number_of:
+                number_of[doings] = len(self.parts)
+                self.parts.append(doings)
+            return number_of[doings]
+
         for bundles in unfolded.shown.values():
             fixed: list[list[Doing]] = [[] for _ in bundles]
             parts: dict[int, list[list[Doing]]] = {}
@@ -81,9 +93,7 @@ class Table:
                         fixed[number].append(doing)
                     else:
                         parts.setdefault(where[noisy.entry], [[] for _ in bundles])[number].append(doing)
-            self.shown.append(
-                (_in_order(fixed), tuple(b.marks for b in bundles), {e: _in_order(p) for e, p in parts.items()})
-            )
+            self.shown.append((part(fixed), tuple(b.marks for b in bundles), {e: part(p) for e, p in parts.items()}))
 
     def sum(self, number: int, counts: Mapping[tuple[Part, int], int]) -> Sum:
         """The probability of something shown, by how many letters have which part."""
@@ -93,11 +103,11 @@ class Table:
             found: dict[Product, int] = {}
             for integral, count in enumerate(marks):
                 doing: dict[Doing, int] = {}
-                for kind, sits, gaps in fixed[integral]:
+                for kind, sits, gaps in self.parts[fixed][integral]:
                     one = (self.law(kind, 0), sits, gaps)
                     doing[one] = doing.get(one, 0) + 1
                 for (part, letter), times in counts.items():
-                    for kind, sits, gaps in part[integral] if times else ():
+                    for kind, sits, gaps in self.parts[part][integral] if times else ():
                         one = (self.law(kind, letter), sits, gaps)
                         doing[one] = doing.get(one, 0) + times
                 for each, times in _seated(doing, count, 0, (), 1):
@@ -127,10 +137,6 @@ class Table:
         for entry, part in self.shown[number][2].items():
             counts[part, data[entry]] = counts.get((part, data[entry]), 0) + 1
         return self.sum(number, counts)
-
-
-def _in_order(rows: Sequence[Sequence[Doing]]) -> Part:
-    return tuple(tuple(sorted(row)) for row in rows)
 
 
 def _sitting(bundle: Bundle) -> dict[int, tuple[int, ...]]:
@@ -255,9 +261,8 @@ def _rounded(table: Table, times: arb) -> tuple[dict[Sum, int], dict[Sum, int]]:
     """All probabilities rounded up, and times a number rounded down and cut at 1."""
     up, down = {}, {}
     for each, ball in table.balls.items():
-        high, low = rational_bounds(ball)[1], rational_bounds(times * ball)[0]
-        up[each] = min(_UNITS, max(0, int((high * _UNITS).ceil())))
-        down[each] = min(_UNITS, max(0, int((low * _UNITS).floor())))
+        up[each] = min(_UNITS, max(0, whole_bounds(_UNITS * ball)[1]))
+        down[each] = min(_UNITS, max(0, whole_bounds(_UNITS * times * ball)[0]))
     return up, down
 
 
@@ -316,33 +321,34 @@ def _in_turn(table: Table, data: _Data) -> Callable[[arb], int]:
         after: list[list[list[int]]] = []
         for entry in range(size - 1, -1, -1):
             level, kind = levels[entry], classes[entry]
-            used = {letter for pair in pairs[entry] for letter in pair} if after else set()
-            rows = []
-            for state, listed in level.items():
-                p = [[up[each] for each in row] for row in listed]
-                q = [[down[each] for each in row] for row in listed]
-                rows.append((p, q, {b: numbers[_counted(state, kind, b)] for b in used}))
-            best: list[list[list[int]]] = [[] for _ in flags]
+            used = sorted({letter for pair in pairs[entry] for letter in pair})
+            left = [[[up[each] for each in row] for row in listed] for listed in level.values()]
+            # of every letter, and everything that is settled here, the other probability in all states
+            right = {
+                b: list(zip(*([down[each] for each in listed[b]] for listed in level.values()), strict=True))
+                for b in used
+            }
+            onward = {b: [numbers[_counted(state, kind, b)] for state in level] for b in used} if after else {}
+            best: list[list[list[int]]] = []
             for flag in flags:
+                best.append([])
                 # the pairs of letters that are left, each with what is known of the entries after it
                 moves = [
                     (a, b, after[1 if len(flags) > 1 and a != b else flag] if after else None)
                     for a, b in pairs[entry]
                     if not (len(flags) > 1 and a != b and flag)
                 ]
-                for p, _, one in rows:
-                    line = []
-                    for _, q, two in rows:
-                        found = -1
-                        for a, b, later in moves:
-                            gain = 0 if later is None else later[one[a]][two[b]]
-                            for x, y in zip(p[a], q[b], strict=True):
-                                if x > y:
-                                    gain += x - y
-                            if gain > found:
-                                found = gain
-                        line.append(found)
-                    best[flag].append(line)
+                for number, p in enumerate(left):
+                    lines = []
+                    for a, b, later in moves:
+                        line = [0] * len(left)
+                        if later is not None:
+                            known = later[onward[a][number]]
+                            line = [known[k] for k in onward[b]]
+                        for x, ys in zip(p[a], right[b], strict=True):
+                            line = [gain + x - y if x > y else gain for gain, y in zip(line, ys, strict=True)]
+                        lines.append(line)
+                    best[-1].append([max(gains) for gains in zip(*lines, strict=True)] or [-1] * len(left))
             after, numbers = best, {state: number for number, state in enumerate(level)}
         return after[0][0][0]  # nothing was counted before the first entry
 

@@ -222,9 +222,7 @@ class State:
         if self.declared.relation == "one":
             known += self._change()
         for name in self.flow.summed:
-            for each in self._parts(self.declared.inputs[name]):
-                for run in (1, 2):
-                    known += self.bounded(each, self.record(each.name, run))
+            known += self._records(self.declared.inputs[name])
         if self.declared.change is not None and self.declared.change.name in self.flow.summed:
             known.append(either(self._changes(one, other) for one, other in self.declared.change.between))
         for each in self.declared.inputs.values():
@@ -238,6 +236,18 @@ class State:
             else:
                 known += self.others(each, one, self.own(other_of(each.name)), None)
         return known
+
+    def _records(self, declared: Input) -> Iterator[str]:
+        """What the record that changes in a list may be in both runs; where another input changes, nothing is said of run 2."""
+        for each in self._parts(declared):
+            yield from self.bounded(each, self.record(each.name, 1))
+            for fact in self.bounded(each, self.record(each.name, 2)):
+                yield implies(self._here(declared), fact)
+
+    def _here(self, declared: Input) -> str:
+        """That the one change is in this input."""
+        several = self.declared.relation == "one" and len(self._private) > 1
+        return f"(= {self.own('which')} {self._private[declared.name]})" if several else "true"
 
     def _changes(self, one: Rows, other: Rows | None) -> str:
         """That the record goes from some rows to others, or back; or that it is one of them, where it is added or removed."""
@@ -334,22 +344,17 @@ class State:
 
     def _changed(self, declared: Input, index: str | None) -> str:
         """That this entry is the one that changes."""
-        here = []
-        if len(self._private) > 1:
-            here.append(f"(= {self.own('which')} {self._private[declared.name]})")
-        if index is not None:
-            here.append(f"(= {self.own('changed')} {index})")
-        return both(here)
+        here = self._here(declared)
+        return here if index is None else both((here, f"(= {self.own('changed')} {index})"))
 
     def _change(self) -> Iterator[str]:
         """What is known of the one change."""
         by = real(self.own("by"), self._by)
         yield f"(<= 0 {self.own('changed')})"
-        several = len(self._private) > 1
-        if several:
+        if len(self._private) > 1:
             yield f"(and (<= 0 {self.own('which')}) (< {self.own('which')} {len(self._private)}))"
         for each in self.declared.private:
-            here = f"(= {self.own('which')} {self._private[each.name]})" if several else "true"
+            here = self._here(each)
             if each.within is not None:
                 low, high = number(-each.within, REAL), number(each.within, REAL)
                 yield implies(here, f"(and (<= {low} {by}) (<= {by} {high}))")

@@ -3,7 +3,7 @@
 Both read one input a step and write an output or nothing.  States of both that go on alike are put into classes, from the end
 backwards (probabilistic bisimulation, Larsen and Skou 1991); on a step that repeats, by refining a partition until nothing
 changes.  If both begin with the same mass in every class, every word has the same probability in both.  A model that shows the same and
-makes its choices at other times is refused: nothing that compiles a text makes one.
+makes its choices at other times is refused: of what compiles a text, the choice of a record alone makes one.
 """
 
 from __future__ import annotations

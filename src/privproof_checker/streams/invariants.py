@@ -40,7 +40,7 @@ from privproof_checker.streams.automata import Automaton
 from privproof_checker.streams.couplings import MOST_NAMES, SHIFTS, Kernels, Weight
 from privproof_checker.streams.executions import attained
 from privproof_checker.streams.orders import ZERO, Conflict, Order, Term, conflict
-from privproof_checker.streams.products import LARGEST_COST, Cost, Group, Product, Products, Vector
+from privproof_checker.streams.products import LARGEST_COST, Cost, Product, Products, Settled, Vector, Written
 from privproof_checker.streams.steps import Step
 
 _ARENAS = {"each": [(-1, 1)], "one": [(-1, 1)], "monotone": [(-1, 0), (0, 1)]}
@@ -130,7 +130,7 @@ class _Arena:
         self._products = products
         self._changes = changes
         self._place = place
-        self._groups: dict[str, Group] = {}
+        self._groups: dict[str, tuple[tuple[str, ...], Settled]] = {}
         self._excluded: dict[tuple[Step, Facts, int], bool] = {}
         self._implied: dict[tuple[Step, Facts, Facts], bool] = {}
 
@@ -140,7 +140,6 @@ class _Arena:
         within(len(listed), limits.nodes, "nodes", self._place)
         number = {name: i for i, name in enumerate(self._automaton.states)}
         facts: dict[str, Facts] = {}
-        products: dict[str, tuple[Product, ...]] = {}
         for i, item in enumerate(listed):
             place = f"{self._place}[{i}]"
             given = an_object(item, place)
@@ -155,25 +154,26 @@ class _Arena:
             key = repr(given.get("known"))
             if key not in facts:
                 facts[key] = _facts(given.get("known"), f"{place}.known")
-            text_of = repr(given.get("products"))
-            if text_of not in products:
-                products[text_of] = self._read_products(given.get("products"), f"{place}.products")
+            products = self._read_products(given.get("products"), f"{place}.products")
             after = an_object(given.get("next"), f"{place}.next")
-            self.nodes.append(Node(number[state], changed, facts[key], products[text_of], after))
+            self.nodes.append(Node(number[state], changed, facts[key], products, after))
 
     def _read_products(self, value: object, place: str) -> tuple[Product, ...]:
         result = []
         for i, item in enumerate(a_list(value, place)):
+            names: list[str] = []
             groups = []
             for j, each in enumerate(a_list(item, f"{place}[{i}]")):
                 written = repr(each)  # tells 1 from true and from "1", so that equal texts mean equal groups
                 if written not in self._groups:
-                    self._groups[written] = _group(each, f"{place}[{i}][{j}]")
-                groups.append(self._groups[written])
-            names = [name for group in groups for name in group[0]]
+                    named, front = _group(each, f"{place}[{i}][{j}]")
+                    self._groups[written] = named, self._products.settled(named, front)
+                named, group = self._groups[written]
+                names.extend(named)
+                groups.append(group)
             if len(set(names)) < len(names):
                 refuse("a threshold stands in two groups", f"{place}[{i}]")
-            result.append(self._products.product(groups))
+            result.append(self._products.of(groups))
         return tuple(result)
 
     def greatest(self) -> Cost:
@@ -290,7 +290,7 @@ def _facts(value: object, place: str) -> Facts:
     return frozenset(result)
 
 
-def _group(value: object, place: str) -> Group:
+def _group(value: object, place: str) -> Written:
     """A group with its names in order, its vectors rearranged."""
     given = an_object(value, place)
     only_members(given, ("names", "front"), place)

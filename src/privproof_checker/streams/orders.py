@@ -119,7 +119,7 @@ class Bounds:
 
     def keep(self, values: set[int]) -> None:
         """Forget all other values."""
-        for gone in [value for value in self.after if value not in values]:
+        for gone in self.after.keys() - values:
             for start in self._before.pop(gone):
                 self.after[start].pop(gone, None)
             for end in self.after.pop(gone):

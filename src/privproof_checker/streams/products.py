@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, product
 from math import inf, prod
-from operator import le
+from operator import attrgetter, le
 from typing import TypeAlias
 
 from privproof_checker.outcomes import refuse
@@ -34,8 +34,27 @@ Cost: TypeAlias = float
 Vector: TypeAlias = tuple[Cost, ...]
 """Costs by the shifts of names, those of the last name changing fastest."""
 
-Group: TypeAlias = tuple[tuple[str, ...], tuple[Vector, ...]]
-"""Names in order, and the vectors of the front."""
+Written: TypeAlias = tuple[tuple[str, ...], Sequence[Vector]]
+"""Names in order, and the vectors of a front, as they come."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Names in order, and the vectors of the front, in order; equal groups of one table are the same object."""
+
+    names: tuple[str, ...]
+    front: tuple[Vector, ...]
+
+    @cached_property
+    def bound(self) -> Cost:
+        """The greatest, over the vectors, of the least cost."""
+        return max(map(min, self.front))
+
+
+_NAMES = attrgetter("names")
+
+Settled: TypeAlias = tuple[Cost, Group | None]
+"""What all costs have in common, and the group without it; no group where nothing is named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,18 +69,20 @@ class Product:
     @cached_property
     def home(self) -> dict[str, int]:
         """The group of each name."""
-        return {name: i for i, (names, _) in enumerate(self.groups) for name in names}
+        if self.core is not None:
+            return self.core.home
+        return {name: i for i, group in enumerate(self.groups) for name in group.names}
 
     def bound(self) -> Cost:
         """The greatest, over the vectors, of the least cost."""
-        return self.constant + sum(max(map(min, front)) for _, front in self.groups)
+        return self.constant + sum(group.bound for group in self.groups)
 
 
-_Triple: TypeAlias = tuple[int, int, int]
-"""An index before, one afterwards, and a cost."""
+_Sources: TypeAlias = Sequence[Sequence[tuple[int, int]]]
+"""For every index of the vectors afterwards the indices before from which it is reached, each with what that costs."""
 
-_Plan: TypeAlias = tuple[tuple[str, ...], Sequence[_Triple]]
-"""The names afterwards, and how indices move."""
+_Plan: TypeAlias = tuple[tuple[str, ...], _Sources]
+"""The names afterwards, and where their costs come from."""
 
 
 class Products:
@@ -69,33 +90,47 @@ class Products:
 
     def __init__(self, kernels: Kernels) -> None:
         self._kernels = kernels
+        self._groups: dict[tuple[tuple[str, ...], tuple[Vector, ...]], Group] = {}
         self._cores: dict[tuple[Group, ...], Product] = {}
         self._lifted: dict[tuple[Cost, Product], Product] = {}
         self._advanced: dict[tuple[Form, int, Product], Product] = {}
         self._forgotten: dict[tuple[Product, frozenset[str]], Product] = {}
         self._covered: dict[tuple[Product, Product, Cost], bool] = {}
-        self._triples: dict[object, list[_Triple]] = {}
+        self._joined: dict[tuple[tuple[Group, ...], tuple[Part, ...], frozenset[str]], Settled] = {}
+        self._sources: dict[object, _Sources] = {}
         self.zero = self.product([])
 
-    def product(self, groups: Iterable[Group], settled: Iterable[Group] = ()) -> Product:
-        """The product of groups, whose names are in order; those without names become the constant.
+    def settled(self, names: tuple[str, ...], front: Sequence[Vector]) -> Settled:
+        """A group of names in order, as the parts of a product are."""
+        vectors = set(front)
+        common = min(map(min, vectors)) if names else 0
+        if 0 < common < inf:
+            return self._settled(names, common, {tuple([cost - common for cost in vector]) for vector in vectors})
+        return self._settled(names, 0, vectors)
 
-        Args:
-            groups: any groups.
-            settled: further ones, of a product without a constant.
-        """
+    def _settled(self, names: tuple[str, ...], common: Cost, vectors: set[Vector]) -> Settled:
+        """The same of costs without what they have in common."""
+        if not names:
+            return common + max(vectors)[0], None
+        key = (names, tuple(sorted(vectors)))
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = Group(*key)
+        return common, group
+
+    def product(self, groups: Iterable[Written]) -> Product:
+        """The product of groups, whose names are in order; those without names become the constant."""
+        return self.of(self.settled(*group) for group in groups)
+
+    def of(self, parts: Iterable[Settled]) -> Product:
+        """The product of groups that are settled."""
         constant: Cost = 0
-        named = [*settled]
-        for names, front in groups:
-            if names:
-                common = min(map(min, front))
-                if 0 < common < inf:
-                    constant += common
-                    front = tuple(tuple(cost - common for cost in vector) for vector in front)
-                named.append((names, tuple(sorted(set(front)))))
-            else:
-                constant += max(front)[0]
-        key = tuple(sorted(named))
+        groups = []
+        for common, group in parts:
+            constant += common
+            if group is not None:
+                groups.append(group)
+        key = tuple(sorted(groups, key=_NAMES))
         if key not in self._cores:
             self._cores[key] = Product(0, key)
         return self._with_constant(constant, self._cores[key])
@@ -126,7 +161,7 @@ class Products:
 
     def forgotten(self, before: Product, gone: frozenset[str]) -> Product:
         """The vectors, minimised over the shifts of some thresholds."""
-        if gone.isdisjoint(before.home):
+        if not gone or gone.isdisjoint(before.home):
             return before
         core = before.core or before
         key = (core, gone)
@@ -138,13 +173,16 @@ class Products:
         """The vectors after the parts of a step from a product without a constant; the old shifts of some thresholds are minimised out."""
         linked = [{before.home[name] for name in part.looked} for part in parts]
         touched = {before.home[name] for name in gone if name in before.home}.union(*linked)
-        result: list[Group] = []
+        result: list[Settled] = [(0, group) for i, group in enumerate(before.groups) if i not in touched]
         for groups, members in _clusters(touched, linked):
-            names, front = _merged([before.groups[i] for i in groups])
-            after, triples = self._plan(names, [parts[i] for i in members], gone)
-            size = len(SHIFTS) ** len(after)
-            result.append((after, tuple({_applied(vector, triples, size) for vector in front})))
-        return self.product(result, (group for i, group in enumerate(before.groups) if i not in touched))
+            joined, moving = tuple([before.groups[i] for i in groups]), tuple([parts[i] for i in members])
+            key = (joined, moving, gone)
+            if key not in self._joined:
+                names, front = _merged(joined)
+                after, sources = self._plan(names, moving, gone)
+                self._joined[key] = self._settled(after, *_applied(front, sources))
+            result.append(self._joined[key])
+        return self.of(result)
 
     def _plan(self, names: tuple[str, ...], parts: Sequence[Part], gone: frozenset[str]) -> _Plan:
         kept = [name for name in names if name not in gone]
@@ -165,9 +203,10 @@ class Products:
                 for part in parts
             ),
         )
-        if form not in self._triples:
-            self._triples[form] = _triples(*form, [part.moves for part in parts])
-        return after, self._triples[form]
+        if form not in self._sources:
+            size = len(SHIFTS) ** len(after)
+            self._sources[form] = _sources(*form, [part.moves for part in parts], size)
+        return after, self._sources[form]
 
     def covered(self, one: Product, two: Product) -> bool:
         """Whether every vector of one product is at most some vector of the other, as far as groups show it."""
@@ -185,13 +224,13 @@ class Products:
             return False
         one = self.forgotten(one, frozenset(one.home.keys() - two.home.keys()))
         room = room - one.constant if one.constant != room else 0
-        same = {group for group in set(one.groups).intersection(two.groups) if max(map(min, group[1])) < inf}
+        same = {group for group in set(one.groups).intersection(two.groups) if group.bound < inf}
         left_over = [group for group in two.groups if group not in same]  # what is the same on both sides needs no room
-        linked = [{one.home[name] for name in names} for names, _ in left_over]
+        linked = [{one.home[name] for name in group.names} for group in left_over]
         pairs = []
         for left, right in _clusters([i for i, group in enumerate(one.groups) if group not in same], linked):
             sides = [one.groups[i] for i in left], [left_over[i] for i in right]
-            if sum(len(names) for names, _ in sides[0]) > MOST_NAMES:
+            if sum(len(group.names) for group in sides[0]) > MOST_NAMES:
                 return False
             pairs.append((_merged(sides[0]), _merged(sides[1])))
         if len(pairs) == 1:
@@ -249,18 +288,20 @@ def _clusters(groups: Iterable[int], linked: Sequence[set[int]]) -> list[tuple[l
     return [(sorted(c[0]), c[1]) for i, c in cluster.items() if min(c[0]) == i] + alone
 
 
-def _merged(groups: Sequence[Group]) -> tuple[tuple[str, ...], Sequence[Vector]]:
+def _merged(groups: Sequence[Group]) -> Written:
     """One group with all names, and all sums of vectors."""
     if len(groups) == 1:
-        return groups[0]
-    names = tuple(sorted(name for group in groups for name in group[0]))
-    if len(names) > MOST_NAMES or prod(len(front) for _, front in groups) > _MOST_VECTORS:
+        return groups[0].names, groups[0].front
+    names = tuple(sorted(name for group in groups for name in group.names))
+    if len(names) > MOST_NAMES or prod(len(group.front) for group in groups) > _MOST_VECTORS:
         refuse(f"groups with more than {MOST_NAMES} thresholds or {_MOST_VECTORS} vectors are joined", "evidence")
     place = {name: i for i, name in enumerate(names)}
     total: list[list[Cost]] = [[0] * len(SHIFTS) ** len(names)]
-    for own, front in groups:
-        reach = _reach(tuple([place[name] for name in own]), len(names))
-        total = [[cost + vector[i] for cost, i in zip(sums, reach, strict=True)] for sums in total for vector in front]
+    for group in groups:
+        reach = _reach(tuple([place[name] for name in group.names]), len(names))
+        total = [
+            [cost + vector[i] for cost, i in zip(sums, reach, strict=True)] for sums in total for vector in group.front
+        ]
     return names, [tuple(vector) for vector in total]
 
 
@@ -271,21 +312,23 @@ def _reach(chosen: tuple[int, ...], count: int) -> list[int]:
     return [inner[tuple([shifts[i] for i in chosen])] for shifts in product(SHIFTS, repeat=count)]
 
 
-def _triples(
+def _sources(
     count: int,
     kept: Sequence[tuple[int, int]],
     parts: Sequence[tuple[int, Sequence[int], Sequence[tuple[int, int]]]],
     moves: Sequence[Mapping[Shifts, Sequence[tuple[Shifts, int]]]],
-) -> list[_Triple]:
-    """How the indices of vectors move.
+    size: int,
+) -> _Sources:
+    """Where the costs of vectors come from.
 
     Args:
         count: the names before.
         kept: the positions of those that are kept, with what a shift adds to the index afterwards.
         parts: of each part, the positions of the names looked at, and which new shifts add how much to the index.
         moves: the moves of each part.
+        size: the number of indices afterwards.
     """
-    result = []
+    result: list[dict[int, int]] = [{} for _ in range(size)]
     for before, shifts in enumerate(product(SHIFTS, repeat=count)):
         options = [(sum((shifts[i] + 1) * power for i, power in kept), 0)]
         for (_, looked, stores), table in zip(parts, moves, strict=True):
@@ -294,14 +337,32 @@ def _triples(
                 for new, more in table.get(tuple([shifts[i] for i in looked]), ())
             ]
             options = [(index + step, cost + more) for index, cost in options for step, more in added]
-        result += [(before, index, cost) for index, cost in options]
-    return result
+        for index, cost in options:
+            result[index][before] = min(cost, result[index].get(before, cost))
+    return [list(each.items()) for each in result]
 
 
-def _applied(vector: Vector, triples: Sequence[_Triple], size: int) -> Vector:
-    result: list[Cost] = [inf] * size
-    for before, after, more in triples:
-        cost = vector[before] + more
-        if cost < result[after]:
-            result[after] = cost
-    return tuple(result)
+def _applied(front: Sequence[Vector], sources: _Sources) -> tuple[Cost, set[Vector]]:
+    """The vectors after a step, and what all their costs had in common, which is taken off them.
+
+    The costs of one index of all vectors are found together, since they come from the same indices before.
+
+    >>> common, vectors = _applied([(0, 3), (5, 1)], [[(0, 2), (1, 2)], []])
+    >>> common, sorted(vectors)
+    (2, [(0, inf), (1, inf)])
+    """
+    columns: list[Sequence[Cost]] = list(zip(*front, strict=True))
+    least = list(map(min, columns))
+    common = min((least[i] + more for pairs in sources for i, more in pairs), default=inf)
+    if common == inf:
+        return 0, {(inf,) * len(sources)}
+    never = [inf] * len(front)
+    after: list[Sequence[Cost]] = []
+    for pairs in sources:
+        options: list[Sequence[Cost]] = []
+        for i, more in pairs:
+            if least[i] < inf:
+                raised = more - common
+                options.append([cost + raised for cost in columns[i]] if raised else columns[i])
+        after.append(list(map(min, *options)) if len(options) > 1 else options[0] if options else never)
+    return common, set(zip(*after, strict=True))

@@ -50,11 +50,13 @@ class Records:
                 yield record_symbol(place, 2), sort
 
     def facts(self, name: str) -> list[Term]:
-        """What a record may be, in both runs."""
+        """What a record may be, in both runs; where another input changes, nothing is said of the second run."""
         found: list[Term] = []
+        here = self.here(name)
         for place, declared in self._parts(name):
-            for run in (1, 2) if self.program.relation == "one" else (1,):
-                found += self.allowed(declared, self._record(name, place, run))
+            found += self.allowed(declared, self._record(name, place, 1))
+            if self.program.relation == "one":
+                found += [z3.Implies(here, fact) for fact in self.allowed(declared, self._record(name, place, 2))]
         if self.program.between:
             found.append(z3.Or(*(self._changes(name, one, other) for one, other in self.program.between)))
         return found
@@ -104,8 +106,11 @@ class Records:
             return z3.If(self.runs.fixed["added"], one, -one)
         if len(self.runs.private) == 1:
             return two - one
-        here = self.runs.fixed["which"] == self.runs.private.index(name)
-        return z3.If(here, two - one, z3.RealVal(0) if z3.is_real(one) else z3.IntVal(0))
+        return z3.If(self.here(name), two - one, z3.RealVal(0) if z3.is_real(one) else z3.IntVal(0))
+
+    def here(self, name: str) -> Term:
+        """That the one change is in this list."""
+        return true() if len(self.runs.private) == 1 else self.runs.fixed["which"] == self.runs.private.index(name)
 
     def sides(self, name: str, known: Sequence[tuple[Term, Term]]) -> tuple[list[Any], list[Any]]:
         """The record in both runs, from the values of symbols; in a list of nothing else, which is empty where it is not there."""
