@@ -35,6 +35,7 @@ from privproof.scenarios import (
     Band,
     Chain,
 )
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.releases import Prior
@@ -134,11 +135,11 @@ def load_priors(target: str) -> tuple[Prior, ...]:
     found, name = _found(path, name)
     with running(path, f"{path}:{name}"):
         made = found() if callable(found) else found
-    listed = (made,) if isinstance(made, Chain | Hidden | Band | Network) else made
+    listed = (made,) if isinstance(made, Prior) else made
     if isinstance(listed, list | tuple) and listed:
         if all(isinstance(one, Chain | Hidden) for one in listed) or all(isinstance(one, Network) for one in listed):
             return tuple(listed)
-        if len(listed) == 1 and isinstance(listed[0], Band):
+        if len(listed) == 1 and isinstance(listed[0], Band | GaussianChain):
             return (listed[0],)
     raise QuestionError(
         "name", f"{name!r} is a {type(made).__name__}, no prior", place=str(path), hint="release.Chain.of(...)"
@@ -522,4 +523,4 @@ def _own(value: object, module: ModuleType) -> bool:
     """Whether a file itself defines something that may be asked about."""
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
-    return isinstance(_calibrated(value), AnyQuestion | DecisionProcess | Chain | Hidden | Band | Network)
+    return isinstance(_calibrated(value), AnyQuestion | DecisionProcess | Prior)

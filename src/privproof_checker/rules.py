@@ -352,6 +352,13 @@ RULES: Mapping[tuple[str, str], Rule] = {
         "of what is released are coupled, or enclosed themselves, given any two values of a secret.",
         (("by", "by {}"), ("priors", "{} priors")),
     ),
+    ("measured", "shifts"): Rule(
+        "refuted",
+        Hint("order:number"),
+        "witnessed",
+        "an order, at which noise that is moved as far as the answer of a Gaussian chain has too large a divergence",
+        "Series that hardly vary move the answer so far, and noise moved so far has more than the claimed divergence at this order.",
+    ),
     ("measured", "entry"): Rule(
         "refuted",
         Hint("prior:integer length?:any node:any left:text right:text order:number"),
@@ -488,6 +495,15 @@ RULES: Mapping[tuple[str, str], Rule] = {
         "an event, whose two probabilities were computed again",
         f"Under a prior that is allowed the secret has either value. {_EVENT}",
         (*_CHANCES, ("interval", "the result is in {}")),
+    ),
+    ("release", "shifts"): Rule(
+        "either",
+        Hint(""),
+        "recomputed",
+        "how far an entry of a Gaussian chain moves the answer",
+        "Given two values of an entry a Gaussian chain has the same law, shifted by fixed numbers, and the answer moves by so many steps "
+        "at most: noise at that distance keeps the claim. Series that hardly vary come as near to it as one likes.",
+        (("steps", "{} steps"), ("node", "entry {}")),
     ),
     ("account", "quilts"): Rule(
         "proved",

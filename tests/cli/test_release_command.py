@@ -357,6 +357,26 @@ def test_the_mean_of_numbers_in_bins(run):
     assert counts["released"] == {"0..5": "6", "5..10": "4"}
 
 
+def test_the_mean_of_numbers_without_bins(run):
+    numbers = [1, 2, "3.5", 9, 7, "5", 1, "4.999", -8, 200]
+    run.write("watts.csv", "watts\n" + "".join(f"{n}\n" for n in numbers))
+    run.write("real.yaml", "kind: prior\nname: meter\ncorrelation: [1/2, 9/10]\nvalues: [0, 10]\n")
+    options = {"data": "watts.csv", "column": "watts", "prior": "real.yaml"}
+    record, _ = released(run, query="mean:step=1/1000", epsilon="10000", certificate="real.json", **options)
+    assert abs(record["decimal"]["mean"] - 4.3499) < 0.05  # -8 counts as 0 and 200 as 10
+    assert record["question"]["priors"][0]["kind"] == "gaussian-chain"
+    assert any("beyond 0..10" in text for text in record["assumptions"])
+    assert run("recheck", "real.json").returncode == 0
+    gaussian, _ = released(run, query="sum", epsilon="1", noise="gaussian", delta="1e-6", **options)
+    assert gaussian["method"] == "coupling"
+    assert "no query of real numbers" in refused(run, query="median", **options)
+    assert "the prior is about real numbers" in refused(run, query="mean", bins="0:5:10", **options)
+    run.write("certain.yaml", "kind: prior\ncorrelation: 1\nvalues: [0, 10]\n")
+    assert "between -1 and 1" in refused(run, query="mean", **{**options, "prior": "certain.yaml"})
+    run.write("open.yaml", "kind: prior\ncorrelation: 1/2\n")
+    assert "how far apart" in refused(run, query="mean", **{**options, "prior": "open.yaml"})
+
+
 def test_states_that_are_numbers(run):
     run.write("dice.csv", "state\n1\n3\n2\n3\n")
     record, _ = released(run, data="dice.csv", query="mean", states="1,2,3", fit="dice.csv", epsilon="1000")

@@ -70,7 +70,7 @@ PARTS = {
     "measured": ("`divergences`, `order`, `point`, `settled`, `range`, `pure`", ("measured/",)),
     "composed": ("`composition`, `losses`", ("composed/",)),
     "releases": (
-        "`quilts`, `parts`, `contraction`, `distance`, `laws`, `coupling`, `ladder`, `event`, `entry`",
+        "`quilts`, `parts`, `contraction`, `distance`, `laws`, `coupling`, `ladder`, `event`, `entry`, `shifts`",
         ("releases/",),
     ),
     "locations": ("`triangle inequality`, `every pair`, `one output`", ("locations/",)),

@@ -32,7 +32,7 @@ from privproof.loading import load_priors
 from privproof.reporting import Fact, print_verdict
 from privproof.reporting.text import print_facts
 
-_METHODS = "auto, exact, coupling, wasserstein, quilt, contraction, spectral-tight, spectral, gk16, group."
+_METHODS = "auto, exact, coupling, wasserstein, quilt, contraction, spectral-tight, spectral, gk16, group, own."
 
 
 @command("release")

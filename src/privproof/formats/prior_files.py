@@ -36,6 +36,12 @@ Any other hidden chain has, beside its transitions, the value that each of its s
     transitions: {sun: {sun: 1/2, fog: 1/2}, fog: {sun: 1/2, rain: 1/2}, rain: {sun: 1}}
     values: {sun: dry, fog: dry, rain: wet}
 
+A Gaussian chain, of real numbers, has the correlation of neighbours, or bounds on it, and the range of its values (`gaussian_priors`):
+
+    kind: prior
+    correlation: [4/5, 9/10]
+    values: [0, 100]
+
 Where an entry is a list ``[1/3, 2/3]``, the prior is a band: all chains within these bounds, with any start.  Several chains stand under
 ``chains``, each with its own transitions and start, or hidden as above.
 """
@@ -52,8 +58,10 @@ from privproof.errors import FormatError, ScenarioError
 from privproof.exact import Rational
 from privproof.formats import fields
 from privproof.formats.documents import Node, Scalar, Series, Table, located, read_document
+from privproof.formats.gaussian_priors import KEYS, gaussian_chain, gaussian_document, is_gaussian
 from privproof.formats.hidden_priors import chain_document, hidden_document
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.networks import Node as NetworkNode
@@ -66,7 +74,7 @@ _HINT = "transitions: {rest: {rest: 9/10, walk: 1/10}, walk: {rest: 2/5, walk: 3
 
 
 def read_prior(path: str | Path) -> tuple[Prior, ...]:
-    """The prior in a file: chains, one band, or a network.
+    """The prior in a file: chains, one band, a network, or a Gaussian chain.
 
     Raises:
         FormatError: the file is no prior.
@@ -77,10 +85,13 @@ def read_prior(path: str | Path) -> tuple[Prior, ...]:
         several, network = Scalar("chains") in root, Scalar("nodes") in root
         beside = dict.fromkeys(("transitions", "start", "name"), "it stands inside each of the chains")
         known = ("chains",) if several else ("name", "nodes") if network else _known(root)
+        known = KEYS if is_gaussian(root) else known
         fields.known_keys(root, ("kind", *known), "", elsewhere=beside)
         kind = fields.required(root, "kind", fields.name, hint="kind: prior")
         if kind != "prior":
             raise FormatError("kind", f"a file of kind {kind!r} is no prior", place="kind", hint="kind: prior")
+        if is_gaussian(root):
+            return (gaussian_chain(root),)
         if network:
             return (_network(root),)
         hidden = _hidden(root, "")
@@ -279,6 +290,8 @@ def prior_document(prior: Prior) -> dict[str, Any]:
         result["name"] = prior.name
     if isinstance(prior, Network):
         return {**result, "nodes": {node.name: _node_document(node) for node in prior.nodes}}
+    if isinstance(prior, GaussianChain):
+        return {**result, **gaussian_document(prior)}
     if isinstance(prior, Hidden):
         return {**result, **hidden_document(prior)}
     if isinstance(prior, Band):

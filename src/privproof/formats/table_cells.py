@@ -162,6 +162,11 @@ def _short(edge: Rational) -> str:
     return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
 
 
+def is_number(text: str) -> bool:
+    """Whether a cell holds a decimal."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 def clock_of(text: str) -> Clock | None:
     """Which kind of time a cell holds; None where it holds none.
 

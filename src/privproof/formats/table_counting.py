@@ -70,9 +70,11 @@ class Counting:
         self.columns = tuple(
             dict.fromkeys(name for name in (reading.column, reading.series, reading.time) if name is not None)
         )
-        self.states = States(reading.states, bins=reading.bins, mapping=reading.mapping, missing=reading.missing)
+        self.states: States = States(
+            reading.states, bins=reading.bins, mapping=reading.mapping, missing=reading.missing
+        )
         self.tally = Tally(heads=heads)
-        self._run = reading.series is None and reading.time is None and reading.bins is None
+        self.alone = reading.series is None and reading.time is None and reading.bins is None
         self._identities = Identities(reading.missing)
         self._clock: Clock | None = None
         self._tell = _TOLD
@@ -139,7 +141,7 @@ class Counting:
         reading = self._reading
         at = reading.column
         try:
-            if self._run:
+            if self.alone:
                 numbers, table = self.states.table(piece[at])
                 self.tally.add_run(numbers, table, len(self.states.names))
                 return

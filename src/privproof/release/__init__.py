@@ -33,6 +33,7 @@ from privproof.release.tables import Paid, Record, Request, release_table
 from privproof.release.verifying import verify
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.channels import Channel
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.maps import Clamped, Map, Projection, Resampled, clamped, remapped
 from privproof.scenarios.networks import Network, Node
@@ -44,7 +45,7 @@ from privproof.scenarios.planar import (
     precision_epsilon,
     several,
 )
-from privproof.scenarios.queries import Query, count, histogram, lipschitz, mean, weighted_sum
+from privproof.scenarios.queries import Query, count, histogram, linear, lipschitz, mean, weighted_sum
 from privproof.scenarios.releases import Gaussian, Geometric, Laplace, ReleaseQuestion
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "Examination",
     "Framework",
     "Gaussian",
+    "GaussianChain",
     "Geometric",
     "GridLaplace",
     "Hidden",
@@ -89,6 +91,7 @@ __all__ = [
     "errors_by_method",
     "exact_answers",
     "histogram",
+    "linear",
     "lipschitz",
     "location_certificate",
     "mean",

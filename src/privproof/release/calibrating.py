@@ -15,6 +15,7 @@ from privproof.engines.releases.costs import QueryLaws, budget_below, entry_cost
 from privproof.engines.releases.couplings import all_moves, least_variance
 from privproof.engines.releases.gaussians import gaussian_plan, squared_move
 from privproof.engines.releases.quilts import Quilts
+from privproof.engines.releases.shifts import largest_shift
 from privproof.errors import BudgetError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import Budget, EpsilonLike, Number, fraction, rational, show
 from privproof.exact.measures import MeasuredBudget, Orders, measured_budgets
@@ -22,6 +23,8 @@ from privproof.release.divergence_noise import least_noise
 from privproof.release.noises import accuracy, expected_error, noise_of
 from privproof.release.planning import AUTOMATIC, METHODS, PLANS, PREFERRED, Method, Plan, large, positive
 from privproof.release.premises import BY_LAWS, check_gaps, check_query, listed_lengths, listed_priors
+from privproof.release.shifting import check_linear, least_by_shift, stepped
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Gaussian, Laplace, Noise, Prior, ReleaseQuestion
 
@@ -123,7 +126,7 @@ def calibrate(
     """The least noise for a query that a method proves to be enough.
 
     Args:
-        priors: a chain, a band, a network, or several chains or networks.
+        priors: a chain, a band, a network, a Gaussian chain, or several chains or networks.
         query: what is released.
         epsilon: the budget.
         length: the length of the series.
@@ -197,18 +200,25 @@ def calibrated(
 ) -> Calibrated:
     """The least noise for a query whose laws may be known already; see `calibrate`.  Which method is tried, `told` is told."""
     priors, sizes, query = laws.priors, laws.lengths, laws.query
+    if noise not in ("geometric", "laplace", "gaussian"):
+        raise QuestionError("noise", f"unknown noise {noise!r}", place="noise", hint="geometric, laplace, gaussian")
     if isinstance(entries, bool) or not isinstance(entries, int) or entries < 1:
         raise ScenarioError("entries", f"entries = {entries!r}", place="entries", hint="how many there are in all")
+    if isinstance(budget, Budget) and noise == "gaussian":
+        _check_delta(budget)
+    elif isinstance(budget, Budget) and budget.delta != 0:
+        raise QuestionError(
+            "delta", f"{noise} noise needs no delta", place="delta", hint='noise="gaussian", or without it'
+        )
+    if isinstance(priors[0], GaussianChain):
+        told(f"looking for the least noise, {entries:,} entries")
+        return _by_shift(laws, budget, entries, method, noise, name)
     if isinstance(budget, tuple):
         check_query(priors, query, max(sizes, default=1))
         told(f"looking for the least noise for {budget[0].measure}, {entries:,} entries")
         return _by_divergences(laws, budget, entries, method, noise, name, gaps=gaps)
     if noise == "gaussian":
         return _gaussian(laws, budget, entries, method, name, gaps=gaps)
-    if budget.delta != 0:
-        raise QuestionError(
-            "delta", f"{noise} noise needs no delta", place="delta", hint='noise="gaussian", or without it'
-        )
     positive(budget.epsilon)
     check_query(priors, query, max(sizes, default=1))
     if method != "auto" and method not in METHODS:
@@ -253,6 +263,50 @@ def calibrated(
     return Calibrated(question, plan, others={**others, **refused}, laws=laws)
 
 
+def _by_shift(
+    laws: QueryLaws,
+    budget: Claimed,
+    entries: int,
+    method: Method,
+    noise: Literal["geometric", "laplace", "gaussian"],
+    name: str,
+) -> Calibrated:
+    """The least noise for a linear query of a Gaussian chain."""
+    (prior,) = laws.priors
+    assert isinstance(prior, GaussianChain)
+    check_linear(prior, laws.query, laws.lengths)
+    shift = largest_shift(prior, laws.query, laws.lengths)
+    laws = QueryLaws(laws.priors, laws.lengths, stepped(laws.query, shift))
+    plan, drawn, others = least_by_shift(laws, shift, budget, method, noise)
+    question = ReleaseQuestion(
+        priors=laws.priors,
+        lengths=laws.lengths,
+        entries=entries,
+        query=laws.query,
+        noise=drawn,
+        name=name or f"noisy {laws.query.name}",
+        budget=budget if isinstance(budget, Budget) else None,
+        measures=budget if isinstance(budget, tuple) else (),
+    )
+    errors: dict[str, Fraction | str] = {
+        each: other if isinstance(other, str) else expected_error(laws.query, other, entries)
+        for each, other in others.items()
+    }
+    return Calibrated(question, plan, others=errors, laws=laws)
+
+
+def _check_delta(budget: Budget) -> None:
+    """Complain about Gaussian noise without a delta."""
+    positive(budget.epsilon)
+    if not _LEAST_DELTA <= budget.delta < 1:
+        raise BudgetError(
+            "budget",
+            f"Gaussian noise keeps no epsilon without a delta, and delta = {show(budget.delta)}",
+            place="delta",
+            hint="between 1e-30 and 1, such as 1e-6",
+        )
+
+
 def _by_divergences(
     laws: QueryLaws,
     budgets: tuple[MeasuredBudget, ...],
@@ -285,15 +339,7 @@ def _by_divergences(
 def _gaussian(laws: QueryLaws, budget: Budget, entries: int, method: Method, name: str, *, gaps: bool) -> Calibrated:
     """The least discrete Gaussian noise of which a coupling of laws, or quilts, show that it is enough."""
     query = laws.query
-    positive(budget.epsilon)
     check_query(laws.priors, query, max(laws.lengths, default=1))
-    if not _LEAST_DELTA <= budget.delta < 1:
-        raise BudgetError(
-            "budget",
-            f"Gaussian noise keeps no epsilon without a delta, and delta = {show(budget.delta)}",
-            place="delta",
-            hint="between 1e-30 and 1, such as 1e-6",
-        )
     if method not in ("auto", *_GAUSSIAN):
         raise QuestionError(
             "method", f"{method} is not for Gaussian noise", place="method", hint=f"auto, {', '.join(_GAUSSIAN)}"
@@ -358,8 +404,13 @@ def asked_about(
     """
     listed = listed_priors(priors)
     sizes, entries = listed_lengths(listed, length, lengths)
-    check_query(listed, query, max(sizes, default=1))
+    if isinstance(listed[0], GaussianChain):
+        check_linear(listed[0], query, sizes)
+    else:
+        check_query(listed, query, max(sizes, default=1))
     step = query.step
+    if step == 0:
+        raise ScenarioError("query", "the answer is rounded to a step", place="query", hint='linear(step="1/10")')
     if not isinstance(noise, Laplace) and int((step / noise.step).q) != 1:
         raise ScenarioError(
             "noise", f"steps of {noise.step} do not reach all multiples of {step}", place="noise", hint=f'step="{step}"'

@@ -10,9 +10,6 @@ from privproof.errors import PrivproofError
 from privproof.exact import Budget, EpsilonLike
 from privproof.release.calibrating import calibrated, laws_about
 from privproof.release.planning import METHODS, Method
-from privproof.scenarios.chains import Band, Chain
-from privproof.scenarios.hidden import Hidden
-from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Prior
 
@@ -34,7 +31,7 @@ def errors_by_method(
 
     Methods that never apply, or would take very long, are left out.
     """
-    listed = (priors,) if isinstance(priors, Chain | Hidden | Band | Network) else tuple(priors)
+    listed = (priors,) if isinstance(priors, Prior) else tuple(priors)
     work = laws_work(listed[0], lengths, query) * len(listed) * len(epsilons)
     result: dict[str, tuple[Fraction | None, ...]] = {}
     laws: QueryLaws | None = None

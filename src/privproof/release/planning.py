@@ -28,6 +28,7 @@ from privproof.engines.releases.costs import (
     budget_below,
     chain_of,
     laws_work,
+    quilted_chain,
     sensitivity,
     unfit,
 )
@@ -47,14 +48,23 @@ from privproof.engines.releases.quilts import Quilts, down
 from privproof.errors import BudgetError
 from privproof.exact import Epsilon, fraction
 from privproof.exact import epsilon as exact_epsilon
-from privproof.scenarios.chains import Chain
-from privproof.scenarios.hidden import Hidden
+from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Prior
 
 Method: TypeAlias = Literal[
-    "auto", "exact", "wasserstein", "quilt", "contraction", "spectral-tight", "spectral", "gk16", "group", "coupling"
+    "auto",
+    "exact",
+    "wasserstein",
+    "quilt",
+    "contraction",
+    "spectral-tight",
+    "spectral",
+    "gk16",
+    "group",
+    "coupling",
+    "own",
 ]
 METHODS: tuple[Method, ...] = (
     "exact",
@@ -122,9 +132,7 @@ def _contraction(laws: QueryLaws, epsilon: Epsilon) -> Plan:
     budget = budget_below(epsilon)
 
     def planned(prior: Prior) -> Quilts:
-        if isinstance(prior, Network):
-            raise unfit("contraction", "a network is no chain", "quilt")
-        chain = prior.chain if isinstance(prior, Hidden) else prior
+        chain = prior if isinstance(prior, Band) else quilted_chain(prior, "contraction")
         return best_distances(contraction(chain), max(laws.lengths), budget, by_entry=isinstance(chain, Chain))
 
     return _by_quilts(laws, "contraction", planned)

@@ -10,6 +10,7 @@ from privproof.engines.releases.costs import sensitivity
 from privproof.errors import QuestionError, ScenarioError
 from privproof.models.distributions import known_name
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
@@ -20,12 +21,20 @@ BY_LAWS: tuple[str, ...] = ("exact", "wasserstein", "gk16", "coupling")
 
 
 def listed_priors(priors: Prior | Sequence[Prior]) -> tuple[Prior, ...]:
-    listed = (priors,) if isinstance(priors, Chain | Hidden | Band | Network) else priors
+    listed = (priors,) if isinstance(priors, Prior) else priors
     listed = tuple(listed) if isinstance(listed, list | tuple) else ()
-    if not listed or not all(isinstance(prior, Chain | Hidden | Band | Network) for prior in listed):
+    if not listed or not all(isinstance(prior, Prior) for prior in listed):
         raise ScenarioError(
-            "prior", f"{priors!r} is no prior", place="priors", hint="a Chain, a Hidden, a Band or a Network"
+            "prior",
+            f"{priors!r} is no prior",
+            place="priors",
+            hint="a Chain, a Hidden, a Band, a Network or a GaussianChain",
         )
+    if any(isinstance(prior, GaussianChain) for prior in listed):
+        if len(listed) > 1:
+            hint = 'GaussianChain.of(("0.8", "0.9"), ...)'
+            raise ScenarioError("prior", "a Gaussian chain stands alone", place="priors", hint=hint)
+        return listed
     kinds = {Chain if isinstance(prior, Hidden) else type(prior) for prior in listed}
     if len(kinds) > 1 or (Band in kinds and len(listed) > 1):
         raise ScenarioError("prior", "chains, networks and a band do not mix", place="priors", hint="chains alone")
@@ -61,6 +70,13 @@ def check_query(priors: tuple[Prior, ...], query: Query, longest: int) -> None:
     if not isinstance(query, Query):
         raise ScenarioError(
             "query", f"{query!r} is no query", place="query", hint='count("walk"), parse_query("count:walk", ...)'
+        )
+    if query.kind == "linear":
+        raise ScenarioError(
+            "query",
+            f"{query.name} is of real numbers, and the prior has states",
+            place="query",
+            hint="weighted_sum, mean",
         )
     for prior in priors:
         states = (

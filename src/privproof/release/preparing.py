@@ -15,15 +15,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from privproof.errors import QuestionError, ScenarioError
+from privproof.exact import Rational, show
 from privproof.execution.chunks import map_chunks
 from privproof.execution.workers import Workers
 from privproof.formats.table_counting import named_values
+from privproof.formats.table_numbers import add_up
 from privproof.formats.table_streams import stream_name
 from privproof.formats.tables import ROWS_AT_ONCE, Reading, Summary, summarise
 from privproof.models.distributions import known_name
+from privproof.release.releasing import exact_answers
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
+from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Prior
 
 if TYPE_CHECKING:
@@ -45,6 +50,7 @@ class Prepared:
         split: whether some series have gaps.
         data: what was read, in words and numbers.
         assumptions: what is taken for granted.
+        total: of real numbers, their sum.
     """
 
     priors: tuple[Prior, ...]
@@ -57,6 +63,11 @@ class Prepared:
     split: bool
     data: Mapping[str, Any]
     assumptions: tuple[str, ...]
+    total: Rational | None = None
+
+    def answers(self, query: Query) -> dict[str, Rational]:
+        """The answers of a query, without noise and not divided."""
+        return exact_answers(query, self.counts) if self.total is None else {query.name: query.rounded(self.total)}
 
 
 def prepare(request: Request, told: Callable[[str], None]) -> Prepared:
@@ -70,6 +81,8 @@ def prepare(request: Request, told: Callable[[str], None]) -> Prepared:
     given: Any = request.priors  # a tuple, since the request was made
     if given and isinstance(given[0], Network):
         return _network(request, given, told)
+    if given and isinstance(given[0], GaussianChain):
+        return _numbers(request, given[0], told)
     priors, where, summary = _prepared(request, told)
     split = summary.chains > sum(summary.totals.values())
     gaps = split and request.gaps == "joined"
@@ -87,6 +100,44 @@ def prepare(request: Request, told: Callable[[str], None]) -> Prepared:
         split=split,
         data=_described(request.data, summary),
         assumptions=_assumptions(summary, priors, gaps=gaps),
+    )
+
+
+def _numbers(request: Request, prior: GaussianChain, told: Callable[[str], None]) -> Prepared:
+    """Real numbers under a Gaussian chain, added up."""
+    for name, given in {"bins": request.bins, "states": request.states}.items():
+        if given is not None:
+            raise QuestionError(name, "the prior is about real numbers", place=name, hint="drop it")
+    told(f"adding up {_names(request.data)}")
+    found = add_up(_reading(request, request.data, None), prior.values, rows=ROWS_AT_ONCE, told=told)
+    split = found.chains > sum(found.totals.values())
+    gaps = split and request.gaps == "joined"
+    taken = prior.over_gaps() if gaps else prior
+    lengths = tuple(found.totals if gaps else found.lengths)
+    assumptions = _assumed(taken, found.series, found.chains, gaps=gaps)
+    if prior.values is not None:
+        ends = f"{show(prior.values[0])}..{show(prior.values[1])}"
+        assumptions = (*assumptions, f"values beyond {ends} count as its ends")
+    return Prepared(
+        priors=(taken,),
+        where=request.told,
+        states=(),
+        counts={},
+        entries=found.entries,
+        lengths=lengths,
+        gaps=gaps,
+        split=split,
+        data={
+            "files": _names(request.data),
+            "rows": found.rows,
+            "entries": found.entries,
+            "missing": found.missing,
+            "series": found.series,
+            "chains": found.chains,
+            "longest": max(lengths),
+        },
+        assumptions=assumptions,
+        total=found.total,
     )
 
 
@@ -282,10 +333,15 @@ def _anywhere(priors: Sequence[Chain | Hidden | Band]) -> tuple[Chain | Hidden |
 
 
 def _assumptions(summary: Summary, priors: Sequence[Chain | Hidden | Band], *, gaps: bool) -> tuple[str, ...]:
-    result = [f"the entries follow {'the prior' if len(priors) == 1 else 'one of the priors'}: {priors[0]}"]
-    if summary.series > 1 or (summary.chains > summary.series and not gaps):
+    said = f"{'the prior' if len(priors) == 1 else 'one of the priors'}: {priors[0]}"
+    return _assumed(said, summary.series, summary.chains, gaps=gaps)
+
+
+def _assumed(prior: object, series: int, chains: int, *, gaps: bool) -> tuple[str, ...]:
+    result = [f"the entries follow {prior}"]
+    if series > 1 or (chains > series and not gaps):
         between = " and parts of a series on both sides of a gap or a missing entry"
-        split = between if not gaps and summary.chains > summary.series else ""
+        split = between if not gaps and chains > series else ""
         result.append(f"different series{split} are independent of each other; the others may be known")
     if gaps:
         result.append("what is missing was not chosen by what it would have been")

@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
 from itertools import accumulate
+from math import isfinite
 from typing import Any
 
 from privproof.drawing.showing import Shown
 from privproof.errors import QuestionError, ScenarioError
-from privproof.exact import Number, Rational, fraction, rational
+from privproof.exact import Number, Rational, fraction, from_float, rational
 from privproof.language.randomness import Seed, release_source
 from privproof.models.distributions import known_name
 from privproof.release.calibrating import Calibrated
 from privproof.release.drawing import draw
 from privproof.release.premises import BY_LAWS
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 
@@ -97,10 +99,10 @@ class Released(Shown):
         return stream
 
 
-def release(
-    made: Calibrated, data: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, str], *, seed: Seed = None
-) -> Released:
+def release(made: Calibrated, data: Any, *, seed: Seed = None) -> Released:
     """The noisy answer on a series, on several series, or on a data set of a network (values by node).
+
+    Under a Gaussian chain a series is one of numbers: a list, an array, a column of a frame.  Those beyond its range count as its ends.
 
     Noise comes from the operating system's generator, also inside `privproof.seeded`.  With a seed, for tests alone, it can be
     repeated, and the answer is marked as `seeded`: whoever knows the seed knows the truth.
@@ -118,6 +120,8 @@ def release(
         for name, value in data.items():
             known_name(value, among=nodes[name], what="value", place=f"data.{name}", error=ScenarioError)
         listed = [[data[name] for name in nodes]]
+    elif isinstance(question.priors[0], GaussianChain):
+        return noisy(made, {question.query.name: _real_answer(made, data)}, seed=seed)
     else:
         listed = _series(data)
         _as_calibrated(made, [len(series) for series in listed], [value for series in listed for value in series])
@@ -127,6 +131,39 @@ def release(
         assert query.function is not None
         return noisy(made, {query.name: rational(query.function(listed if len(listed) > 1 else listed[0]))}, seed=seed)
     return noisy(made, exact_answers(query, Counter(everything)), seed=seed)
+
+
+def _real_answer(made: Calibrated, data: Any) -> Rational:
+    """A linear query of one series of real numbers, or of several; floats stand for their exact values."""
+    question = made.question
+    prior = question.priors[0]
+    assert isinstance(prior, GaussianChain)
+    rows = list(data) if isinstance(data, Iterable) and not isinstance(data, str | Mapping) else []
+    several = bool(rows) and all(isinstance(row, Iterable) and not isinstance(row, str) for row in rows)
+    listed = [[_real(value) for value in row] for row in rows] if several else [[_real(value) for value in rows]]
+    if not all(listed):
+        raise ScenarioError("data", f"{data!r} is no series of numbers", place="data", hint='[12.5, "0.3", 7]')
+    lengths = [len(series) for series in listed]
+    if sum(lengths) != question.entries or any(length not in question.lengths for length in lengths):
+        known = ", ".join(map(str, question.lengths[:5]))
+        said = f"series of length {', '.join(map(str, lengths[:5]))}; the noise is for {question.entries} entries, length {known}"
+        raise ScenarioError("length", said, place="data", hint="calibrate anew")
+    weights = question.query.coefficients
+    total = rational(0)
+    for series in listed:
+        each = weights * len(series) if len(weights) == 1 else weights
+        total += sum((a * prior.cut(b) for a, b in zip(each, series, strict=True)), rational(0))
+    return question.query.rounded(total)
+
+
+def _real(value: Any) -> Rational:
+    """A number of the data: a float is its exact value, which is no parameter of anything."""
+    number = value.item() if hasattr(value, "item") else value
+    if isinstance(number, float):
+        if not isfinite(number):
+            raise ScenarioError("data", f"{number} is no number", place="data", hint="drop what is missing")
+        return from_float(number)
+    return rational(number)
 
 
 def _series(data: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, str]) -> list[list[str]]:

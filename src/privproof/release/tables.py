@@ -26,13 +26,12 @@ from privproof.release.divergence_noise import less_than_alone
 from privproof.release.ledger import Entry, Ledger
 from privproof.release.ledger import Quilts as QuiltRule
 from privproof.release.preparing import prepare
-from privproof.release.releasing import Released, exact_answers, noisy
+from privproof.release.releasing import Released, noisy
 from privproof.release.selecting import parse_selection
 from privproof.release.verifying import verify_calibrated
-from privproof.scenarios import Band, Chain
-from privproof.scenarios.hidden import Hidden
-from privproof.scenarios.networks import Network
-from privproof.scenarios.queries import histogram, parse_query
+from privproof.scenarios import Chain
+from privproof.scenarios.gaussian_chains import GaussianChain
+from privproof.scenarios.queries import histogram, parse_linear, parse_query
 from privproof.scenarios.releases import Gaussian, Prior
 
 _FITTED = (
@@ -82,7 +81,7 @@ class Request:
     Attributes:
         data: the private table: files, folders, frames, relations or cursors (`formats.tables`), read as one.
         column: the column with the states, or with numbers that bins make into states.
-        query: the query as a text, see `parse_query`, or a selection, see `parse_selection`.
+        query: the query as a text, see `parse_query`, or a selection, see `parse_selection`; of real numbers, see `parse_linear`.
         epsilon: the budget.
         rho: instead of epsilon: all Rényi divergences are to be at most rho times their order.
         renyi: instead of epsilon: bounds on Rényi divergences by order.
@@ -143,7 +142,7 @@ class Request:
             listed = given if isinstance(given, list | tuple) else (given,)
             object.__setattr__(self, name, tuple(Path(one) if isinstance(one, str) else one for one in listed))
         if self.priors is not None:
-            listed = (self.priors,) if isinstance(self.priors, Chain | Hidden | Band | Network) else tuple(self.priors)
+            listed = (self.priors,) if isinstance(self.priors, Prior) else tuple(self.priors)
             object.__setattr__(self, "priors", listed)
             object.__setattr__(self, "told", self.told or "given")
         if self.epsilon is not None:
@@ -234,10 +233,14 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
     """
     if request.gaps not in ("joined", "independent"):
         raise QuestionError("gaps", f"{request.gaps!r}", place="gaps", hint="joined, independent")
-    selection = parse_selection(request.query)
+    given: Any = request.priors  # a tuple, since the request was made
+    real = given is not None and isinstance(given[0], GaussianChain)
+    selection = None if real else parse_selection(request.query)
     found = prepare(request, told)
     middles = None if request.bins is None else dict(zip(request.bins.names, request.bins.middles, strict=True))
-    if selection is None:
+    if real:
+        query = parse_linear(request.query)
+    elif selection is None:
         query = parse_query(request.query, list(found.states), middles)
     else:
         listed = any(given is not None for given in (request.priors, request.states, request.bins))
@@ -247,7 +250,7 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
         laws_about(found.priors, query, None, found.lengths)[0],
         budget=budget,
         entries=found.entries,
-        gaps=found.gaps,
+        gaps=found.gaps and not real,
         method=request.method,  # type: ignore[arg-type]
         noise=request.noise,  # type: ignore[arg-type]
         told=told,
@@ -258,7 +261,8 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
         (_SEEDED, request.seed is not None),
         (_INDEPENDENT, found.split and not found.gaps),
         (_LITTLE, cost is not None and isinstance(budget, Budget) and cost > upper(budget.epsilon.ball())),
-        (_LITTLE_DIVERGENCE, isinstance(budget, tuple) and less_than_alone(made.question, budget)),
+        (_LITTLE_DIVERGENCE, isinstance(budget, tuple) and not real and less_than_alone(made.question, budget)),
+        (_LITTLE_DIVERGENCE, made.method == "own"),
     )
     source = Source(
         prior=found.where,
@@ -276,11 +280,11 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
     if paid is not None and name:
         paid = replace(paid, note=paid.note or f"{name}, of a noisy histogram")
     entry = None if paid is None else pay(paid, made, verdict, seeded=request.seed is not None)
-    answer = noisy(made, exact_answers(query, found.counts), seed=request.seed)
+    answer = noisy(made, found.answers(made.question.query), seed=request.seed)
     chains = [prior for prior in found.priors if isinstance(prior, Chain) and cost is not None]
     account = max((spent(chain, max(found.lengths), made.cost)[0] for chain in chains), default=None)
     errors: dict[str, tuple[Fraction | None, ...]] = {}
-    if compare and cost is not None and isinstance(budget, Budget):
+    if compare and cost is not None and isinstance(budget, Budget) and not real:
         errors = errors_by_method(
             found.priors, query=query, epsilons=_BUDGETS, lengths=found.lengths, entries=found.entries, gaps=found.gaps
         )

@@ -17,11 +17,8 @@ from privproof.release.calibrating import Calibrated, asked_about
 from privproof.release.frameworks import Protected
 from privproof.release.locations import verify_locations
 from privproof.scenarios.asked import AnyQuestion
-from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.channels import Channel, ResampledLaplace, ShrunkLaplace
-from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.maps import Clamped, Resampled
-from privproof.scenarios.networks import Network
 from privproof.scenarios.planar import PlanarGeometric, PlanarLaplace
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Gaussian, Geometric, Laplace, Noise, Prior, ReleaseQuestion
@@ -60,6 +57,7 @@ def verify(
         lengths: the lengths of several series.
         name: how reports call it.
 
+    >>> from privproof.scenarios.chains import Chain
     >>> chain = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
     >>> from privproof.scenarios.queries import count
     >>> found = verify(chain, length=30, query=count("walk"), noise=Laplace.of(1), epsilon=1)
@@ -71,7 +69,7 @@ def verify(
     if isinstance(subject, _PLACES):
         return verify_locations(subject, epsilon)
     question = subject.question if isinstance(subject, Calibrated | Protected | Accountant) else subject
-    if isinstance(question, Chain | Hidden | Band | Network | list | tuple):
+    if isinstance(question, Prior | list | tuple):
         if query is None or not isinstance(noise, Geometric | Laplace | Gaussian):
             raise QuestionError(
                 "noise",

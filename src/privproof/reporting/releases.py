@@ -7,12 +7,14 @@ from typing import Any
 from privproof.evidence.documents.releases import release_document
 from privproof.evidence.verdicts import Verdict
 from privproof.evidence.witnesses import ReleaseWitness
+from privproof.exact import show
 from privproof.exact.balls import precision
 from privproof.exact.probabilities import enclosed
 from privproof.exact.texts import bound_words, enclosing, outward, rounded
 from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact, ball_data, ratio_data
 from privproof.reporting.reports import Report
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.releases import ReleaseQuestion
 
@@ -64,6 +66,9 @@ def release_words(question: ReleaseQuestion) -> str:
     if isinstance(first, Network):
         return f"any two values of one of {len(first.nodes)} nodes, under {first.name or 'a network'}{_more(number)}"
     lengths = ", ".join(map(str, question.lengths[:4])) + (", ..." if len(question.lengths) > 4 else "")
+    if isinstance(first, GaussianChain):
+        apart = show(first.distance)
+        return f"any two values of one entry, at most {apart} apart, of a series of length {lengths}, under {first}"
     return f"any two values of one entry of a series of length {lengths}, under {first}{_more(number)}"
 
 

@@ -5,6 +5,7 @@ leaks.  Its *sensitivity* is the most that changing one entry moves it, all comp
 
 * a **sum** adds a weight for every entry: counts, totals, means (a mean is a sum that is divided afterwards);
 * a **histogram** counts the entries in every state;
+* a **linear** query adds multiples of real entries, and rounds the result to the step;
 * a **function** is any other one, with a stated Lipschitz constant.
 """
 
@@ -29,17 +30,18 @@ class Query:
     """What is released.
 
     Attributes:
-        kind: a sum of weights, a histogram, or a function.
+        kind: a sum of weights, a histogram, a linear one, or a function.
         name: the query in words.
         sensitivity: the most that one entry can move it, in its own unit.
-        step: its values are multiples of this.
+        step: its values are multiples of this; 0 where that is left to the calibration.
         weights: for a sum, the weight of every state that has one; other states weigh nothing.
         bins: for a histogram, the states that are counted; empty for all.
         divided: whether reports divide by the number of entries, as a mean and relative frequencies are.
         function: for a function, what to evaluate.
+        coefficients: for a linear one, what every entry is multiplied by; a single one for all.
     """
 
-    kind: Literal["sum", "histogram", "function"]
+    kind: Literal["sum", "histogram", "linear", "function"]
     name: str
     sensitivity: Rational
     step: Rational = ONE
@@ -47,6 +49,7 @@ class Query:
     bins: tuple[str, ...] = ()
     divided: bool = False
     function: Callable[[Sequence[Any]], Any] | None = None
+    coefficients: tuple[Rational, ...] = ()
 
     def weight(self, state: str) -> Rational:
         """For a sum: what an entry in this state adds."""
@@ -73,8 +76,16 @@ class Query:
                 if value in counts:
                     counts[value] += 1
             return tuple(counts.values())
+        if self.kind == "linear":
+            each = self.coefficients * len(series) if len(self.coefficients) == 1 else self.coefficients
+            return self.rounded(sum((a * b for a, b in zip(each, map(rational, series), strict=True)), ZERO))
         assert self.function is not None
         return rational(self.function(series))
+
+    def rounded(self, answer: Rational) -> Rational:
+        """The nearest multiple of the step, the greater one of two."""
+        steps = answer / self.step + Rational(1, 2)
+        return self.step * (steps.p // steps.q)
 
 
 def count(*states: str) -> Query:
@@ -128,6 +139,49 @@ def lipschitz(function: Callable[[Sequence[Any]], Any], *, constant: Number, ste
         )
     _measurable(moved, unit, "lipschitz")
     return Query("function", name or getattr(function, "__name__", "function"), moved, unit, function=function)
+
+
+def linear(
+    weights: Number | Sequence[Number] = 1, *, step: Number | None = None, divided: bool = False, name: str = ""
+) -> Query:
+    """The sum of real entries, each times its weight, rounded to a multiple of the step: of series under a `GaussianChain`.
+
+    Args:
+        weights: one number for all entries, or one for each.
+        step: the answers are multiples of it; without it the calibration takes one that is fine beside the noise.
+        divided: whether the answer is divided by the number of entries, which is public: the mean.
+        name: the query in words.
+
+    >>> linear(step="1/10")(["0.33", "0.5"]), linear([1, 0, "-1/2"], step=1).sensitivity
+    (4/5, 1)
+    """
+    listed = tuple(map(rational, weights)) if isinstance(weights, list | tuple) else (rational(weights),)  # type: ignore[arg-type]
+    moved, unit = max(map(abs, listed), default=ZERO), ZERO if step is None else rational(step)
+    if moved == 0:
+        raise ScenarioError("query", "every weight is 0", place="weights", hint="1")
+    if unit < 0 or (step is not None and unit == 0):
+        raise ScenarioError("query", f"step = {show(unit)}: it is above 0", place="step")
+    _measurable(moved, unit or moved, "weights")
+    said = ("mean" if divided else "sum") if len(listed) == 1 and listed[0] == 1 else "weighted sum"
+    return Query("linear", name or said, moved, unit, divided=divided, coefficients=listed)
+
+
+def parse_linear(text: str) -> Query:
+    """A query of real numbers from a text: ``sum`` or ``mean``, and the step where it is not left to the calibration.
+
+    >>> parse_linear("mean").divided, parse_linear("sum:step=1/4").step
+    (True, 1/4)
+    """
+    kind, _, rest = (part.strip() for part in text.partition(":"))
+    name, _, step = (part.strip() for part in rest.partition("="))
+    if kind not in ("sum", "mean") or (rest and (name != "step" or not step)):
+        raise ScenarioError(
+            "query", f"{text!r} is no query of real numbers", place="query", hint="sum; mean; sum:step=1/10"
+        )
+    try:
+        return linear(step=step or None, divided=kind == "mean")
+    except NumberError as problem:
+        raise problem.at("query") from None
 
 
 def parse_query(text: str, states: Sequence[str], values: Mapping[str, Number] | None = None) -> Query:

@@ -18,6 +18,7 @@ from privproof.exact.balls import precision
 from privproof.exact.measures import MeasuredBudget
 from privproof.scenarios.asked import AnyQuestion, Family
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
@@ -146,7 +147,7 @@ class Gaussian:
 
 
 Noise: TypeAlias = "Geometric | Laplace | Gaussian"
-Prior: TypeAlias = "Chain | Hidden | Band | Network"
+Prior: TypeAlias = Chain | Hidden | Band | Network | GaussianChain
 
 
 @dataclass(frozen=True, kw_only=True)

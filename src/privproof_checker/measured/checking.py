@@ -68,7 +68,7 @@ def check_measured(
         refuse("the question below a measure claims nothing", "question.of")
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
-    if of.get("kind") == "release" and method in ("release", "entry"):
+    if of.get("kind") == "release" and method in ("release", "entry", "shifts"):
         return _of_release(verdict, str(measure), budgets, of, certificate, limits)
     with precision(BITS):
         if (verdict, method) == ("proved", "settled"):

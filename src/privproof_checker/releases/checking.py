@@ -2,7 +2,7 @@
 
 A release answers a query about correlated data with noise.  Read it in this order: `priors`, `losses`, `questions` (the
 question); `powers`, `influences`, `quilts`, `parts`, `contraction`, `networks` (proofs from influence and distance); `laws`,
-`distances`, `counts`, `outputs`, `couplings` (proofs from the law of a sum); `events` (refutations).
+`distances`, `counts`, `outputs`, `couplings` (proofs from the law of a sum); `events` (refutations); `shifts` (real numbers).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from privproof_checker.releases.parts import proved_by_parts
 from privproof_checker.releases.priors import Band, Chain
 from privproof_checker.releases.questions import read_release
 from privproof_checker.releases.quilts import proved_by_quilts
+from privproof_checker.releases.shifts import check_shifts
 
 __all__ = ["check_release"]
 
@@ -33,6 +34,10 @@ def check_release(
         refuse("a certificate about a release has no witness", "witness")
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
+    if release.gaussian_chain or method == "shifts":
+        if not release.gaussian_chain or method != "shifts":
+            refuse(f"{method[:40]!r} is no evidence under this prior", "evidence.method")
+        return check_shifts(verdict, release, evidence)
     if isinstance(release.noise, Gaussian):
         if verdict != "proved" or method not in ("coupling", "quilts", "parts", "contraction"):
             refuse(f"with Gaussian noise {method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")

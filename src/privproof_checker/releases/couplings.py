@@ -104,6 +104,11 @@ def coupled(law: Law, other: Law) -> Mapping[int, Any]:
     return moved
 
 
+def few_steps(variance: Rational, furthest: int) -> bool:
+    """Whether tails up to a distance have few enough steps to be added up."""
+    return _REACH * (isqrt(int(variance.p // variance.q)) + 1) + furthest <= _MOST_STEPS
+
+
 class Tails:
     """The tails of discrete Gaussian noise, enclosed at the current precision."""
 

@@ -27,7 +27,7 @@ from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse
 from privproof_checker.releases.laws import Law, Laws, Sums, number, sums
 from privproof_checker.releases.losses import Gaussian, Geometric, Noise
-from privproof_checker.releases.priors import Band, Network
+from privproof_checker.releases.priors import Band, GaussianChain, Network
 from privproof_checker.releases.questions import Histogram, Release, Sum
 
 _BITS = (128, 512, 2048)
@@ -64,7 +64,7 @@ def _compared(release: Release, given: dict[str, object], place: str) -> Compare
     if not 0 <= number < len(release.priors):
         refuse(f"there is no prior {number}", f"{place}.prior")
     prior = release.priors[number]
-    if isinstance(prior, Band):
+    if isinstance(prior, Band | GaussianChain):
         refuse("a band has no one law of the sum", f"{place}.prior")
     node: int | str
     if isinstance(prior, Network):

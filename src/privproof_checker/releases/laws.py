@@ -23,7 +23,7 @@ from privproof_checker.outcomes import refuse, within
 from privproof_checker.releases.counts import Counts, telling
 from privproof_checker.releases.losses import Allowance
 from privproof_checker.releases.networks import worlds
-from privproof_checker.releases.priors import Band, Chain, Network
+from privproof_checker.releases.priors import Band, Chain, GaussianChain, Network
 from privproof_checker.releases.questions import Histogram, Release, Sum
 
 _MOST_TERMS = 15_000_000
@@ -281,7 +281,7 @@ def every(release: Release) -> Iterator[tuple[str, Allowance, Sums]]:
         refuse("this method is for sums and histograms", "question.query")
     for number, prior in enumerate(release.priors):
         place = f"question.priors[{number}]"
-        if isinstance(prior, Band):
+        if isinstance(prior, Band | GaussianChain):
             refuse("a band has no one law of the sum", place)
         for length in release.lengths or (None,):
             yield place, release.allowance(prior), sums(prior, length, release.query, place)

@@ -29,9 +29,10 @@ from privproof_checker.releases.losses import Gaussian, Laplace
 from privproof_checker.releases.networks import proved_by_network_quilts
 from privproof_checker.releases.noisy_laws import BITS, limited, released, told_by_others, whole_order
 from privproof_checker.releases.parts import proved_by_parts
-from privproof_checker.releases.priors import Band, Chain, Network
+from privproof_checker.releases.priors import Band, Chain, GaussianChain, Network
 from privproof_checker.releases.questions import Release, Sum, read_unclaimed_release
 from privproof_checker.releases.quilts import proved_by_quilts
+from privproof_checker.releases.shifts import divergence_reached, shifts_within
 
 _MOST_ORDERS = 1_000
 """Orders of a ladder; beyond, it is refused."""
@@ -48,7 +49,7 @@ def check_measured_release(
     release = read_unclaimed_release(of, limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
-    if (verdict, method) == ("refuted", "entry"):
+    if (verdict, method) in (("refuted", "entry"), ("refuted", "shifts")):
         return _refuted(release, bounds, evidence, limits)
     if (verdict, method) != ("proved", "release"):
         refuse(f"{method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")
@@ -72,7 +73,11 @@ def _proved(release: Release, proof: dict[str, object], limits: Limits) -> str:
     """Refuse unless the proof shows the value; its method."""
     method = a_text(proof.get("method"), "evidence.proofs.method")
     chains = all(isinstance(prior, Chain) for prior in release.priors)
-    if method == "quilts" and release.networks:
+    if release.gaussian_chain and method == "shifts":
+        shifts_within(release, proof)
+    elif release.gaussian_chain:
+        refuse(f"{method[:40]!r} shows nothing under this prior", "evidence.proofs.method")
+    elif method == "quilts" and release.networks:
         proved_by_network_quilts(release, proof, limits)
     elif method == "quilts" and chains:
         proved_by_quilts(release, proof, limits)
@@ -208,6 +213,8 @@ _BY_LAWS: Mapping[str, Callable[[Release, dict[str, object], Limits], int]] = {
 
 def _at_entry(release: Release, given: dict[str, object], place: str, limits: Limits) -> tuple[arb, Rational, str]:
     """A bound from below on the divergence of an order, at the entry and the values that are named."""
+    if release.gaussian_chain:
+        return divergence_reached(release, given, place, limits)
     only_members(given, ("method", "prior", "length", "node", "left", "right", "order"), place)
     order = a_number(given.get("order"), f"{place}.order", limits)
     if not 1 <= order <= _LARGEST_ORDER:
@@ -218,7 +225,7 @@ def _at_entry(release: Release, given: dict[str, object], place: str, limits: Li
     if not 0 <= number < len(release.priors):
         refuse(f"there is no prior {number}", f"{place}.prior")
     prior = release.priors[number]
-    if isinstance(prior, Band):
+    if isinstance(prior, Band | GaussianChain):
         refuse("a band has no one law of the sum", f"{place}.prior")
     length = None
     if not isinstance(prior, Network):

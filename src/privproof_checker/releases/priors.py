@@ -6,6 +6,7 @@
   may change from step to step.
 * A *hidden chain* is a chain of which only a value is seen: every state shows one, and several states may show the same.  The entries
   are the values.  Mixtures of chains, hidden Markov models and schedules are such chains, on states that say more than is seen.
+* A *Gaussian chain* is a series of real numbers, of which the correlations of neighbours are known or bounded (`shifts`).
 * A *network* is a Bayesian network: nodes after their parents, each with a table.
 """
 
@@ -103,7 +104,34 @@ class Network:
         return {node.name: number for number, node in enumerate(self.nodes)}
 
 
-Prior: TypeAlias = "Chain | Band | Network"
+@dataclass(frozen=True)
+class GaussianChain:
+    """All Gaussian chains whose neighbours have correlations within bounds; see `shifts`.
+
+    Attributes:
+        steps: the bounds: one pair for all steps, or one for each.
+        distance: so far two values of an entry are apart at most.
+        cut: whether entries are cut off at a range, which holds these values.
+        narrower: whether the first entry may vary less than the others.
+        variance: what the variance is at least.
+    """
+
+    steps: tuple[tuple[Rational, Rational], ...]
+    distance: Rational
+    cut: bool
+    narrower: bool
+    variance: Rational
+
+    def between(self, length: int) -> tuple[tuple[Rational, Rational], ...]:
+        """The bounds for every step of a series."""
+        if len(self.steps) == 1:
+            return self.steps * (length - 1)
+        if len(self.steps) != length - 1:
+            refuse(f"{len(self.steps)} steps are given for a series of length {length}", "question.priors")
+        return self.steps
+
+
+Prior: TypeAlias = "Chain | Band | Network | GaussianChain"
 
 
 def support(row: Sequence[Rational]) -> int:
@@ -132,13 +160,15 @@ def read_priors(value: object, limits: Limits) -> tuple[Prior, ...]:
             result.append(_band(given, place, limits))
         elif kind == "network":
             result.append(_network(given, place, limits))
+        elif kind == "gaussian-chain":
+            result.append(_gaussian_chain(given, place, limits))
         else:
             refuse(f"{kind[:40]!r} is no kind of prior", f"{place}.kind")
     first = result[0]
     for number, prior in enumerate(result[1:], 1):
         place = f"question.priors[{number}]"
-        if type(prior) is not type(first) or isinstance(prior, Band):
-            refuse("the priors are chains, or networks, or one band", place)
+        if type(prior) is not type(first) or isinstance(prior, Band | GaussianChain):
+            refuse("the priors are chains, or networks, or one band, or one Gaussian chain", place)
         if isinstance(prior, Chain) and isinstance(first, Chain):
             hidden = prior.shown or first.shown
             if {*prior.values} != {*first.values} if hidden else prior.states != first.states:
@@ -231,6 +261,34 @@ def _band(given: dict[str, object], place: str, limits: Limits) -> Band:
         if not sum(below, ZERO) <= 1 <= sum(above, ZERO):
             refuse("no distribution lies between these rows, so nothing is compared", f"{place}.low[{i}]")
     return Band(states, low, high)
+
+
+def _gaussian_chain(given: dict[str, object], place: str, limits: Limits) -> GaussianChain:
+    only_members(given, ("kind", "steps", "distance", "values", "start", "variance"), place)
+    listed = [
+        a_list(item, f"{place}.steps[{i}]") for i, item in enumerate(a_list(given.get("steps"), f"{place}.steps"))
+    ]
+    steps = []
+    for i, item in enumerate(listed):
+        ends = tuple(a_number(end, f"{place}.steps[{i}]", limits) for end in item)
+        if len(ends) != 2 or not -1 < ends[0] <= ends[1] < 1:
+            refuse("these are no bounds on a correlation between -1 and 1", f"{place}.steps[{i}]")
+        steps.append((ends[0], ends[1]))
+    if not steps:
+        refuse("no step has a correlation", f"{place}.steps")
+    distance = a_number(given.get("distance"), f"{place}.distance", limits)
+    variance = a_number(given.get("variance"), f"{place}.variance", limits)
+    if distance <= 0 or variance < 0:
+        refuse("the distance is above 0, and the variance not below it", place)
+    cut = given.get("values") is not None
+    if cut:
+        values = [a_number(end, f"{place}.values", limits) for end in a_list(given["values"], f"{place}.values")]
+        if len(values) != 2 or values[1] - values[0] < distance:
+            refuse("the range holds no two values that are so far apart", f"{place}.values")
+    start = a_text(given.get("start"), f"{place}.start")
+    if start not in ("stationary", "narrower"):
+        refuse(f"{start[:40]!r} is no start: stationary or narrower", f"{place}.start")
+    return GaussianChain(tuple(steps), distance, cut, start == "narrower", variance)
 
 
 def _network(given: dict[str, object], place: str, limits: Limits) -> Network:

@@ -28,7 +28,7 @@ from privproof_checker.numbers import INFINITE, ZERO, Epsilon, Rational
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.releases.divergences import Bound, DivergenceAllowance
 from privproof_checker.releases.losses import Allowance, Gaussian, Geometric, Laplace, Noise
-from privproof_checker.releases.priors import Chain, Network, Prior, read_priors
+from privproof_checker.releases.priors import Chain, GaussianChain, Network, Prior, read_priors
 
 _MEMBERS = ("kind", "title", "priors", "lengths", "query", "noise", "epsilon", "delta")
 _LONGEST = 1_000_000_000
@@ -57,6 +57,22 @@ class Histogram:
 
 
 @dataclass(frozen=True)
+class Linear:
+    """The sum of real entries, each times its weight, rounded to the nearest multiple of the step, the greater one of two."""
+
+    weights: tuple[Rational, ...]
+    step: Rational
+
+    def of(self, length: int) -> tuple[Rational, ...]:
+        """The weights of a series of a length."""
+        if len(self.weights) == 1:
+            return self.weights * length
+        if len(self.weights) != length:
+            refuse(f"{len(self.weights)} weights are given for a series of length {length}", "question.query.weights")
+        return self.weights
+
+
+@dataclass(frozen=True)
 class Function:
     """Any function; how far one entry moves it is a statement of the caller."""
 
@@ -64,7 +80,7 @@ class Function:
     sensitivity: Rational
 
 
-Query: TypeAlias = "Sum | Histogram | Function"
+Query: TypeAlias = "Sum | Histogram | Linear | Function"
 
 
 @dataclass(frozen=True)
@@ -90,6 +106,11 @@ class Release:
         return Allowance(self.epsilon, most, self.noise, self.delta, squared)
 
     @property
+    def gaussian_chain(self) -> bool:
+        """Whether entries are real numbers under a Gaussian chain."""
+        return isinstance(self.priors[0], GaussianChain)
+
+    @property
     def networks(self) -> bool:
         """Whether the priors are networks."""
         return isinstance(self.priors[0], Network)
@@ -100,6 +121,9 @@ class Release:
         budget = f"epsilon = {self.epsilon.show()}" + (f", delta = {text(self.delta)}" if self.delta != 0 else "")
         budget = budget if self.bound is None else str(self.bound)
         said = f"{budget} holds for every entry under {what}"
+        for prior in self.priors:
+            if isinstance(prior, GaussianChain):
+                said = f"{budget} holds for values of every entry at most {text(prior.distance)} apart under {what}"
         if self.lengths:
             lengths = ", ".join(map(str, self.lengths[:8])) + (", ..." if len(self.lengths) > 8 else "")
             said += f", in series of length {lengths}"
@@ -140,6 +164,8 @@ def moved(query: Query, prior: Prior) -> Rational:
         return query.sensitivity
     if isinstance(query, Histogram):
         return Rational(1 if len(query.bins) == 1 else 2)
+    if isinstance(prior, GaussianChain) or isinstance(query, Linear):
+        refuse("of a linear query shifts alone tell how far it moves", "evidence.method")
     if isinstance(prior, Network):
         return max(_spread(query, node.values) for node in prior.nodes)
     return _spread(query, prior.values if isinstance(prior, Chain) else prior.states)
@@ -179,6 +205,8 @@ def _read(given: dict[str, object], claimed: Epsilon, limits: Limits) -> Release
     lengths = _lengths(given.get("lengths"), networks=isinstance(priors[0], Network))
     values = {value for prior in priors for value in _values(prior)}
     query = _query(an_object(given.get("query"), "question.query"), values, limits)
+    if isinstance(priors[0], GaussianChain) != isinstance(query, Linear):
+        refuse("linear queries are those of Gaussian chains, and no others are", "question.query.kind")
     noise = _noise(given.get("noise"), query, limits)
     return Release(priors, lengths, query, noise, claimed)
 
@@ -187,6 +215,8 @@ def _values(prior: Prior) -> Iterable[str]:
     """The values that an entry may take."""
     if isinstance(prior, Network):
         return (value for node in prior.nodes for value in node.values)
+    if isinstance(prior, GaussianChain):
+        return ()
     return prior.values if isinstance(prior, Chain) else prior.states
 
 
@@ -227,6 +257,14 @@ def _query(given: dict[str, object], values: set[str], limits: Limits) -> Query:
         for i, name in enumerate(bins):
             known(name, values, "state", f"{place}.bins[{i}]")
         return Histogram(bins)
+    if kind == "linear":
+        only_members(given, ("kind", "weights", "step"), place)
+        listed = a_list(given.get("weights"), f"{place}.weights")
+        factors = tuple(a_number(item, f"{place}.weights[{i}]", limits) for i, item in enumerate(listed))
+        step = a_number(given.get("step"), f"{place}.step", limits)
+        if step <= 0 or not any(factors):
+            refuse("a step is above 0, and some weight is not 0", place)
+        return Linear(factors, step)
     if kind == "function":
         only_members(given, ("kind", "name", "sensitivity"), place)
         sensitivity = a_number(given.get("sensitivity"), f"{place}.sensitivity", limits)
@@ -256,7 +294,7 @@ def _noise(value: object, query: Query, limits: Limits) -> Noise:
             )
         if step <= 0:
             refuse("the step is not above 0", f"{place}.step")
-        grid = query.step if isinstance(query, Sum) else Rational(1)
+        grid = query.step if isinstance(query, Sum | Linear) else Rational(1)
         if not isinstance(query, Function) and (grid / step).q != 1:
             refuse(f"the values are multiples of {text(grid)} and not all of them of the step", f"{place}.step")
         return Geometric(size, step) if kind == "geometric" else Gaussian(size, step)

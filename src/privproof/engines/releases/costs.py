@@ -13,9 +13,10 @@ from privproof.engines.releases.counts import packed
 from privproof.engines.releases.laws import Laws, chain_laws, network_laws_of
 from privproof.engines.releases.quilts import below
 from privproof.errors import QuestionError, ScenarioError
-from privproof.exact import Epsilon, Rational, fraction
+from privproof.exact import Epsilon, Rational, fraction, rational
 from privproof.exact.balls import rational_bounds
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
@@ -51,6 +52,9 @@ def sensitivity(query: Query, prior: Prior) -> Rational:
     """The most that one entry can move the query."""
     if isinstance(prior, Network):
         return max(query.moved(node.values) for node in prior.nodes)
+    if isinstance(prior, GaussianChain):
+        low, high = prior.values or (rational(0), prior.distance)
+        return query.sensitivity * (high - low)
     return query.moved(prior.states)
 
 
@@ -125,6 +129,8 @@ def chain_of(prior: Prior, method: str) -> Chain:
         raise unfit(method, "a band holds chains that change from step to step", "contraction")
     if isinstance(prior, Network):
         raise unfit(method, "a network is no chain", "quilt")
+    if isinstance(prior, GaussianChain):
+        raise unfit(method, "its entries are real numbers", "coupling")
     if isinstance(prior, Hidden):
         raise unfit(method, "only a value of the chain is seen", "exact")
     return prior
@@ -140,7 +146,7 @@ def laws_work(prior: Prior, lengths: Sequence[int], query: Query) -> int:
 
     Of a histogram the noise takes most: so many for every output of every law.
     """
-    if query.kind == "function" or (query.kind == "sum" and isinstance(prior, Network)):
+    if query.kind in ("function", "linear") or (query.kind == "sum" and isinstance(prior, Network)):
         return 0
     values = (
         [node.values for node in prior.nodes]

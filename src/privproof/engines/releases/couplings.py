@@ -18,7 +18,7 @@ Floats search here; the checker couples exact laws, and encloses D in balls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -76,8 +76,8 @@ def _moved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.bincount(np.abs(here - there), weights=pieces, minlength=1)
 
 
-def deltas(variance: float, epsilon: float, furthest: int) -> np.ndarray:
-    """D for all distances up to one, in steps, for a variance in steps."""
+def deltas(variance: float, epsilon: float, furthest: int, *, alone: bool = False) -> np.ndarray:
+    """D for all distances up to one, or for that alone, in steps, for a variance in steps."""
     reach = floor(_REACH * sqrt(variance)) + furthest + 2
     weights = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * variance))
     tails = np.cumsum(weights[::-1])[::-1] / weights.sum()
@@ -86,7 +86,7 @@ def deltas(variance: float, epsilon: float, furthest: int) -> np.ndarray:
         return 0.0 if number > reach else float(tails[max(0, floor(number) + reach)])
 
     result = np.zeros(furthest + 1)
-    for d in range(1, furthest + 1):
+    for d in range(furthest if alone else 1, furthest + 1):
         first = floor(epsilon * variance / d + d / 2) + 1
         result[d] = max(0.0, tail(first - d) - exp(epsilon) * tail(first))
     return result
@@ -110,9 +110,11 @@ def largest_delta(moves: Sequence[Moves], variance: float, epsilon: float, *, fi
 def least_variance(moves: Sequence[Moves], epsilon: float, delta: float) -> Fraction:
     """A variance, in steps, that is nearly the least for which delta is enough."""
 
-    def enough(variance: float) -> bool:
-        return largest_delta(moves, variance, epsilon)[0] <= delta
+    return bisected_variance(lambda variance: largest_delta(moves, variance, epsilon)[0] <= delta)
 
+
+def bisected_variance(enough: Callable[[float], bool]) -> Fraction:
+    """A variance that is nearly the least for which something holds that holds for all larger ones, from 1/16 on."""
     low, high = 1 / 16, 1.0
     while not enough(high):
         low, high = high, 2 * high

@@ -179,9 +179,9 @@ def coupled_divergence(
         order: the order, or None for rho.
     """
     if order is None:
-        return _moved(noise, None, furthest * float(step))
+        return noise_divergence(noise, None, furthest * float(step))
     most = max(len(each.chances) for each in moves)
-    costs = np.array([_moved(noise, order, d * float(step)) for d in range(most)])
+    costs = np.array([noise_divergence(noise, order, d * float(step)) for d in range(most)])
     if order == 1:
         return max(float(each.chances @ costs[: len(each.chances)]) for each in moves)
     found = []
@@ -192,7 +192,7 @@ def coupled_divergence(
     return max(found)
 
 
-def _moved(noise: Noise, order: float | None, distance: float) -> float:
+def noise_divergence(noise: Noise, order: float | None, distance: float) -> float:
     """The divergence of noise moved by a distance, as the checker has it."""
     if isinstance(noise, Gaussian):
         return moved_divergence("gaussian", order, distance / sqrt(float(noise.variance)))

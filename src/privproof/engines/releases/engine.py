@@ -37,6 +37,7 @@ from privproof.engines.releases.losses import Loss, largest_loss, likeliest_half
 from privproof.engines.releases.networks import best_network_quilts
 from privproof.engines.releases.parts import least_spent, parts_of
 from privproof.engines.releases.quilts import quilts
+from privproof.engines.releases.shifted import answers_by_shifts
 from privproof.engines.releases.witnesses import Event, Seen
 from privproof.errors import PrivproofError, QuestionError
 from privproof.evidence.answers import Answer
@@ -45,6 +46,7 @@ from privproof.evidence.verdicts import Status
 from privproof.exact import INFINITE, Budget, Epsilon, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.scenarios.chains import Band
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import count
 from privproof.scenarios.releases import Gaussian, Geometric, Laplace, Prior, ReleaseQuestion
@@ -81,6 +83,9 @@ class ReleaseEngine:
         assert isinstance(question, ReleaseQuestion)
         budget = request.budget
         assert budget is not None
+        if isinstance(question.priors[0], GaussianChain):
+            yield from answers_by_shifts(question, budget, tight=request.tight)
+            return
         laws = request.shared(LAWS, lambda: QueryLaws.of(question))
         known = laws if laws.fit(question) else QueryLaws.of(question)
         if isinstance(question.noise, Gaussian):

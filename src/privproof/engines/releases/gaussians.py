@@ -29,8 +29,7 @@ from privproof.engines.releases.curves import best_distances, contraction
 from privproof.engines.releases.networks import NetworkQuilt, best_network_quilts
 from privproof.engines.releases.quilts import Block, Cell, Quilts, below, quilts, up
 from privproof.exact import Budget, Rational, fraction
-from privproof.scenarios.chains import Band, Chain
-from privproof.scenarios.hidden import Hidden
+from privproof.scenarios.chains import Band
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Prior, ReleaseQuestion
@@ -180,7 +179,7 @@ def gaussian_plan(
     return GaussianPlan(tuple(found), tuple(networks), up(max(needed), digits=_DIGITS))
 
 
-def _prior_quilts(prior: Chain | Hidden | Band, length: int, objective: Reach) -> Quilts:
+def _prior_quilts(prior: Prior, length: int, objective: Reach) -> Quilts:
     if isinstance(prior, Band):
         return best_distances(contraction(prior), length, objective, by_entry=False)
     return quilts(quilted_chain(prior, "quilt"), length, objective)

@@ -30,12 +30,14 @@ from privproof.engines.releases.divergences import (
 )
 from privproof.engines.releases.engine import LAWS
 from privproof.engines.releases.laws import Laws
+from privproof.engines.releases.shifted import divergences_by_shifts
 from privproof.errors import PrivproofError
 from privproof.evidence.answers import Answer
 from privproof.exact import INFINITE, ZERO, Epsilon, Rational, epsilon, rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.measures import MeasuredBudget
 from privproof.scenarios import MeasuredQuestion
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.releases import Gaussian, Laplace, ReleaseQuestion
 
 ENGINE = "release-divergences"
@@ -80,6 +82,9 @@ class ReleaseDivergencesEngine:
         assert isinstance(question, MeasuredQuestion)
         of = question.of
         assert isinstance(of, ReleaseQuestion)
+        if isinstance(of.priors[0], GaussianChain):
+            yield from divergences_by_shifts(question, of)
+            return
         laws = request.shared(LAWS, lambda: QueryLaws.of(of))
         found = _Divergences(question, of, laws if laws.fit(of) else QueryLaws.of(of))
         yield from found.decided() if question.claims else found.measured()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from privproof.exact import Rational
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.gaussian_chains import GaussianChain
 from privproof.scenarios.hidden import Hidden
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
@@ -59,6 +60,15 @@ def prior_document(prior: Prior) -> dict[str, object]:
     if isinstance(prior, Band):
         low, high = [_texts(row) for row in prior.low], [_texts(row) for row in prior.high]
         return {"kind": "band", "states": list(prior.states), "low": low, "high": high}
+    if isinstance(prior, GaussianChain):
+        return {
+            "kind": "gaussian-chain",
+            "steps": [_texts(ends) for ends in prior.steps],
+            "distance": str(prior.distance),
+            "values": None if prior.values is None else _texts(prior.values),
+            "start": prior.start,
+            "variance": str(prior.variance),
+        }
     return {"kind": "network", "nodes": [_node(prior, number) for number in range(len(prior.nodes))]}
 
 
@@ -73,6 +83,8 @@ def query_document(query: Query) -> dict[str, object]:
     if query.kind == "sum":
         weights = {state: str(weight) for state, weight in query.weights.items()}
         return {"kind": "sum", "weights": weights, "step": str(query.step)}
+    if query.kind == "linear":
+        return {"kind": "linear", "weights": _texts(query.coefficients), "step": str(query.step)}
     if query.kind == "histogram":
         return {"kind": "histogram", "bins": list(query.bins)}
     return {"kind": "function", "name": query.name, "sensitivity": str(query.sensitivity)}
