@@ -255,6 +255,8 @@ def _noisy_sums(subject: Mechanism, kinds: tuple[str, ...]) -> bool:
     if program is None or not sums_up(program.code) or any(isinstance(step, Test) for step in program.code):
         return False
     linear = ("+", "-", "extend", "neg", "pos", "whole", "tuple of", "list of", "total")
+    if subject.neighbours != ADD_REMOVE:
+        linear += ("len", "turns")  # the same on both sides
     noise = {step.name for step in program.sites}
     done = (part for step in program.code for read in instruction_reads(step) for part in _outside_totals(read))
     return not any(

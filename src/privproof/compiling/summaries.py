@@ -27,6 +27,7 @@ from privproof.compiling.branches import placeless
 from privproof.compiling.list_parts import PART_ENDS, held_ends, is_safe, unconditional, whole_walks
 from privproof.compiling.measured import measured_lists
 from privproof.compiling.needs import exposed, read_counts
+from privproof.compiling.record_lists import walks_over_records
 from privproof.compiling.strides import Signs
 from privproof.language.flow import Instruction, instruction_reads
 from privproof.language.inputs import Input
@@ -86,7 +87,7 @@ def summarised(body: Block, mechanism: Mechanism, differing: set[str]) -> Block:
     if not lists:
         return body
     lengths = mechanism.neighbours == ADD_REMOVE
-    body = measured_lists(body)
+    body = measured_lists(walks_over_records(body, lists))
     signs = Signs(body, mechanism.inputs)
     summaries = _Summaries(lists, differing, signs, lengths=lengths)
     made = summaries.block(body if lengths else whole_walks(body, lists, signs))
@@ -404,6 +405,8 @@ class _Summaries:
                     return record(source, place)
                 case Element(Operation("record") as whole, Constant(str()) as name, place):
                     return Operation("field", (whole, name), place)
+                case Operation("==" | "!=", (Operation("tuple of", some), Operation("tuple of", others)), place) if some:
+                    return _compared(expression.name, some, others, place)
                 case _:
                     return None
 
@@ -420,6 +423,14 @@ class _Summaries:
     def matters(name: str, values: Mapping[str, Expression]) -> bool:
         """Whether a variable is more than a number of the turn that nothing else is made of."""
         return _added(values[name], name) is not None
+
+
+def _compared(sign: str, some: tuple[Expression, ...], others: tuple[Expression, ...], place: Place) -> Expression:
+    """Whether two tuples are equal, or differ: part by part."""
+    if len(some) != len(others):
+        return Constant(sign == "!=", place)
+    pairs = tuple(Operation(sign, pair, place) for pair in zip(some, others, strict=True))
+    return pairs[0] if len(pairs) == 1 else Operation("and" if sign == "==" else "or", pairs, place)
 
 
 def _truth_values(declared: Input) -> bool:

@@ -22,6 +22,7 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
+from privproof.language.tallies import in_place
 from privproof.language.walking import variables
 
 _IN_PLACE = {"+": "extend", "*": "repeat"}
@@ -57,6 +58,12 @@ class Assignments(Loops):
             if self.table_grown(only, value, out, here) or self.table_made(only, value, out, here):
                 return
             if self.uniform_kept(only, value, out, here):
+                return
+        added = in_place(ast.Assign(targets, value))
+        if added is not None and isinstance(added.target, ast.Subscript) and isinstance(added.target.value, ast.Name):
+            name = added.target.value.id
+            if name in self.tables and self.counted_into(name):
+                self.augment(targets[0], added.target, added.op, added.value, out)
                 return
         foreseen = self.foreseen(value) if self.shared.ordinary else UNFORESEEN
         if type(foreseen) is float and all(isinstance(t, ast.Name) and t.id in self.steady for t in targets):
@@ -123,7 +130,7 @@ class Assignments(Loops):
                 self.store(element, Element(whole, index, here), out, here)
 
     def augment(
-        self, node: ast.stmt, target: ast.expr, op: ast.operator, value: ast.expr, out: list[Statement]
+        self, node: ast.AST, target: ast.expr, op: ast.operator, value: ast.expr, out: list[Statement]
     ) -> None:
         here = self.place(node)
         name = BINARY.get(type(op))
