@@ -60,7 +60,7 @@ def written_out(body: Block) -> Block:
 
 
 def known_tuples(body: Block) -> Block:
-    """The statements with constant tuples in the place of the variables that hold them: a key ``("f", "yes")`` that is shown with its count."""
+    """The statements with constant tuples in the place of the variables that hold them: ``("f", "yes")`` that is shown with its count."""
     held: dict[str, Expression] = {}
     result: list[Statement] = []
     for statement in body:

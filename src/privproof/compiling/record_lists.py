@@ -1,4 +1,4 @@
-"""Walks over records, however they are written: by index, or over a list that an earlier loop made of the records.
+"""Lists however they are read: by index, taken apart, or over a list that an earlier loop made of the records.
 
 ``for i in range(len(data)): data[i]`` goes through the same elements as ``for r in data``.  And ``sick = [p for p in people if p.ill]``
 followed by a loop over ``sick`` is one loop over ``people``: what made an element of the list is done again where the element is looked
@@ -7,7 +7,7 @@ at, which is the same as long as it draws nothing and speaks of nothing that cha
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from privproof.compiling.measured import one_name
@@ -29,9 +29,11 @@ from privproof.language.syntax import (
     While,
 )
 from privproof.language.walking import (
+    mapped,
     parts,
     reads,
     statements,
+    values_assigned_once,
     variables,
     with_blocks,
     with_names,
@@ -52,6 +54,38 @@ def walks_over_records(body: Block, lists: Collection[str]) -> Block:
             return body
         body = _walked(body, made)
     return body
+
+
+def taken_apart(body: Block, sizes: Mapping[str, int | None]) -> Block:
+    """The statements with entries of input lists in the place of names that they are unpacked to, ``a, b = q``.
+
+    Args:
+        body: the statements.
+        sizes: the input lists, each with the length that it is declared with; others fail at other lengths, and stay.
+    """
+    held, whole = dict[str, Variable](), dict[str, Variable]()
+    for name, value in values_assigned_once(body).items():
+        match value:
+            case Variable(source) if source in sizes and name.startswith("#"):
+                whole[name] = value
+            case Operation("unpack", (Variable(source) as listed, Constant(count))) if name.startswith("#"):
+                listed = whole.get(source, listed)
+                if count is not None and sizes.get(listed.name) == count:
+                    held[name] = listed
+
+    def entry(expression: Expression) -> Expression | None:
+        match expression:
+            case Element(Variable(name), Constant() as index, place) if name in held:
+                return Element(held[name], index, place)
+            case _:
+                return None
+
+    def without(block: Block, names: Collection[str]) -> Block:
+        return with_statements(block, lambda s: () if isinstance(s, Assign) and s.name in names else None)
+
+    result = without(mapped(body, entry), held)
+    read = read_counts(result)
+    return without(result, [name for name in whole if not read[name]])
 
 
 # ------------------------------------------------------------------------------------------------------------- by index
@@ -121,7 +155,9 @@ def _made(body: Block, loop: While) -> _Made | None:
             return None
     if any(not isinstance(s, Assign | If | Inline | Append | Continue | Result) for s in statements(loop.body)):
         return None
-    own = frozenset(name for s in statements(loop.body) if (name := writes(s)) is not None and not isinstance(s, Append))
+    own = frozenset(
+        name for s in statements(loop.body) if (name := writes(s)) is not None and not isinstance(s, Append)
+    )
     appended = [s.name for s in statements(loop.body) if isinstance(s, Append)]
     needed = exposed(loop.body, set())[0] - set(appended)
     if (needed & own) - {counter} or not _begins_at_zero(body, loop, counter):

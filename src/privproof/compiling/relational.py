@@ -30,6 +30,7 @@ from privproof.compiling.levelling import counted_from_zero, data_before_noise, 
 from privproof.compiling.optionals import optional, outputs_apart
 from privproof.compiling.outside import refuse_input, refuse_instruction, refuse_outside
 from privproof.compiling.postprocessing import computed_last, operands_apart, postprocessed
+from privproof.compiling.record_lists import taken_apart
 from privproof.compiling.rewriting import (
     Unsupported,
     centred,
@@ -258,6 +259,7 @@ def _made(
     for name, declared in mechanism.inputs.items():
         refuse_input(name, declared, mechanism)
     body = filled(whole_already(mechanism.translated.body, mechanism), mechanism.parameters)
+    body = taken_apart(body, {name: given.size for name, given in mechanism.inputs.items() if given.shape == "list"})
     body = renamed(counting_up(body, mechanism, by_place=not select), mechanism)
     body, least = known_tuples(written_out(released_table(lists_apart(body)))), 0
     if keep:

@@ -405,7 +405,9 @@ class _Summaries:
                     return record(source, place)
                 case Element(Operation("record") as whole, Constant(str()) as name, place):
                     return Operation("field", (whole, name), place)
-                case Operation("==" | "!=", (Operation("tuple of", some), Operation("tuple of", others)), place) if some:
+                case Operation("==" | "!=", (Operation("tuple of", some), Operation("tuple of", others)), place) if (
+                    some
+                ):
                     return _compared(expression.name, some, others, place)
                 case _:
                     return None

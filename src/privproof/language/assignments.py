@@ -129,9 +129,7 @@ class Assignments(Loops):
                 index = Constant(i if i < number else i - count - 1, here)
                 self.store(element, Element(whole, index, here), out, here)
 
-    def augment(
-        self, node: ast.AST, target: ast.expr, op: ast.operator, value: ast.expr, out: list[Statement]
-    ) -> None:
+    def augment(self, node: ast.AST, target: ast.expr, op: ast.operator, value: ast.expr, out: list[Statement]) -> None:
         here = self.place(node)
         name = BINARY.get(type(op))
         if name is None:

@@ -142,7 +142,11 @@ class Tallies(PublicKeys):
         ]
         turns = [p for p in self.parts if isinstance(p, ast.While)]
         stores = [p for p in self.parts if _holder(p) == name and not isinstance(p.ctx, ast.Load)]  # type: ignore[attr-defined]
-        if len(made) != 1 or not _of_numbers(made[0]) or any(p is s for t in turns for p in ast.walk(t) for s in stores):
+        if (
+            len(made) != 1
+            or not _of_numbers(made[0])
+            or any(p is s for t in turns for p in ast.walk(t) for s in stores)
+        ):
             return False
         return any(
             isinstance(p, ast.AugAssign | ast.Assign)
@@ -165,7 +169,7 @@ class Tallies(PublicKeys):
         )
 
     def _values_of(self, key: ast.expr, each: str, over: ast.expr) -> tuple[Any, ...] | None:
-        """All values of an element of a list, of a field of it, of which there are a few of one type, or of several; None for anything else."""
+        """All values of an element of a list, of a field or of several, where there are a few of one type; None for anything else."""
         if (
             not isinstance(over, ast.Name)
             or over.id not in self.steady
@@ -253,7 +257,9 @@ class Tallies(PublicKeys):
 
 def _written(value: Any) -> ast.expr:
     """A key as an expression."""
-    return ast.Tuple([_written(part) for part in value], ast.Load()) if isinstance(value, tuple) else ast.Constant(value)
+    return (
+        ast.Tuple([_written(part) for part in value], ast.Load()) if isinstance(value, tuple) else ast.Constant(value)
+    )
 
 
 def _holder(node: ast.AST) -> str | None:
@@ -266,7 +272,9 @@ def _said_by_record(loop: ast.For) -> set[str]:
     found = names_in(loop.target)
     steps = [part for part in ast.walk(loop) if isinstance(part, ast.Assign)]
     for _ in steps:
-        found |= {name for step in steps if names_in(step.value) & found for each in step.targets for name in names_in(each)}
+        found |= {
+            name for step in steps if names_in(step.value) & found for each in step.targets for name in names_in(each)
+        }
     return found
 
 
