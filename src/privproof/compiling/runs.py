@@ -119,6 +119,15 @@ class Runs:
         return not any(leaf.outcome.parts or leaf.guesses for tree in self.trees for leaf in tree)
 
 
+def too_many_to_run(mechanism: Mechanism, size: int) -> bool:
+    """Whether there are more data sets of a size than a function is run on."""
+    count = 1
+    for declared in mechanism.inputs.values():
+        if declared.values is not None:
+            count *= len(declared.values) ** ((declared.size or size) if declared.shape == "list" else 1)
+    return count > _MOST_DATA_SETS
+
+
 def data_sets(mechanism: Mechanism, size: int | None) -> list[Data]:
     """All data sets of a size.
 

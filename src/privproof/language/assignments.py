@@ -61,8 +61,8 @@ class Assignments(Loops):
                 return
         added = in_place(ast.Assign(targets, value))
         if added is not None and isinstance(added.target, ast.Subscript) and isinstance(added.target.value, ast.Name):
-            name = added.target.value.id
-            if name in self.tables and self.counted_into(name):
+            held = added.target.value.id
+            if held in self.tables and self.counted_into(held):
                 self.augment(targets[0], added.target, added.op, added.value, out)
                 return
         foreseen = self.foreseen(value) if self.shared.ordinary else UNFORESEEN

@@ -55,7 +55,7 @@ class Infinities(Calls):
         value = self.kept(self.number(number, out), out, here)
         best = Variable(self.names[name], here)
         begins = Operation("is", (best, Constant(None, here)), here)
-        sign = (_ABOVE | _BELOW)[type(node.ops[0])]  # type: ignore[index]
+        sign = (_ABOVE | _BELOW)[type(node.ops[0])]
         pair = (value, best) if number is node.left else (best, value)
         beyond = (sign in (">", ">=")) == (
             number is node.left

@@ -56,8 +56,8 @@ class Tables(TableEntries):
         made_of = (ast.Dict, ast.DictComp, ast.Call, ast.List, ast.BinOp, ast.ListComp)
         if not isinstance(value, made_of) or not self.named_once(name):
             return False
-        listed = self.shared.ordinary or self.counted_into(name)
-        if not listed and isinstance(value, ast.List | ast.BinOp | ast.ListComp):
+        followed = self.shared.ordinary or self.counted_into(name)
+        if not followed and isinstance(value, ast.List | ast.BinOp | ast.ListComp):
             return False
         if isinstance(value, ast.ListComp):
             return self.list_made(name, value, "list", out, here)
