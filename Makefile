@@ -38,8 +38,8 @@ test-slow: $(READY)  ## every test, every case of every sweep, and every propert
 	PRIVPROOF_EXAMPLES=all $(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(READY)  ## style and types
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests proofs benchmarks examples
+	$(BIN)/ruff format --check src tests proofs benchmarks examples
 	$(BIN)/mypy
 
 # The tests nearest to the gate, to asking and to the checker, and the least that they must reach there, in percent of lines and
@@ -92,7 +92,8 @@ proofs: $(READY)  ## rules of the checker in Coq, and what was extracted from th
 	cd proofs && for file in Vectors Linear Dominate Nonneg Compare Extract; do coqc -Q . "" $$file.v || exit 1; done
 	cp proofs/recheck.ml proofs/build
 	cd proofs/build && ocamlfind ocamlopt -w -a -package zarith -linkpkg rules.mli rules.ml recheck.ml -o recheck
-	$(BIN)/python proofs/corpus.py | proofs/build/recheck
+	$(BIN)/python proofs/corpus.py > proofs/build/corpus.txt
+	proofs/build/recheck < proofs/build/corpus.txt
 
 .PHONY: pictures
 pictures: $(READY)  ## the pictures of the documentation, drawn anew

@@ -13,7 +13,7 @@ Fixpoint leb (u v : vec) : bool :=        (* entrywise; missing entries count as
   | x :: u', y :: v' => Qle_bool x y && leb u' v' end.
 Definition col (A : mat) (h : vec) : vec := map (fun r => dot r h) A.
 Record trans := Trans { src : nat; dst : nat; left : mat; right : mat; mult : list vec }.
-Record system := System { edges : list trans; ends : nat -> vec * vec;    (* f and g of a node *)
+Record system := System { edges : list trans; ends : nat -> list (vec * vec);    (* f and g: how words end at a node *)
                           gens : nat -> list (vec * vec); nodes : list nat }.
 Fixpoint P (w : list trans) (f : vec) : vec := match w with [] => f | t :: w' => col (left t) (P w' f) end.
 Fixpoint R (w : list trans) (g : vec) : vec := match w with [] => g | t :: w' => col (right t) (R w' g) end.
@@ -29,8 +29,8 @@ Definition step_ok (s : system) (t : trans) : bool :=
   all2 (fun g ks => covered (apply (fst g) (left t)) (apply (snd g) (right t)) ks (gens s (dst t)))
        (gens s (src t)) (mult t).
 Definition end_ok (s : system) (c : Q) (n : nat) : bool :=
-  nonneg (fst (ends s n)) && nonneg (snd (ends s n)) &&
-  forallb (fun g => Qle_bool (dot (fst g) (fst (ends s n))) (c * dot (snd g) (snd (ends s n)))) (gens s n).
+  forallb (fun e => nonneg (fst e) && nonneg (snd e) &&
+    forallb (fun g => Qle_bool (dot (fst g) (fst e)) (c * dot (snd g) (snd e))) (gens s n)) (ends s n).
 Definition inductive_ok (s : system) (c : Q) : bool :=
   Qle_bool 0 c && forallb (step_ok s) (edges s) && forallb (end_ok s c) (nodes s).
 Record start := Start { at_ : nat; one : vec; other : vec; by_ : vec }.
@@ -87,23 +87,24 @@ Lemma all2_in {X Y} (ok : X -> Y -> bool) xs : forall ys, all2 ok xs ys = true -
 Proof. induction xs as [|x xs IH]; intros [|y ys] H z I; simpl in *; try discriminate; [contradiction|].
   apply andb_true_iff in H. destruct H as [H1 H2]. destruct I as [E|I]; [subst; eauto | eauto]. Qed.
 Theorem dominate_sound s c ss : dominate s c ss = true -> forall x, In x ss -> forall w m,
-  path s (at_ x) w m -> dot (one x) (P w (fst (ends s m))) <= c * dot (other x) (R w (snd (ends s m))).
+  path s (at_ x) w m -> forall f g, In (f, g) (ends s m) -> dot (one x) (P w f) <= c * dot (other x) (R w g).
 Proof. unfold dominate, inductive_ok. intros H x X. repeat (apply andb_true_iff in H; destruct H as [H ?H]).
   rename H into Hc, H2 into Hs, H1 into He, H0 into Ha. apply Qle_bool_iff in Hc.
   rewrite forallb_forall in Ha. specialize (Ha _ X). simpl in Ha.
   rewrite forallb_forall in Hs, He.
-  assert (K : forall n w m, path s n w m ->
-    nonneg (P w (fst (ends s m))) = true /\ nonneg (R w (snd (ends s m))) = true /\
-    forall g, In g (gens s n) -> dot (fst g) (P w (fst (ends s m))) <= c * dot (snd g) (R w (snd (ends s m)))).
-  { intros n' w m W. induction W as [n' I | t w m It Is W IH].
-    - specialize (He _ I). unfold end_ok in He. repeat (apply andb_true_iff in He; destruct He as [He ?H]).
+  assert (K : forall n w m, path s n w m -> forall f k, In (f, k) (ends s m) ->
+    nonneg (P w f) = true /\ nonneg (R w k) = true /\
+    forall g, In g (gens s n) -> dot (fst g) (P w f) <= c * dot (snd g) (R w k)).
+  { intros n' w m W. induction W as [n' I | t w m It Is W IH]; intros f k E.
+    - specialize (He _ I). unfold end_ok in He. rewrite forallb_forall in He. specialize (He _ E). simpl in He.
+      repeat (apply andb_true_iff in He; destruct He as [He ?H]).
       simpl. repeat split; try assumption. rewrite forallb_forall in H. intros g Ig.
       apply Qle_bool_iff, H, Ig.
-    - destruct IH as [N1 [N2 G]]. pose proof (Hs _ It) as S. unfold step_ok in S.
+    - destruct (IH f k E) as [N1 [N2 G]]. pose proof (Hs _ It) as S. unfold step_ok in S.
       repeat (apply andb_true_iff in S; destruct S as [S ?H]).
       simpl. repeat split; try (apply col_nonneg; assumption).
       intros g Ig. destruct (all2_in _ _ _ H _ Ig) as [l Hl].
       rewrite !dot_col. eapply covered_bound; eassumption. }
-  intros w m W. destruct (K _ _ _ W) as [N1 [N2 G]]. eapply covered_bound; eassumption. Qed.
+  intros w m W f k E. destruct (K _ _ _ W f k E) as [N1 [N2 G]]. eapply covered_bound; eassumption. Qed.
 
 Print Assumptions dominate_sound.

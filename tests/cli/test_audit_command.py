@@ -117,6 +117,12 @@ def test_data_sets_by_hand(command, functions):
     assert found["audit"]["pairs"] == 1
 
 
+def test_what_is_read_is_declared_on_the_command_line(command, functions):
+    done = command("audit", f"{functions}:undeclared", "--input", "x=real()", "--epsilon", 1, "--samples", 2000)
+    assert done.returncode == 4  # uniform noise ends somewhere
+    assert "--input 'x=real()'" in done.stdout
+
+
 def test_parameters_are_set(command, functions):
     loud = command.json("audit", f"{functions}:noisy", "--samples", 5000, "--epsilon", 1)[1]
     assert not loud["audit"]["violated"]
@@ -135,6 +141,7 @@ def test_without_exact_engines(command):
         (["functions.py:three"], "cannot be audited"),
         (["functions.py:nothing"], "has no 'nothing'"),
         (["functions.py:undeclared"], "nothing says what it reads"),
+        (["functions.py:undeclared", "--input", "y=real()"], "no parameter 'y'"),
         (["functions.py:failing"], "ValueError: no luck"),
         (["functions.py:noisy", "--left", "0"], "one data set alone"),
         (["functions.py:noisy", "--left", "[", "--right", "1"], "no value in Python's notation"),

@@ -118,7 +118,9 @@ def nothing_by_a_function(q: real_queries()):
     return same(told), noisy
 
 
-@pytest.mark.parametrize("asked", [nothing_is_copied, nothing_beside_a_quotient], ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "asked", [nothing_is_copied, nothing_by_a_function, nothing_beside_a_quotient], ids=lambda m: m.name
+)
 def test_none_that_depends_on_the_data_of_long_lists_is_seen(asked):
     verdict = check(asked)
     assert verdict.status == "refuted"
@@ -129,7 +131,22 @@ def test_none_beside_a_square_of_noise_is_not_proved():
     assert check(nothing_beside_a_square).status == "unknown"
 
 
-@pytest.mark.parametrize("asked", [nothing_by_a_condition, nothing_by_a_function], ids=lambda m: m.name)
+def same_on_long_lists(value, q):
+    if len(q) > 5:
+        return value
+    return 0
+
+
+@mechanism(epsilon=1, neighbours="one")
+def nothing_by_a_function_with_two_ends(q: real_queries()):
+    told = 0
+    if len(q) > 10 and q[0] > 0:
+        told = None
+    noisy = laplace(sum(q), scale=1)
+    return same_on_long_lists(told, q), noisy
+
+
+@pytest.mark.parametrize("asked", [nothing_by_a_condition, nothing_by_a_function_with_two_ends], ids=lambda m: m.name)
 def test_none_is_never_taken_for_the_number_that_stands_for_it(asked):
     with pytest.raises(LanguageError, match=r"told is None where|value is None where"):
         check(asked)

@@ -391,7 +391,8 @@ def _sizes(
             "inputs",
             "; ".join(("nothing says what it reads, so no data sets can be proposed", *_about_inputs(made))),
             place=made.name,
-            hint="pairs=[(left, right)], inputs={'q': real_queries()}, or declare them: def f(q: real_queries()): ...",
+            hint="pairs=[(left, right)] or inputs={'q': real_queries()}, on the command line --left and --right or --input "
+            "'q=real_queries()', or declare them: def f(q: real_queries()): ...",
         )
     open_ended = [
         name

@@ -18,6 +18,7 @@ from privproof.cli.options import (
     CertificateOut,
     Cluster,
     DeltaText,
+    Inputs,
     Jobs,
     MuText,
     RenyiTexts,
@@ -29,7 +30,7 @@ from privproof.cli.working import WHY, command, doing, monitored, unfinished
 from privproof.engines.sampling import runnable
 from privproof.errors import QuestionError
 from privproof.execution.workers import cluster
-from privproof.loading import load_subject, parameters_of
+from privproof.loading import inputs_of, load_subject, parameters_of
 from privproof.reporting import Fact, audit_data, audit_page, print_audit
 
 
@@ -60,6 +61,7 @@ def audit(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter or a public input; may be repeated."),
     ] = None,
+    inputs: Inputs = None,
     left: Annotated[
         str | None, typer.Option("--left", help="One data set, in Python: [1, 1], or {'q': [1, 1], 'N': 1}.")
     ] = None,
@@ -105,15 +107,16 @@ def audit(
     begin(target, time_limit, as_json=as_json)
     writable(certificate, report)
     subject = load_subject(target)
+    declared = inputs_of(inputs) or None
     pairs = None
     if (left is None) != (right is None):
         raise QuestionError("pair", "one data set alone", place="--left, --right", hint="give both")
     if left is not None and right is not None:
-        exactly = bool(runnable(subject).inputs)
+        exactly = bool(runnable(subject, inputs=declared).inputs)
         pairs = [(_literal(left, "--left", exactly=exactly), _literal(right, "--right", exactly=exactly))]
     sizes = named_sizes(size)
 
-    def smallest_epsilon(found: Audit) -> str:
+    def repeated(found: Audit) -> str:
         """The command that repeats the audit."""
         given: list[tuple[str, object]] = [
             ("--epsilon", epsilon_),
@@ -124,6 +127,7 @@ def audit(
             ("--left", left),
             ("--right", right),
         ]
+        given += [("--input", each) for each in inputs or ()]
         given += [("--set", setting) for setting in settings or ()]
         runs = samples if stop_early else found.samples
         given += [("--neighbours", neighbours), ("--samples", runs), ("--search", search), ("--seed", seed)]
@@ -136,7 +140,7 @@ def audit(
 
     def so_far(found: Audit) -> None:
         """If the command is stopped from now on, this is what the runs say."""
-        told = smallest_epsilon(found)
+        told = repeated(found)
         if as_json:
             said = {**audit_data(found, command=told), "certificate": None, "reason": WHY}
             unfinished(lambda _: {"object": said})
@@ -157,6 +161,7 @@ def audit(
             renyi=renyi_orders(renyi) or None,
             curve=[part.strip() for part in curve.split(",")] if curve else (),
             pairs=pairs,
+            inputs=declared,
             neighbours=neighbours,
             size=None if size is None else sizes[0] if len(sizes) == 1 else [n for n in sizes if n],
             fixed=parameters_of(settings),
@@ -175,7 +180,7 @@ def audit(
     if certificate is not None and found.verdict is not None and found.verdict.certificate is not None:
         write(certificate, json.dumps(found.verdict.certificate, ensure_ascii=False, indent=1) + "\n")
         written = str(certificate)
-    asked = smallest_epsilon(found)
+    asked = repeated(found)
     if report is not None:
         write(report, audit_page(found, command=asked).written(report))
     if as_json:

@@ -30,7 +30,7 @@ from privproof.language.laws import (
     Table,
     truncated_geometric,
 )
-from privproof.language.linear import Ratio
+from privproof.language.linear import Ratio, curve
 from privproof.language.more_operations import MORE, converted
 from privproof.language.syntax import (
     Append,
@@ -339,6 +339,11 @@ def writes_on_the_way(program: Program) -> bool:
     )
 
 
+def _formatted(value: Any, conversion: str, specification: str = "") -> str:
+    """A value in a text; what was computed from noisy numbers prints in the formats of a float, as these do."""
+    return format(converted(Ratio(value) if type(value) is Fraction else value, conversion), specification)
+
+
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": operator.add,
     "extend": operator.add,
@@ -376,8 +381,9 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "set": lambda a: set(a),
     "table of": lambda *a: dict(zip(a[::2], a[1::2], strict=True)),
     **{name: MORE[name] for name in ("text of", "join", "text method")},
-    "format": lambda value, how: format(converted(value, how.partition(":")[0]), how.partition(":")[2]),
+    "format": lambda value, how: _formatted(value, *how.split(":", 1)),
     "float": float,
+    "curve": curve,
     "record of": lambda shape, *a: (shape.name, *a),
     "round": round,
     "floor": math.floor,

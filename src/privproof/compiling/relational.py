@@ -29,7 +29,7 @@ from privproof.compiling.largest import largest_kept
 from privproof.compiling.levelling import counted_from_zero, data_before_noise, noise_around_sums, renamed
 from privproof.compiling.optionals import optional, outputs_apart
 from privproof.compiling.outside import refuse_input, refuse_instruction, refuse_outside
-from privproof.compiling.postprocessing import computed_last, operands_apart, postprocessed
+from privproof.compiling.postprocessing import computed_in_the_end, computed_last, operands_apart, postprocessed
 from privproof.compiling.record_lists import taken_apart
 from privproof.compiling.rewriting import (
     Unsupported,
@@ -274,6 +274,7 @@ def _made(
     body = without_divided_lengths(body, mechanism)
     body = summarised(counted_from_zero(body, mechanism), mechanism, differing_by_assignment(body, mechanism))
     body = operands_apart(looked_up(body, mechanism.inputs), differing_by_assignment(body, mechanism))
+    body = computed_in_the_end(body, differing_by_assignment(body, mechanism), mechanism.inputs)
     body = computed_last(body, differing_by_assignment(body, mechanism))
     body, shown = released_parts(outputs_apart(body))
     body = postprocessed(body, differing_by_assignment(body, mechanism))

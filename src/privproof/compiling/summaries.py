@@ -29,6 +29,7 @@ from privproof.compiling.measured import measured_lists
 from privproof.compiling.needs import exposed, read_counts
 from privproof.compiling.record_lists import walks_over_records
 from privproof.compiling.strides import Signs
+from privproof.compiling.values_after import values_after
 from privproof.language.flow import Instruction, instruction_reads
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
@@ -37,14 +38,10 @@ from privproof.language.syntax import (
     Block,
     Conditional,
     Constant,
-    Continue,
     Element,
     Expression,
-    If,
-    Inline,
     Operation,
     Place,
-    Result,
     Statement,
     Variable,
     While,
@@ -389,7 +386,7 @@ class _Summaries:
                 pass
             case _:
                 return None
-        values = _followed(loop.body, {})
+        values = values_after(loop.body, {})
         if values is None:
             return None
         onward = values.get(counter)
@@ -437,82 +434,6 @@ def _compared(sign: str, some: tuple[Expression, ...], others: tuple[Expression,
 
 def _truth_values(declared: Input) -> bool:
     return declared.values is not None and all(isinstance(value, bool) for value in declared.values)
-
-
-_MOST_WAYS = 64
-"""The ways through a turn that ends early somewhere, and through a function that it calls; each repeats what comes after its tests."""
-
-
-def _followed(block: Block, values: Mapping[str, Expression]) -> dict[str, Expression] | None:
-    """What a turn does to variables, as expressions in their values before; None where it does anything else."""
-    now = dict(values)
-    for at, statement in enumerate(block):
-        match statement:
-            case Assign(name, value):
-                now[name] = _with_values(value, now)
-            case Inline(name, body):
-                result = _result(body, now)
-                if result is None:
-                    return None
-                now[name] = result
-            case If(test, then, otherwise, place):
-                early = any(isinstance(s, Continue) for s in statements((*then, *otherwise)))
-                if early and _ways(block[at:]) > _MOST_WAYS:
-                    return None
-                rest = block[at + 1 :] if early else ()
-                one, other = (_followed((*side, *rest), now) for side in (then, otherwise))
-                if one is None or other is None:
-                    return None
-                asked = _with_values(test, now)
-                for name in dict.fromkeys((*one, *other)):
-                    a, b = (side.get(name, Variable(name, place)) for side in (one, other))
-                    now[name] = a if a == b else Conditional(asked, a, b, place)
-                if early:
-                    return now
-            case Continue():
-                return now
-            case _:
-                return None
-    return now
-
-
-def _result(block: Block, values: Mapping[str, Expression]) -> Expression | None:
-    """What a function that is called gives back, as an expression in values before; None where it does anything but compute that."""
-    now = dict(values)
-    for at, statement in enumerate(block):
-        match statement:
-            case Assign(name, value):
-                now[name] = _with_values(value, now)
-            case Inline(name, body):
-                inner = _result(body, now)
-                if inner is None:
-                    return None
-                now[name] = inner
-            case Result(value):
-                return _with_values(value, now)
-            case If(test, then, otherwise, place):
-                if _ways(block[at:]) > _MOST_WAYS:
-                    return None
-                one, other = (_result((*side, *block[at + 1 :]), now) for side in (then, otherwise))
-                if one is None or other is None:
-                    return None
-                return one if one == other else Conditional(_with_values(test, now), one, other, place)
-            case _:
-                return None
-    return None
-
-
-def _ways(block: Block) -> int:
-    """How many ways there are through tests that follow each other, at most."""
-    ways = 1
-    for statement in block:
-        if isinstance(statement, If):
-            ways *= _ways(statement.then) + _ways(statement.otherwise)
-    return ways
-
-
-def _with_values(expression: Expression, values: Mapping[str, Expression]) -> Expression:
-    return rewritten(expression, lambda part: values.get(part.name) if isinstance(part, Variable) else None)
 
 
 def _added(value: Expression, name: str) -> Expression | None:

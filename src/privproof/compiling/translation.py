@@ -8,6 +8,7 @@ nothing of the function may be left that was never run (`unrun`).
 from __future__ import annotations
 
 import ast
+import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -428,6 +429,8 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return (type(value).__name__, value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return ("float", repr(value))
     return ("number", Fraction(value))
 
 
@@ -458,7 +461,7 @@ def refuse_endless(program: Program, *, runs: int = 30, seed: int = 2) -> None:
                 place=program.mechanism.place,
                 hint="a loop must end with probability one",
             ) from None
-        except (ProgramDiffers, TiedNoise, TypeError, ZeroDivisionError):
+        except (ProgramDiffers, TiedNoise, TypeError, ValueError, ArithmeticError):
             continue
 
 

@@ -15,6 +15,7 @@ from privproof.errors import LanguageError
 from privproof.language.arrays import BuiltIn
 from privproof.language.data_keys import DataKeys
 from privproof.language.folding import Unfoldable
+from privproof.language.linear import CURVES
 from privproof.language.resolving import Found, Unusable
 from privproof.language.sources import UNFORESEEN
 from privproof.language.syntax import (
@@ -412,6 +413,11 @@ class Calls(DataKeys):
             value, *digits = (self.expression(each, out) for each in given)
             if self.is_noisy(value):
                 return Operation("round", (value, *digits), here)
+        library, _, short = name.rpartition(".")
+        if library in ("math", "numpy") and short in CURVES and len(given) == 1 and not node.keywords:
+            value = self.expression(given[0], out)
+            if self.is_noisy(value):
+                return Operation("curve", (Constant(name, here), value), here)
         match name, given:
             case "functools.reduce", [ast.Lambda() as function, over, *start] if not node.keywords and len(start) < 2:
                 return self.reduced(node, function, over, start, out)

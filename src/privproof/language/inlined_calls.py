@@ -33,12 +33,37 @@ from privproof.language.syntax import (
     of_library,
 )
 from privproof.language.values import MISSING
-from privproof.language.walking import statements
+from privproof.language.walking import blocks, statements
 
 _DEEPEST = 30
 """Calls of functions inside each other that are read in place; deeper ones are refused like recursion."""
 _MOST_CALLS = 300
 """Calls of functions that are read in place where they may call themselves; more are refused like recursion without an end."""
+
+
+def statements_of_call(result: str, body: Block, place: Place) -> Block:
+    """The body of a called function in its caller, which leaves what it returns in `result`.
+
+    Where the function ends in one place alone, its statements stand in the caller like any others.
+
+    >>> here = Place("f.py", 1)
+    >>> [type(s).__name__ for s in statements_of_call("r", (Result(Constant(1, here), here),), here)]
+    ['Assign']
+    """
+    nothing = Constant(None, place)
+    end = next((at for at, s in enumerate(body) if isinstance(s, Result)), len(body))
+    if any(map(_may_end, body[:end])):
+        return (Inline(result, (*body, Result(nothing, place)), place),)
+    last = body[end] if end < len(body) else Result(nothing, place)
+    assert isinstance(last, Result)
+    return (*body[:end], Assign(result, last.value, last.place))
+
+
+def _may_end(statement: Statement) -> bool:
+    """Whether a called function may end inside of a statement; functions that it calls end for themselves."""
+    if isinstance(statement, Result):
+        return True
+    return not isinstance(statement, Inline) and any(map(_may_end, (s for block in blocks(statement) for s in block)))
 
 
 class InlinedCalls(Assignments):
@@ -132,7 +157,7 @@ class InlinedCalls(Assignments):
         unassigned = Constant(MISSING, here)
         begun = tuple(Assign(names[each], unassigned, here) for each in sorted(own - set(parameters)))
         kept = self.result_of(read)
-        out.append(Inline(kept, (*begun, *read, Result(Constant(None, here), here)), here))
+        out += statements_of_call(kept, (*begun, *read), here)
         return Variable(kept, here)
 
     def count_call(self, node: ast.Call, name: str) -> None:
@@ -224,7 +249,7 @@ class InlinedCalls(Assignments):
         unassigned = Constant(MISSING, here)
         body = (*(Assign(v, unassigned, here) for v in dict.fromkeys(names.values()) if v not in passed), *body)
         kept = self.result_of(body)
-        out.append(Inline(kept, (*body, Result(Constant(None, here), here)), here))
+        out += statements_of_call(kept, body, here)
         return Variable(kept, here)
 
     def result_of(self, body: Block) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
+from functools import partialmethod
 from numbers import Integral
 from pathlib import Path
 from types import FrameType
@@ -658,6 +659,31 @@ def _as_ratio(name: str) -> Any:
 
 for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "neg", "pos", "abs"):
     setattr(Ratio, f"__{_name}__", _as_ratio(f"__{_name}__"))
+
+
+CURVES = ("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "tanh")
+"""Functions of one number, by the names that they have in Python's and in numpy's library."""
+
+
+def curve(name: str, value: Any) -> float:
+    """The value of one of these functions at a number, by the library that is named.
+
+    >>> curve("math.sqrt", 4), curve("numpy.exp", 1000)
+    (2.0, inf)
+    """
+    library, _, function = name.rpartition(".")
+    if library == "math":
+        return float(getattr(math, function)(float(value)))
+    import numpy
+
+    with numpy.errstate(all="ignore"):
+        return float(getattr(numpy, function)(float(value)))
+
+
+for _name in CURVES:
+    setattr(
+        Ratio, _name, partialmethod(lambda self, name: curve(name, self), f"numpy.{_name}")
+    )  # numpy asks the number itself
 
 
 def exactly(value: Any) -> Any:

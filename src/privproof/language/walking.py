@@ -233,12 +233,27 @@ def values_assigned_once(block: Block) -> dict[str, Expression]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def _results(statement: Statement) -> Iterator[Result]:
+    """Where a function that is called ends with what it gives back; nothing for other statements."""
+    waiting = list(statement.body) if isinstance(statement, Inline) else []
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, Result):
+            yield inner
+        elif not isinstance(inner, Inline):
+            waiting += [s for block in blocks(inner) for s in block]
+
+
 def carried(block: Block, begun: Iterable[str], flows: Callable[[Statement, set[str]], bool]) -> set[str]:
     """Some variables, and those written by statements that something flows through, given the variables it has reached."""
     found = set(begun)
     while True:
         pause()
-        more = {name for s in statements(block) if (name := writes(s)) is not None and flows(s, found)}
+        more = {
+            name
+            for s in statements(block)
+            if (name := writes(s)) is not None and any(flows(each, found) for each in (s, *_results(s)))
+        }
         if more <= found:
             return found
         found |= more

@@ -53,7 +53,6 @@ from privproof.language.syntax import (
     Operation,
     Place,
     Replace,
-    Result,
     Return,
     Sample,
     Statement,
@@ -229,10 +228,6 @@ class _Evaluation(Lists):
                         if isinstance(test, Constant) or any(isinstance(s, Break | Continue) for s in statements(body)):
                             raise NoSelection  # ``while True`` has no last turn that its test could tell
                         waiting += [statement, *reversed(body)]
-                case Inline(name, (*inner, Result(new, where))) if not any(
-                    isinstance(s, Result) for s in statements(tuple(inner))
-                ):
-                    waiting += [Assign(name, new, where), *reversed(inner)]
                 case Return(where_value):
                     result.append(self.copied(Return(self.checked(self.value(where_value, held)), statement.place)))
                     return tuple(result)

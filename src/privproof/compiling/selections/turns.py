@@ -41,9 +41,7 @@ from privproof.language.syntax import (
     Element,
     Expression,
     If,
-    Inline,
     Operation,
-    Result,
     Sample,
     Statement,
     Variable,
@@ -145,11 +143,6 @@ class _Turn:
                 self.held[name] = _NOISE if isinstance(middle, Constant) else value(0, self.selection)
             case If(test, then, otherwise):
                 self.block(then if self.truth(test) else otherwise)
-            case Inline(result, (*inner, Result(new))) if not any(
-                isinstance(s, Result) for s in statements(tuple(inner))
-            ):
-                self.block(tuple(inner))
-                self.held[result] = self.value(new)
             case _:
                 raise NoSelection
 

@@ -38,7 +38,6 @@ from privproof.language.syntax import (
     Inline,
     Operation,
     Replace,
-    Result,
     Return,
     Sample,
     Statement,
@@ -119,10 +118,6 @@ class _Run:
                         if any(isinstance(s, Break | Continue) for s in statements(inside)):
                             raise NoSelection
                         waiting += [statement, *reversed(inside)]
-                case Inline(name, (*inner, Result(value, where))) if not any(
-                    isinstance(s, Result) for s in statements(tuple(inner))
-                ):
-                    waiting += [Assign(name, value, where), *reversed(inner)]
                 case Return(value) | Emit(value):
                     self.out.append(replace(statement, value=self.written(self.value(value))))
                     if isinstance(statement, Return):
