@@ -479,6 +479,10 @@ def _unchanged(before: State, after: State, mechanism: Mechanism) -> None:
         )
 
 
+_ARRAYS = "array(records(0, 1)) for a function that takes an array of numpy; "
+"""What to do where a list is not what the function takes."""
+
+
 def _not_always_failing(mechanism: Mechanism, trees: Sequence[tuple[Leaf, ...]]) -> None:
     """Refuse a function that fails whatever it is given: that is a mistake, and no output."""
     shown = {leaf.outcome.text for tree in trees for leaf in tree}
@@ -487,7 +491,7 @@ def _not_always_failing(mechanism: Mechanism, trees: Sequence[tuple[Leaf, ...]])
             "run",
             f"the function fails on all data: it {min(shown)}",
             place=mechanism.place,
-            hint="array(records(0, 1)) for a function that takes an array of numpy; call it yourself on such data",
+            hint=f"{_ARRAYS if 'list' in min(shown) else ''}call it yourself on such data",
         )
 
 
