@@ -62,3 +62,30 @@ def test_nonsense_is_one_message(command, tmp_path):
         assert result.returncode == 2
         assert message in result.stderr
         assert not (tmp_path / "s.ledger").exists()
+
+
+CLASS = """
+from privproof import release
+
+chain = release.Chain.of({"a": {"a": "9/10", "b": "1/10"}, "b": {"a": "2/5", "b": "3/5"}})
+mixed = release.Hidden.mixture([chain, release.Chain.of({"a": {"b": 1}, "b": {"a": "1/2", "b": "1/2"}})], ["1/2", "1/2"])
+priors = [chain, mixed]
+"""
+
+
+def test_no_part_of_a_prior_or_of_a_cost_is_dropped(command, tmp_path):
+    (tmp_path / "class.py").write_text(CLASS)
+    asked = ("--prior", "class.py:priors", "--length", "10", "--epsilon", "4")
+    refused = command("account", "create", "s.ledger", *asked)
+    assert refused.returncode == 2
+    assert "a mixture of 2 chains on 4 states that show 2 values has no account" in refused.stderr
+    asked = ("--prior", "class.py:chain", "--length", "10", "--epsilon", "4", "--delta", "1e-6")
+    assert command("account", "create", "s.ledger", *asked).returncode == 0
+    for more, said in (
+        (("--delta", "1/2"), "a cost by entry has no delta"),
+        (("--rho", "1"), "a release has one cost"),
+        (("--entries", "\N{SUPERSCRIPT TWO}..3"), "are no entries"),
+    ):
+        paid = command("account", "spend", "s.ledger", "--epsilon", "1/10", "--entries", "1..5", *more)
+        assert (paid.returncode, said in paid.stderr) == (2, True)
+        assert "Traceback" not in paid.stderr

@@ -15,6 +15,7 @@ from tests.property import release_brute as brute
 from privproof import check, release, tight_renyi, tight_rho
 from privproof.errors import PrivproofError
 from privproof.exact import rational
+from privproof.release.calibrating import asked_about
 from privproof_checker import recheck
 from privproof_checker.outcomes import Accepted, Rejected
 
@@ -264,5 +265,71 @@ def test_what_is_refused():
         release.calibrate(WALK, rho="1/8", delta="1/10", **asked)
     with pytest.raises(PrivproofError, match="rho = 0"):
         release.calibrate(WALK, rho=0, **asked)
+    with pytest.raises(PrivproofError, match="unknown noise 'foo'"):
+        release.calibrate(WALK, rho="1/8", noise="foo", **asked)
     with pytest.raises(PrivproofError, match="is not for rho"):
         release.calibrate(WALK, rho="1/8", method="gk16", **asked)
+
+
+@pytest.mark.parametrize("value", ["1/1000", "1/1000000"])
+@pytest.mark.parametrize("noise", ["gaussian", "geometric", "laplace"])
+def test_little_rho_is_calibrated_by_noise_that_the_laws_do_not_reach(value, noise):
+    made = release.calibrate(WALK, query=release.count("walk"), length=6, noise=noise, rho=value)
+    assert release.verify(made).status == "proved"
+
+
+@pytest.mark.parametrize("order", [1, "1001/1000", 2, 30])
+@pytest.mark.parametrize("noise", ["gaussian", "geometric", "laplace"])
+@pytest.mark.parametrize("method", ["quilt", "coupling"])
+def test_little_divergences_are_calibrated_exactly_enough(order, noise, method):
+    claim = {"renyi": {order: "1/1000000000"}}
+    made = release.calibrate(WALK, query=release.count("walk"), length=6, noise=noise, method=method, **claim)
+    assert release.verify(made).status == "proved"
+
+
+def test_small_influences_are_left():
+    shy = release.Chain.of({"a": {"b": 1}, "b": {"a": "1/100000001", "b": "100000000/100000001"}})
+    query = release.histogram(["a", "b"])
+    made = release.calibrate(shy, query=query, length=4, noise="laplace", method="quilt", renyi={"3/2": "1/8"})
+    assert release.verify(made).status == "proved"
+
+
+def test_noise_that_is_too_wide_for_the_laws_is_bounded_by_a_coupling():
+    question = release.ReleaseQuestion(
+        priors=(WALK,), lengths=(3,), entries=3, query=release.count("walk"), noise=release.Gaussian.of("1e18")
+    )
+    found = tight_rho(question)
+    assert found.status == "proved"
+    assert float(found.upper.ball()) == pytest.approx(1e-12, rel=0.01)
+    fine = release.Geometric.of("1/2", step="1/1000000")
+    assert release.verify(WALK, query=release.count("walk"), length=3, noise=fine, rho="1/10").status == "unknown"
+    assert tight_renyi(question, 5000).status == "proved"
+
+
+def test_laws_that_do_not_differ_tell_nothing():
+    alike = release.Network.of({"x": {"table": {"a": "1/2", "b": "1/2"}}, "y": {"table": {"a": 1, "c": 0}}})
+    query, noise = release.count("c"), release.Geometric.of("1/10")
+    question = release.ReleaseQuestion(priors=(alike,), query=query, noise=noise)
+    assert release.verify(question, rho="1/1000").status == "proved"
+    assert float(tight_rho(question).upper.ball()) < 1e-9
+    turns = release.Chain.of({"a": {"b": 1}, "b": {"a": 1}}, initial={"a": "1/2", "b": "1/2"})
+    swapped = release.weighted_sum({"b": 2})
+    made = release.calibrate(turns, query=swapped, length=4, renyi={30: "1/8"}, method="coupling")
+    assert release.verify(made).status == "proved"
+
+
+def test_numbers_beyond_floats_are_refused():
+    for make in (
+        lambda: release.Geometric.of("1e-400"),
+        lambda: release.Laplace.of("1e-400"),
+        lambda: release.Gaussian.of("1e400"),
+    ):
+        with pytest.raises(PrivproofError, match="noise"):
+            make()
+    asked = {"query": release.count("walk"), "length": 3}
+    for value in ("1e400", "1e-400"):
+        with pytest.raises(PrivproofError, match="rho ="):
+            release.calibrate(WALK, rho=value, **asked)
+    half = release.Geometric.of("1/2")
+    assert release.verify(WALK, noise=half, rho="1e-400", **asked).status == "unknown"
+    assert tight_rho(asked_about(WALK, noise=release.Gaussian.of("1e-9"), **asked)).status == "unknown"

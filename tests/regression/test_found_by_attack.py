@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from privproof import (
     check,
     epsilon,
+    gaussian,
     geometric,
     integer,
     laplace,
@@ -209,3 +211,154 @@ def sums_that_are_not_needed(q: queries(0, 3, sensitivity=3)):
 
 def test_a_program_that_fails_where_the_function_ends_differs_from_it():
     assert check(sums_that_are_not_needed).status == "unknown"
+
+
+def shows_data_where_a_float_fails(data):
+    noisy = sum(data) + np.random.laplace()
+    try:
+        return float(noisy)
+    except ValueError:
+        return data
+
+
+def shows_data_where_a_text_fails(data):
+    noisy = sum(data) + np.random.laplace()
+    try:
+        return f"{noisy:.2f}"
+    except Exception:
+        return data
+
+
+@pytest.mark.parametrize("function", [shows_data_where_a_float_fails, shows_data_where_a_text_fails])
+def test_a_refusal_that_the_function_catches_is_no_way_through_it(function):
+    asked = {"inputs": {"data": records(0, 1)}, "size": 1}
+    assert check(function, 2, **asked).status == "proved"
+    below = check(function, "1/2", **asked)
+    assert below.status == "unknown" or "infinite" not in str(below)
+
+
+@mechanism(epsilon=1)
+def divided_in_one_run(x: integer(0, 1), n: public(integer(0, 5000))):
+    y = 5 // (n - 777) if x > 0 else 0
+    return laplace(min(max(y, 0), 1), scale=1)
+
+
+@mechanism(epsilon=1)
+def divided_under_a_test(q: queries(), n: public(integer(0, 5000))):
+    t = 0
+    for v in q:
+        if v > 3:
+            t = 7 % (n - 777)  # noqa: F841
+    return laplace(1, scale=1)
+
+
+@mechanism(epsilon=1)
+def shifted_in_one_run(x: integer(0, 1), n: public(integer(0, 5000))):
+    y = 1 << (n - 777) * (n - 777) - 1 if x > 0 else 0
+    return laplace(min(max(y, 0), 1), scale=1)
+
+
+@pytest.mark.parametrize(
+    "asked", [divided_in_one_run, divided_under_a_test, shifted_in_one_run], ids=lambda each: each.name
+)
+def test_data_that_decide_whether_the_function_fails_are_not_private(asked):
+    assert check(asked).status != "proved"
+
+
+@mechanism(epsilon=1)
+def divided_where_the_number_allows_it(x: integer(0, 1), n: public(integer(0, 5000))):
+    y = (5 // n if n > 0 else 0) if x > 0 else 0
+    return laplace(min(max(y, 0), 1), scale=1)
+
+
+def test_divisions_that_do_not_fail_are_proved():
+    assert check(divided_where_the_number_allows_it).status == "proved"
+
+
+@mechanism(epsilon=1)
+def shifted_by_a_record(data: rows(x=integer(-1, 3))):
+    return laplace(sum(max(min(1 << r.x, 2), 0) for r in data), scale=2)
+
+
+def test_a_shift_that_fails_for_a_record_refutes():
+    assert check(shifted_by_a_record).status == "refuted"
+
+
+@mechanism(epsilon=1)
+def quotient_that_is_not_needed(data: rows(x=integer(0, 5000))):
+    total = 0
+    for r in data:
+        y = 5 // (r.x - 777)  # noqa: F841
+        total += min(r.x, 1)
+    return laplace(total, scale=1)
+
+
+@mechanism(epsilon=1)
+def quotient_that_is_written_over(data: rows(x=integer(0, 5000))):
+    total = 0
+    for r in data:
+        y = 5 // (r.x - 777)
+        y = 1
+        total += min(r.x, y)
+    return laplace(total, scale=1)
+
+
+@mechanism(epsilon=1)
+def list_that_is_not_needed(data: rows(x=integer(0, 5000))):
+    _ = [5 // (r.x - 777) for r in data]
+    return laplace(sum(min(r.x, 1) for r in data), scale=1)
+
+
+@mechanism(epsilon=1, neighbours="add-remove")
+def list_that_is_counted(data: rows(x=integer(0, 5000))):
+    return laplace(len([5 // (r.x - 777) for r in data]), scale=1)
+
+
+def in_a_function(r):
+    _ = 5 // (r.x - 777)
+    return min(r.x, 1)
+
+
+@mechanism(epsilon=1)
+def quotient_in_a_function(data: rows(x=integer(0, 5000))):
+    return laplace(sum(in_a_function(r) for r in data), scale=1)
+
+
+@mechanism(epsilon=1)
+def quotient_after_noise(data: rows(x=integer(0, 5000)), n: public(integer(0, 3000))):
+    above = sum(min(r.x, 1) for r in data)
+    noisy, other = laplace(above, scale=1), laplace(0, scale=1)
+    if above > 3:
+        y = 5 // (n - 777)  # noqa: F841
+    ratio = 0
+    if other > 0:
+        ratio = noisy / other
+    return ratio
+
+
+@mechanism(neighbours="one")
+def quotient_beside_gaussian_noise(q: real_queries(), n: public(integer(0, 3000))):
+    for v in q:
+        if v > 3:
+            y = 5 // (n - 777)  # noqa: F841
+    return [gaussian(x, sigma=1) for x in q]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        quotient_that_is_not_needed,
+        quotient_that_is_written_over,
+        list_that_is_not_needed,
+        list_that_is_counted,
+        quotient_in_a_function,
+        quotient_after_noise,
+    ],
+    ids=lambda each: each.name,
+)
+def test_what_is_not_needed_and_may_fail_is_not_left_out(asked):
+    assert check(asked).status != "proved"
+
+
+def test_what_is_not_needed_and_may_fail_is_not_left_out_beside_gaussian_noise():
+    assert check(quotient_beside_gaussian_noise, 1, delta="9/10").status != "proved"

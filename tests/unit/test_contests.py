@@ -112,6 +112,12 @@ def test_sets_have_a_run_for_every_order_and_these_exclude_each_other():
     assert one.steps[0].outcome != other.steps[0].outcome
 
 
+def test_equal_sets_are_one_output_in_whatever_order_they_are_held():
+    contest = Contest(contest_program(asked(as_set)), lambda: None)
+    assert repr({0, 8}) != repr({8, 0})
+    assert all(contest.shown(each) == contest.shown(each[::-1]) for each in contest.choices)
+
+
 # ---------------------------------------------------------------------------------------------------------------- traps
 
 

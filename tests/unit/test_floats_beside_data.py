@@ -192,3 +192,60 @@ def test_where_a_function_can_be_run_its_rounding_counts():
     asked = mechanism(halves, inputs={"data": queries(0, 2)}, neighbours="one")
     assert check(asked, "1/2").engine == "laplace"
     assert check(asked, "1/2").status == "proved"
+
+
+def split_budget(data, epsilon=1.0):
+    eps_a, eps_b = epsilon * 0.25, epsilon * 0.5
+    above = sum(1 for x in data if x > 50) + np.random.laplace(0, 1 / eps_a)
+    return above, sum(1 for x in data if x > 10) + np.random.laplace(0, 1 / eps_b)
+
+
+def exchanged(data):
+    a, b = 0.25, 0.5
+    a, b = b, a
+    return sum(1 for x in data if x > 50) + np.random.laplace(0, 1 / a)
+
+
+def whole_numbers_exchanged(data):
+    a, b = 2, 4
+    a, b = b, a
+    return sum(1 for x in data if x > 50) + np.random.laplace(0, 1 / a)
+
+
+def given_anew(data):
+    a = 0.25
+    a, count = 0.5, len(data)
+    return count, sum(1 for x in data if x > 50) + np.random.laplace(0, 1 / a)
+
+
+@pytest.mark.parametrize(
+    ("function", "epsilon", "below"),
+    [
+        (split_budget, "3/4", "0.749"),
+        (exchanged, "1/2", "0.499"),
+        (whole_numbers_exchanged, 4, "3.999"),
+        (given_anew, "1/2", "0.499"),
+    ],
+)
+def test_several_values_at_once(function, epsilon, below):
+    asked = {"inputs": {"data": real_queries(0, 100, sensitivity=100)}, "neighbours": "one"}
+    assert check(function, epsilon, **asked).status == "proved"
+    assert check(function, below, **asked).status == "refuted"
+
+
+def given_by_a_list(data):
+    a = 0.25
+    [a, *_] = [1, 2, 3]
+    return sum(1 for x in data if x > 50) + np.random.laplace(0, 1 / a)
+
+
+def given_data(data):
+    a = 0.25
+    a, _ = len(data), 1
+    return sum(1 for x in data if x > 50) + np.random.laplace(0, 1 / a)
+
+
+@pytest.mark.parametrize("function", [given_by_a_list, given_data])
+def test_what_several_targets_take_is_not_what_they_had(function):
+    with pytest.raises(LanguageError):
+        check(function, "1/4", inputs={"data": real_queries(0, 100, sensitivity=100)}, neighbours="one")

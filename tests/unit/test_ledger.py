@@ -117,6 +117,24 @@ def test_an_account_is_taken_over_as_a_whole_or_not_at_all(path, monkeypatch):
         Ledger(path).spend(entry="0.02")
 
 
+def test_a_delta_that_nothing_would_count_is_refused(path):
+    chain = Chain.of({"a": {"a": "9/10", "b": "1/10"}, "b": {"a": "2/5", "b": "3/5"}})
+    account = Accountant.of(chain, length=10, epsilon=3, delta="1e-6")
+    ledger = Ledger.create(path, account=account)
+    for cost in ({"entry": "1/10"}, {"squared": "1/10"}):
+        with pytest.raises(BudgetError, match="a cost by entry has no delta"):
+            ledger.spend(**cost, delta="1/2")
+        with pytest.raises(BudgetError, match="a cost by entry has no delta"):
+            ledger.reserve(**cost, delta="1/2")
+    ledger.add_dataset("rho", rho=1)
+    with pytest.raises(BudgetError, match="a cost in rho has no delta"):
+        ledger.spend(rho="1/10", delta="1/2", dataset="rho")
+    for budget in ({"rho": 1}, {"account": account}):
+        with pytest.raises(BudgetError, match="has no delta"):
+            ledger.add_dataset("more", **budget, delta="1/2")
+    assert len(ledger.history()) == 3
+
+
 def test_a_window_lets_budgets_grow_back(path, monkeypatch):
     monkeypatch.setattr("privproof.release.ledger.ledger.now", lambda: "2026-01-01T09:00:00.000000+00:00")
     ledger = Ledger.create(path, epsilon=1, window="2 h")

@@ -112,6 +112,35 @@ def test_the_checker_has_no_ends_where_none_are_declared():
     assert isinstance(recheck_anew(certificate), Rejected)
 
 
+@mechanism(epsilon=1)
+def multiples(data: rows(x=integer(-1, 3))):
+    return laplace(sum(max(min(3 * r.x, 2), 0) for r in data), scale=2)
+
+
+@pytest.mark.parametrize("failing", ["<<", ">>", "**", "//", "%"])
+def test_what_fails_for_some_records_alone_is_told_by_whether_it_fails(failing):
+    certificate = copy.deepcopy(nested(check(multiples).certificate))
+    del certificate["question"]["source"]
+    assert isinstance(recheck_anew(certificate), Accepted)
+    certificate["question"]["code"][2][2][2][1][1] = [failing, ["int", 2], ["record", "data", "x"]]
+    told = recheck_anew(certificate)
+    assert isinstance(told, Rejected)
+    assert "is not below 0" in told.reason or "is not 0" in told.reason
+    certificate["question"]["inputs"]["data"]["fields"]["x"]["low"] = "1"
+    assert isinstance(recheck_anew(certificate), Accepted)
+
+
+def test_no_input_is_called_what_a_field_is():
+    certificate = copy.deepcopy(nested(check(products).certificate))
+    del certificate["question"]["source"]
+    certificate["question"]["code"][4][4]["factor"] = "2"
+    public = {"shape": "value", "sort": "real", "public": True, "low": "0", "high": "1"}
+    for name in ("data.b", "data.c"):
+        changed = copy.deepcopy(certificate)
+        changed["question"]["inputs"][name] = public
+        assert isinstance(recheck_anew(changed), Rejected)
+
+
 def _term(draw: Random, depth: int) -> str:
     if depth == 0 or draw.random() < 0.2:
         return draw.choice(("r.x", "r.y", "r.x", "r.y", str(draw.randint(-2, 3))))

@@ -105,11 +105,14 @@ def account(
     match action:
         case "create":
             name = dataset or "default"
+            if old is not None and (prior is not None or length is not None):
+                said = "the account file says under which prior its budget is"
+                raise QuestionError("account", said, place="--from", hint="drop --prior and --length")
             given = _account_under(prior, length, epsilon, delta) if old is None else read_account(old)
             made = Ledger.create(
                 ledger,
                 epsilon=None if given is not None and old is None else epsilon,
-                delta=delta,
+                delta="0" if given is not None and old is None else delta,
                 rho=rho,
                 account=given,
                 dataset=name,
@@ -125,7 +128,7 @@ def account(
             found.add_dataset(
                 dataset,
                 epsilon=epsilon if given is None else None,
-                delta=delta,
+                delta=delta if given is None else "0",
                 rho=rho,
                 account=given,
                 window=window,
@@ -157,9 +160,13 @@ def _account_under(prior: str | None, length: int | None, epsilon: str | None, d
             place="--prior",
             hint="--prior prior.yaml --length 600 --epsilon 4",
         )
-    chains = [each for each in load_priors(prior) if isinstance(each, Chain)]
-    if not chains:
-        raise QuestionError("prior", "a band has no account", place=prior, hint="chains")
+    listed = load_priors(prior)
+    chains = [each for each in listed if isinstance(each, Chain)]
+    for each in listed:
+        if not isinstance(each, Chain):
+            raise QuestionError(
+                "prior", f"{each} has no account", place=prior, hint="chains of which every state is seen"
+            )
     return Accountant.of(chains, length=length, epsilon=epsilon, delta=delta)
 
 
@@ -180,9 +187,9 @@ def _spend(
     cost: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho}
     if entries is not None:
         first, dots, last = entries.partition("..")
-        if not dots or not first.isdigit() or not (last.isdigit() or not last):
+        if not dots or not first.isdecimal() or not (last.isdecimal() or not last):
             raise QuestionError("entries", f"{entries!r} are no entries", place="--entries", hint="--entries 1..100")
-        cost = {"entry": epsilon, "first": int(first), "last": int(last) if last else None}
+        cost = {"entry": epsilon, "rho": rho, "delta": delta, "first": int(first), "last": int(last) if last else None}
     try:
         entry = ledger.spend(**cost, dataset=dataset, analyst=analyst, note=note, certificate=document)
     except BudgetError as problem:

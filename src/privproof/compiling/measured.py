@@ -7,8 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from privproof.language.syntax import Append, Assign, Block, Constant, Expression, Operation, Place, Statement, Variable
-from privproof.language.walking import mapped, parts, reads, statements, variables, with_names, with_statements, writes
+from privproof.compiling.failing import may_fail
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Block,
+    Constant,
+    Element,
+    Expression,
+    Operation,
+    Place,
+    Statement,
+    Variable,
+)
+from privproof.language.walking import (
+    mapped,
+    parts,
+    reads,
+    rewritten,
+    statements,
+    variables,
+    with_names,
+    with_statements,
+    writes,
+)
 
 
 def measured_lists(body: Block) -> Block:
@@ -80,9 +102,21 @@ def _measures(expression: Expression, name: str) -> bool:
 
 
 def _without_unread(body: Block, names: Collection[str]) -> Block:
-    """The statements without the numbers, among some, that only they themselves read."""
+    """The statements without the numbers, among some, that only they themselves read, where what is added to these never fails."""
     read = {name for s in statements(body) for e in reads(s) for name in variables(e) if writes(s) != name}
-    return _unassigned(body, {name for name in names if name not in read})
+    failing = {s.name for s in statements(body) if isinstance(s, Assign) and may_fail(rewritten(s.value, _of_turn), {})}
+    return _unassigned(body, {name for name in names if name not in read | failing})
+
+
+def _of_turn(expression: Expression) -> Expression | None:
+    """What a turn of a loop over a list takes of it, and a field of that, as a variable: such a read never fails."""
+    match expression:
+        case Element(Variable(), Constant(str()), place):
+            return Variable("", place)
+        case Element(Variable(), Variable(index), place) if index.startswith("#i"):
+            return Variable("", place)
+        case _:
+            return None
 
 
 def _unassigned(body: Block, names: Collection[str]) -> Block:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from privproof.compiling.failing import fails
 from privproof.compiling.rewriting import ROUNDED
 from privproof.compiling.sorts import CONTINUOUS, PROCESSED
 from privproof.compiling.values_after import value_returned
@@ -94,9 +95,13 @@ def computed_in_the_end(body: Block, differing: Collection[str], inputs: Collect
     held = carried(end, (), lambda s, found: any(_holds(e, found, is_beyond) for e in reads(s)))
     if not any(_holds(e, held, is_beyond) for s in statements(inside) for e in reads(s)):
         return body
-    value = value_returned(end, {})
+    computed: list[Expression] = []
+    value = value_returned(end, {}, computed)
     if value is None or sum(1 for _ in within(value)) > _LARGEST:
         return body
+    kept = set(within(value))
+    if any(fails(part, {}) and part not in kept for each in computed for part in within(each)):
+        return body  # whether the function fails there is seen, too
     return (*body[:start], Return(value, end[0].place))
 
 

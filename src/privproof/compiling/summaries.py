@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from privproof.compiling.branches import placeless
+from privproof.compiling.failing import may_fail
 from privproof.compiling.list_parts import PART_ENDS, held_ends, is_safe, unconditional, whole_walks
 from privproof.compiling.measured import measured_lists
 from privproof.compiling.needs import exposed, read_counts
@@ -386,7 +387,8 @@ class _Summaries:
                 pass
             case _:
                 return None
-        values = values_after(loop.body, {})
+        computed: list[Expression] = []
+        values = values_after(loop.body, {}, computed)
         if values is None:
             return None
         onward = values.get(counter)
@@ -409,6 +411,8 @@ class _Summaries:
                 case _:
                     return None
 
+        if any(may_fail(rewritten(each, taken), self.lists) for each in computed):
+            return None  # a total says what is added up, and not whether a turn fails
         changed = {name: rewritten(value, taken) if name != counter else value for name, value in values.items()}
         if any(
             counter in variables(value)

@@ -25,15 +25,24 @@ _MOST_WAYS = 64
 """The ways through a turn that ends early somewhere, and through a function that it calls; each repeats what comes after its tests."""
 
 
-def values_after(block: Block, values: Mapping[str, Expression]) -> dict[str, Expression] | None:
-    """What the turn of a loop does to variables, as expressions in their values before; None where it does anything else."""
+def values_after(
+    block: Block, values: Mapping[str, Expression], computed: list[Expression]
+) -> dict[str, Expression] | None:
+    """What the turn of a loop does to variables, as expressions in their values before; None where it does anything else.
+
+    Args:
+        block: the statements of the turn.
+        values: what variables hold before them.
+        computed: is given everything that is computed on the way, in the same terms, also what is not needed afterwards.
+    """
     now = dict(values)
     for at, statement in enumerate(block):
         match statement:
             case Assign(name, value):
                 now[name] = with_values(value, now)
+                computed.append(now[name])
             case Inline(name, body):
-                result = value_returned(body, now)
+                result = value_returned(body, now, computed)
                 if result is None:
                     return None
                 now[name] = result
@@ -42,10 +51,11 @@ def values_after(block: Block, values: Mapping[str, Expression]) -> dict[str, Ex
                 if early and _ways(block[at:]) > _MOST_WAYS:
                     return None
                 rest = block[at + 1 :] if early else ()
-                one, other = (values_after((*side, *rest), now) for side in (then, otherwise))
+                one, other = (values_after((*side, *rest), now, computed) for side in (then, otherwise))
                 if one is None or other is None:
                     return None
                 asked = with_values(test, now)
+                computed.append(asked)
                 for name in dict.fromkeys((*one, *other)):
                     a, b = (side.get(name, Variable(name, place)) for side in (one, other))
                     now[name] = a if a == b else Conditional(asked, a, b, place)
@@ -58,27 +68,31 @@ def values_after(block: Block, values: Mapping[str, Expression]) -> dict[str, Ex
     return now
 
 
-def value_returned(block: Block, values: Mapping[str, Expression]) -> Expression | None:
+def value_returned(block: Block, values: Mapping[str, Expression], computed: list[Expression]) -> Expression | None:
     """What a function gives back, as an expression in values before; None where it does anything but compute that."""
     now = dict(values)
     for at, statement in enumerate(block):
         match statement:
             case Assign(name, value):
                 now[name] = with_values(value, now)
+                computed.append(now[name])
             case Inline(name, body):
-                inner = value_returned(body, now)
+                inner = value_returned(body, now, computed)
                 if inner is None:
                     return None
                 now[name] = inner
             case Result(value) | Return(value):
-                return with_values(value, now)
+                computed.append(with_values(value, now))
+                return computed[-1]
             case If(test, then, otherwise, place):
                 if _ways(block[at:]) > _MOST_WAYS:
                     return None
-                one, other = (value_returned((*side, *block[at + 1 :]), now) for side in (then, otherwise))
+                one, other = (value_returned((*side, *block[at + 1 :]), now, computed) for side in (then, otherwise))
                 if one is None or other is None:
                     return None
-                return one if one == other else Conditional(with_values(test, now), one, other, place)
+                asked = with_values(test, now)
+                computed.append(asked)
+                return one if one == other else Conditional(asked, one, other, place)
             case _:
                 return None
     return None

@@ -40,7 +40,12 @@ class Assignments(Loops):
         ):
             names, values = targets[0].elts, value.elts
             if len(names) == len(values) and not any(isinstance(v, ast.Starred) for v in (*names, *values)):
-                read = [self.expression(v, out) for v in values]
+                known = [self.foreseen(v) if self.shared.ordinary else UNFORESEEN for v in values]
+                both = list(zip(names, values, known, strict=True))
+                left = [(n, v) for n, v, found in both if type(found) is not float or not self.is_steady(n)]
+                names, read = [n for n, _ in left], [self.expression(v, out) for _, v in left]
+                for name, _, found in both:
+                    self.settle(name, found)
                 written = {self.names[n.id] for n in names if isinstance(n, ast.Name)}
                 if any(written.intersection(variables(e)) for e in read) or not all(
                     isinstance(n, ast.Name) for n in names
@@ -66,7 +71,7 @@ class Assignments(Loops):
                 self.augment(targets[0], added.target, added.op, added.value, out)
                 return
         foreseen = self.foreseen(value) if self.shared.ordinary else UNFORESEEN
-        if type(foreseen) is float and all(isinstance(t, ast.Name) and t.id in self.steady for t in targets):
+        if type(foreseen) is float and all(map(self.is_steady, targets)):
             for target in targets:
                 self.settle(target, foreseen)
             return
@@ -79,6 +84,10 @@ class Assignments(Loops):
         for target in targets:
             self.store(target, result, out, here)
             self.settle(target, foreseen)
+
+    def is_steady(self, target: ast.expr) -> bool:
+        """Whether a target is a name that plain statements alone assign, so that what it stands for is known from one to the next."""
+        return isinstance(target, ast.Name) and target.id in self.steady
 
     def store(self, target: ast.expr, value: Expression, out: list[Statement], here: Place) -> None:
         match target:

@@ -5,14 +5,17 @@ The result is a finite tree: at its inner nodes a form is compared with zero (or
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError
 from privproof.exact import Rational
+from privproof.language.catching import watching_errors
 from privproof.language.laws import WHOLE
-from privproof.language.linear import Linear
+from privproof.language.linear import Linear, noting_refusals
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import matching
 from privproof.language.running import exact_run, recognised_noise
@@ -100,6 +103,16 @@ def leaves(
     return tuple(found)
 
 
+_CATCHES = re.compile(r"\b(except|with)\b")
+"""A text that has one of these words may catch errors."""
+
+
+def _doubt(error: BaseException, mechanism: Mechanism) -> LanguageError:
+    """The refusal of an error that the function catches, and that a number may not make which is drawn."""
+    told = f"it catches {type(error).__name__}: {error}, which noise that is left open may make alone"
+    return LanguageError("noise", told, place=mechanism.place, hint="test the number before it is used")
+
+
 class Ways(Iterator[Leaf]):
     """The ways through a mechanism, one after the other.
 
@@ -128,14 +141,26 @@ class Ways(Iterator[Leaf]):
 
         def call() -> tuple[Any, bool]:
             pause()
-            try:
-                return exact_run(mechanism, arguments, watch), True
-            except _Left:
-                return None, False
-            except LanguageError as problem:
-                if not failing or problem.code != "run":
-                    raise
-                return None, False
+            with noting_refusals() as refused:
+
+                def doubted(error: BaseException) -> None:
+                    if isinstance(error, TypeError | AttributeError):
+                        refused.append(_doubt(error, mechanism))
+
+                try:
+                    with watching_errors(doubted) if catches else nullcontext():
+                        found = exact_run(mechanism, arguments, watch), True
+                except _Left:
+                    found = None, False
+                except LanguageError as problem:
+                    if not failing or problem.code != "run":
+                        raise
+                    found = None, False
+            if refused:  # and the function caught it
+                raise refused[0]
+            return found
+
+        catches = any(_CATCHES.search(function.text) for function in mechanism.program.functions)
 
         self._runs = Runs(call, order=order, open_noise=True)
 

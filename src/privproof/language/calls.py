@@ -414,7 +414,8 @@ class Calls(DataKeys):
             if self.is_noisy(value):
                 return Operation("round", (value, *digits), here)
         library, _, short = name.rpartition(".")
-        if library in ("math", "numpy") and short in CURVES and len(given) == 1 and not node.keywords:
+        plain = len(given) == 1 and not node.keywords and not self.shared.tried  # its errors end the run
+        if plain and library in ("math", "numpy") and short in CURVES:
             value = self.expression(given[0], out)
             if self.is_noisy(value):
                 return Operation("curve", (Constant(name, here), value), here)

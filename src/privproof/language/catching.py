@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -32,13 +32,14 @@ def _own(filename: str) -> bool:
 
 
 @contextmanager
-def watching_errors() -> Iterator[None]:
-    """Inside this context every error that passes through the function's own code is shown to the run under way."""
+def watching_errors(doubted: Callable[[BaseException], None] | None = None) -> Iterator[None]:
+    """Inside this context every error that passes through the function's own code is shown to the run under way, or to somebody else."""
 
     def passing(frame: FrameType, event: str, argument: Any) -> Any:
         player = playing()
-        if event == "exception" and player is not None:
-            player.doubted(argument[1])
+        told = doubted or (None if player is None else player.doubted)
+        if event == "exception" and told is not None:
+            told(argument[1])
         return passing
 
     def begun(frame: FrameType, event: str, argument: Any) -> Any:

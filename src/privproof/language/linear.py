@@ -797,7 +797,20 @@ def refuse(code: str, message: str, *, hint: str, own: bool = False) -> NoReturn
 
 def noted(problem: LanguageError) -> LanguageError:
     """A problem, of which the run that is under way has taken note, whoever catches it."""
-    control = _control.get()
+    control, refusals = _control.get(), _refusals.get()
     if control is not None:
         control.refused(problem)
+    if refusals is not None:
+        refusals.append(problem)
     return problem
+
+
+_refusals: ContextVar[list[LanguageError] | None] = ContextVar("refusals", default=None)
+
+
+@contextmanager
+def noting_refusals() -> Iterator[list[LanguageError]]:
+    """Inside this context all refusals are listed: a function that catches one goes a way that no run goes."""
+    found: list[LanguageError] = []
+    with _having(_refusals, found):
+        yield found

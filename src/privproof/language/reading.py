@@ -263,7 +263,9 @@ class _Reader(JoinedStatements):
                 said = "" if node.exc is None else ast.unparse(node.exc)
                 out.append(Assign(self.shared.name("d"), Operation("fails", (Constant(said, here),), here), here))
             case ast.Try(handlers=handlers, orelse=orelse, finalbody=final) if self.is_idle(final) and handlers:
+                self.shared.tried += 1
                 out.extend(self.block([*node.body, *orelse]))  # what fails in it is refused
+                self.shared.tried -= 1
             case ast.With(items=items, body=body) if all(self.changes_nothing(item) for item in items):
                 out.extend(self.block(body))
             case ast.If(test=test, body=body, orelse=orelse):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final, NoReturn
 
@@ -56,6 +56,7 @@ class Shared:
         mixed: the variables in which it has a part on some ways, and on others not.
         floats: the floats beside data that count with their exact values, by their places.
         runnable: whether all arguments have listed values, so that the function can be run as it is.
+        tried: in how many blocks whose errors are caught what is read stands.
         arrays: whether arrays of numpy were met.
         array_lengths: the arguments that are arrays, each with what its length is.
     """
@@ -89,6 +90,7 @@ class Shared:
         self.mixed: set[str] = set()
         self.floats: set[tuple[Place, Fraction]] = set()
         self.runnable = False
+        self.tried = 0
         self.arrays = False
         self.array_lengths: dict[str, object] = {}
 
@@ -188,8 +190,13 @@ class Reading:
         return value if unchanging(value) else UNFORESEEN
 
     def settle(self, target: ast.expr, value: Any) -> None:
-        """Remember what a name stands for from here on, if that is known."""
-        if isinstance(target, ast.Name) and target.id in self.steady:
+        """Remember what a name stands for from here on, if that is known; several names, one by one."""
+        if isinstance(target, ast.Tuple | ast.List):
+            known = isinstance(value, tuple) and len(value) == len(target.elts)
+            for number, each in enumerate(target.elts):
+                inner = each.value if isinstance(each, ast.Starred) else each
+                self.settle(inner, value[number] if known and inner is each else UNFORESEEN)
+        elif isinstance(target, ast.Name) and target.id in self.steady:
             self.constants.pop(target.id, None)
             if value is not UNFORESEEN:
                 self.constants[target.id] = value
@@ -259,13 +266,25 @@ def _wavering(body: list[ast.stmt]) -> set[str]:
     """The names that are assigned anywhere but in a plain statement of a function's own block: in loops, branches, comprehensions."""
     plain = [statement for statement in body if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign)]
     targets = [target for each in plain for target in (each.targets if isinstance(each, ast.Assign) else [each.target])]
-    settled = {id(target) for target in targets if isinstance(target, ast.Name)}
+    settled = {id(name) for target in targets for name in _names(target)}
     return {
         node.id
         for statement in body
         for node in ast.walk(statement)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and id(node) not in settled
     }
+
+
+def _names(target: ast.expr) -> Iterator[ast.Name]:
+    """The names that a target assigns, but where lists and objects are changed."""
+    match target:
+        case ast.Name():
+            yield target
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            for each in elements:
+                yield from _names(each)
+        case ast.Starred(value=inner):
+            yield from _names(inner)
 
 
 def root_name(node: ast.expr) -> str | None:

@@ -28,6 +28,7 @@ from privproof.exact import ZERO, Budget, Epsilon, EpsilonLike, Number, Rational
 from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
 from privproof.release.calibrating import Calibrated
+from privproof.release.premises import hides
 from privproof.scenarios.accounts import AccountQuestion
 from privproof.scenarios.chains import Chain
 from privproof.scenarios.releases import Gaussian
@@ -171,9 +172,13 @@ class Accountant:
 
         Raises:
             QuestionError: nothing was released yet.
+            ScenarioError: no entry has two possible values.
         """
         if not self.spendings:
             raise QuestionError("account", "nothing was released yet", place="account", hint="account.spending(...)")
+        if not any(hides(chain, self.length) for chain in self.chains):
+            said = f"no entry has two possible values under {self.chains[0]}"
+            raise ScenarioError("secrets", said, place="chains", hint="a chain with something to hide")
         total = max(self._loss(chain, self.spendings) for chain in self.chains)
         return AccountQuestion(
             chains=self.chains,

@@ -15,15 +15,23 @@ from privproof.engines.releases.costs import QueryLaws, unfit
 from privproof.engines.releases.couplings import all_moves
 from privproof.engines.releases.distances import largest_distance
 from privproof.engines.releases.divergence_plans import divergence_plan, kind_of
-from privproof.engines.releases.divergences import MOST_TERMS, SURELY, coupled_divergence, ladder, noisy_laws
+from privproof.engines.releases.divergences import (
+    MOST_TERMS,
+    SURELY,
+    coupled_divergence,
+    fits,
+    ladder,
+    noisy_laws,
+    told_by_others,
+)
 from privproof.engines.releases.laws import Laws
 from privproof.engines.releases.quilts import Quilts, up
-from privproof.errors import BudgetError, PrivproofError, QuestionError
-from privproof.exact import fraction, rational
+from privproof.errors import PrivproofError, QuestionError
+from privproof.exact import epsilon, fraction, rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.measures import MeasuredBudget
 from privproof.release.noises import noise_of
-from privproof.release.planning import Method, Plan, large
+from privproof.release.planning import Method, Plan, large, positive
 from privproof.release.premises import check_gaps
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
@@ -55,10 +63,12 @@ def least_noise(
 
     Raises:
         QuestionError: the method does not apply, with the reason.
-        BudgetError: a value is 0, which no noise attains.
+        BudgetError: a value is 0, which no noise attains, or out of the range that is looked for.
     """
-    if any(each.value is None or not each.value.ball() > 0 for each in budgets):
-        raise BudgetError("budget", f"{budgets[0].measure} = 0", place="rho", hint='above 0, such as rho="1/8"')
+    for each in budgets:
+        positive(each.value or epsilon(0), str(each.measure), each.measure.kind)
+    if kind not in ("geometric", "laplace", "gaussian"):
+        raise QuestionError("noise", f"unknown noise {kind!r}", place="noise", hint="geometric, laplace, gaussian")
     if method not in ("auto", *METHODS):
         raise QuestionError(
             "method", f"{method} is not for {budgets[0].measure}", place="method", hint=f"auto, {', '.join(METHODS)}"
@@ -132,8 +142,8 @@ def _by_laws(
 ) -> Noise:
     """The least noise by the laws of the entries that need the most."""
     if any(budget.measure.order is None for budget in budgets):
-        first = noise_at(start, query, kind)
-        if any(inf in noisy_laws(laws, query, first, _NEXT).told.values() for laws in known):
+        told = max(max(told_by_others(laws, query)[0].values()) for laws in known)
+        if told == inf:
             raise unfit("exact", "what all other entries tell about one has no bound", "coupling")
     active: list[Laws] = [known[len(known) // 2]]
 
@@ -153,16 +163,20 @@ def _by_laws(
             break
         rate *= _LESS
         noise = noise_at(rate, query, kind)
-    if any(budget.measure.order is None for budget in budgets) and ladder(known, query, noise).terms > MOST_TERMS:
+    rungs = ladder(known, query, noise) if any(budget.measure.order is None for budget in budgets) else None
+    if rungs is not None and rungs.terms > MOST_TERMS:
         raise unfit("exact", "the moments of all entries would have too many terms", "coupling")
     return noise
 
 
 def _divergence(among: Sequence[Laws], query: Query, noise: Noise, order: float | None) -> float:
-    """The largest divergence of some entries as it is proved; for rho, divided by the order."""
+    """The largest divergence of some entries as it is proved, infinite where nothing is; for rho, divided by the order."""
     if order is None:
-        return ladder(among, query, noise).upper
+        rungs = ladder(among, query, noise)
+        return inf if rungs is None else rungs.upper
     used = max(order, _NEXT)
+    if not all(fits(laws, query, noise, used) for laws in among):
+        return inf
     return max(max(noisy_laws(laws, query, noise, used).divergences(used).values()) for laws in among)
 
 

@@ -99,12 +99,12 @@ class Plan:
 Planner: TypeAlias = Callable[[QueryLaws, Epsilon], Plan]
 
 
-def positive(epsilon: Epsilon) -> None:
-    """Complain about a budget that no noise can be made for."""
+def positive(epsilon: Epsilon, measure: str = "epsilon", place: str = "epsilon") -> None:
+    """Complain about a budget that no noise can be made for; it may be one of another measure."""
     least, most = exact_epsilon(_LEAST_BUDGET), exact_epsilon(_LARGEST_BUDGET)
     if epsilon.compare(least) < 0 or epsilon.compare(most) > 0:
         hint = f"a number from {_LEAST_BUDGET} to {_LARGEST_BUDGET}, such as 1"
-        raise BudgetError("budget", f"epsilon = {epsilon.decimal()}", place="epsilon", hint=hint)
+        raise BudgetError("budget", f"{measure} = {epsilon.decimal()}", place=place, hint=hint)
 
 
 def _quilt(laws: QueryLaws, epsilon: Epsilon) -> Plan:

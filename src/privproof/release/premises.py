@@ -71,7 +71,7 @@ def check_query(priors: tuple[Prior, ...], query: Query, longest: int) -> None:
         for state in (*query.weights, *query.bins):
             known_name(state, among=states, what="state", place="query", error=ScenarioError)
         if isinstance(prior, Chain | Hidden):
-            if not _hides(prior, longest):
+            if not hides(prior, longest):
                 raise ScenarioError("secrets", f"no entry has two possible values under {prior}", place="priors")
             states = _reachable(prior)
         if sensitivity(query, prior) == 0 or (query.kind == "sum" and query.moved(states) == 0):
@@ -106,7 +106,7 @@ def _reachable(prior: Chain | Hidden) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value, there in zip(values, reached, strict=True) if there))
 
 
-def _hides(prior: Chain | Hidden, longest: int) -> bool:
+def hides(prior: Chain | Hidden, longest: int) -> bool:
     """Whether some entry of a series has two possible values."""
     chain, values = (prior.chain, prior.values) if isinstance(prior, Hidden) else (prior, prior.states)
     if chain.law is None:

@@ -24,6 +24,17 @@ from privproof.scenarios.queries import Query
 
 _NEAR = rational("1/1000000")
 """An alpha nearer to 1 is shown by its distance from 1, since its first digits are all nines."""
+_LARGEST = rational(10**200)
+"""Floats look for verdicts: the size of noise, its step and alpha are within this and its inverse, which any query and budget fit in."""
+
+
+def _measurable(*numbers: tuple[str, Rational]) -> None:
+    """Complain about noise so large or so small that floats cannot hold it."""
+    for name, number in numbers:
+        if not 1 / _LARGEST <= number <= _LARGEST:
+            raise ScenarioError(
+                "noise", f"{name} = {decimal(number)}", place="noise", hint="between 10^-200 and 10^200 is possible"
+            )
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,7 @@ class Geometric:
             raise ScenarioError(
                 "noise", f"alpha = {show(ratio)}, step = {show(unit)}", place="noise", hint="0 < alpha < 1"
             )
+        _measurable(("alpha", ratio), ("step", unit))
         return cls(ratio, unit)
 
     def rate(self, bits: int = 128) -> arb:
@@ -71,6 +83,7 @@ class Laplace:
         width = rational(scale)
         if width <= 0:
             raise ScenarioError("noise", f"scale = {show(width)}", place="noise", hint="a scale above 0")
+        _measurable(("scale", width))
         return cls(width)
 
     def rate(self, bits: int = 128) -> arb:
@@ -106,6 +119,7 @@ class Gaussian:
             raise ScenarioError(
                 "noise", f"variance = {show(spread)}, step = {show(unit)}", place="noise", hint="a variance above 0"
             )
+        _measurable(("variance", spread), ("step", unit))
         return cls(spread, unit)
 
     def rate(self, bits: int = 128) -> arb:

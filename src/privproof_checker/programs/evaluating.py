@@ -273,11 +273,12 @@ class Evaluator:
         return place
 
     def fail_unless(self, words: str, term: str) -> None:
-        """Where a condition on what both runs share does not hold the function fails.
+        """Where a condition does not hold the function fails.
 
-        That is left out where it does so whatever the data and the noise; otherwise it must not.
+        That is left out where it does so whatever the data and the noise, because the condition is on what both runs share; otherwise,
+        and where it is on a record, it must not.
         """
-        if self.state.flow.fails_alike and self._context == ((), ()):
+        if self.state.flow.fails_alike and self._context == ((), ()) and not self._run:
             self.known.append(term)
             return
         evaluated = either(both(context) for context in self._context)
@@ -435,9 +436,17 @@ class Evaluator:
     def _division(self, expression: Expression, values: list[Value]) -> Value:
         divisor = expression.parts[1].constant
         if divisor is None or divisor <= 0:
+            self._not_by_zero(f"{expression.place}: the divisor is not 0", values[1].one)
             return Value.low("int", self.fresh(INT))
         function = "div" if expression.head == "//" else "mod"
         return Value.low("int", f"({function} {values[0].one} {number(divisor, INT)})")
+
+    def _not_by_zero(self, words: str, divisor: str) -> None:
+        """A division by 0 fails: a record must not lead to one, nor may one run alone come to it."""
+        one, two = (both(context) for context in self._context)
+        if self._run or one != two:
+            evaluated = either((one, two)) if self._run else f"(not (= {one} {two}))"
+            self.obligations.append((words, implies(evaluated, f"(not (= {divisor} 0))")))
 
 
 def _linear(sort: str, values: list[Value], write: Callable[[list[str]], str]) -> Value:

@@ -200,6 +200,9 @@ def read_declared(question: dict[str, object], limits: Limits) -> Declared:
     given = an_object(question.get("inputs"), "question.inputs")
     within(len(given), _MOST_INPUTS, "inputs", "question.inputs")
     inputs = {name: _input(name, value, f"question.inputs.{name}", limits) for name, value in given.items()}
+    called = [*inputs, *(part.name for each in inputs.values() for part in each.fields.values())]
+    if len(set(called)) < len(called):
+        refuse("an input is called what a field of a row is, or two fields are: list, point, field", "question.inputs")
     if SIZE in inputs:
         refuse("an input cannot be called size, which stands for the length of the lists", "question.inputs.size")
     if all(each.public for each in inputs.values()):

@@ -27,7 +27,7 @@ e of Laplace or geometric noise in the place of I (Bun and Steinke 2016).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, inf, log1p, tanh
+from math import exp, expm1, inf, log1p, tanh
 
 from flint import arb, ctx
 
@@ -187,6 +187,8 @@ def _influence(order: float | None, rest: float) -> float:
         if order is None or order == 1:
             return loss * tanh(loss / 2)
         more = order - 1
+        if order * loss < 1:  # where logarithms nearly cancel
+            return log1p(-expm1(-more * loss) * expm1(order * loss) / (1 + exp(loss))) / more
         return loss + (log1p(exp(-loss - 2 * more * loss)) - log1p(exp(-loss))) / more
 
     low, high = 0.0, 1.0

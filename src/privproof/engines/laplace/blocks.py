@@ -300,13 +300,17 @@ class Blocks(Symbols):
         if at.other is not None or at.sort != "int":
             raise Unsupported(f"an index that depends on the data or on noise, {place}")
         found = held.index(at.one)
-        read = z3.Or(*(term() for term in context))
-        inside = z3.simplify(z3.Implies(read, held.holds(found)))
-        if self.fails_alike and context is _ALWAYS:
-            walk.condition.append(inside)
-        else:
-            walk.safety.append(Obligation(inside, f"{name} has a place with this index", place))
+        self._fails_unless(held.holds(found), f"{name} has a place with this index", place, walk, context)
         return found
+
+    def _fails_unless(self, holds: Term, what: str, place: Place, walk: Walk, context: Context) -> None:
+        """Where a condition on what both runs share does not hold the function fails, which it must not unless both runs do."""
+        evaluated = z3.Or(*(term() for term in context))
+        holds = z3.simplify(z3.Implies(evaluated, holds))
+        if self.fails_alike and context is _ALWAYS:
+            walk.condition.append(holds)
+        else:
+            walk.safety.append(Obligation(holds, what, place))
 
     def _of_kept(
         self, name: str, arguments: tuple[Expression, ...], place: Place, walk: Walk, context: Context
@@ -656,9 +660,9 @@ class Blocks(Symbols):
             case "/":
                 return self._quotient(values[0], values[1], place)
             case "//" | "%":
-                return self._whole_part(name, values[0], values[1], place, walk)
+                return self._whole_part(name, values[0], values[1], place, walk, context)
             case ">>" | "<<" | "&" | "|" | "^" | "**" | "bit_length":
-                return self._bits(name, values, place, walk)
+                return self._bits(name, values, place, walk, context)
             case "abs":
                 (a,) = values
                 test = Value("bool", a.one >= 0, None if a.other is None else a.two >= 0)
@@ -740,22 +744,27 @@ class Blocks(Symbols):
         below = real(constant)
         return Value("real", real(a.one) / below, None if a.other is None else real(a.other) / below)
 
-    def _whole_part(self, name: str, a: Value, b: Value, place: Place, walk: Walk) -> Value:
+    def _whole_part(self, name: str, a: Value, b: Value, place: Place, walk: Walk, context: Context) -> Value:
         if a.other is not None or b.other is not None or a.sort != "int" or b.sort != "int":
             raise Unsupported(f"{name} of something that is no public whole number, {place}")
         constant = z3.simplify(b.one)
         if z3.is_int_value(constant) and constant.as_long() > 0:
             return Value("int", a.one / constant if name == "//" else a.one % constant)
+        if context is not _ALWAYS:
+            alone = z3.Xor(*(term() for term in context))
+            walk.safety.append(Obligation(z3.Implies(alone, b.one != 0), "no run alone divides by 0", place))
         value = self._unknown(walk, "quotient" if name == "//" else "remainder", "int")
         self.remainders.append((value, name, a.one, b.one))
         return Value("int", value)
 
-    def _bits(self, name: str, values: list[Value], place: Place, walk: Walk) -> Value:
+    def _bits(self, name: str, values: list[Value], place: Place, walk: Walk, context: Context) -> Value:
         """An operation on public whole numbers: any whole number in proofs, its own in the search for alignments."""
         if any(value.other is not None or value.sort != "int" for value in values):
             raise Unsupported(f"{name} of something that is no public whole number, {place}")
         if name == "**":
             walk.safety.append(Obligation(values[1].one >= 0, "the exponent is at least 0", place))
+        if name in ("<<", ">>"):
+            self._fails_unless(values[1].one >= 0, "the shift is at least 0", place, walk, context)
         value = self._unknown(walk, "bits", "int")
         self.remainders.append((value, name, values[0].one, values[-1].one))
         if name in ("**", "<<"):

@@ -32,7 +32,7 @@ from privproof.exact.balls import precision
 from privproof.language.branching import Leaf
 from privproof.language.linear import Linear, Ratio
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
-from privproof.language.patterns import word
+from privproof.language.patterns import in_parts, matching, word
 from privproof.language.running import exact_run
 from privproof.language.scripts import Drawn, Test, recorded
 from privproof.language.syntax import Assign, Constant, Expression, Operation, Sample
@@ -96,7 +96,7 @@ class Contest:
             return None
         for left, right, winners in self.tried():
             self.pause()
-            same = [each for each in self.choices if self.shown(each) == self.shown(winners)]
+            same = [each for each in self.choices if matching(self.shown(winners), self.shown(each)) is not None]
             if len({frozenset(each) for each in same}) > 1:
                 continue
             event = self.event(left, winners)
@@ -220,15 +220,15 @@ class Contest:
         return [Fraction(-self.sign * order[k]) for k in range(len(order))]
 
     def shown(self, winners: tuple[int, ...]) -> Any:
-        """The output for a choice of the first ranks."""
+        """The output for a choice of the first ranks, in parts: equal sets are the same, in whatever order they are held."""
         if winners not in self._known:
             follower = Follower(self.program, {}, None)
             follower.values = dict(zip((each.name for each in self.program.sites), self._placed(winners), strict=True))
-            self._known[winners] = repr(follower.value(_output(self.program)))
+            self._known[winners] = in_parts(follower.value(_output(self.program)))
         return self._known[winners]
 
     @cached_property
-    def _known(self) -> dict[tuple[int, ...], str]:
+    def _known(self) -> dict[tuple[int, ...], Any]:
         return {}
 
     def event(self, arguments: Mapping[str, Any], winners: Sequence[int]) -> Any:

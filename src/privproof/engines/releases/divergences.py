@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, permutations
-from math import ceil, exp, inf, log, log1p, sqrt, tanh
+from math import ceil, exp, expm1, inf, log, log1p, sqrt, tanh
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -27,6 +27,8 @@ from privproof.scenarios.releases import Gaussian, Geometric, Laplace, Noise
 Kind: TypeAlias = Literal["geometric", "laplace", "gaussian"]
 _HALVINGS = 80
 """Bisections for the inverse of a divergence: more than floats have digits."""
+_SERIES = 24
+"""Terms of a series of which the last is below a float's digits."""
 _GRID = 600
 """Influences between which the reach is interpolated where quilts are compared; the chosen ones are computed."""
 _SAFELY = 1 - 1e-9
@@ -45,10 +47,14 @@ LAST_ORDER = 400.0
 """Ladders end at this order at the latest: terms of larger ones leave the range in which laws are enclosed in good time."""
 _LEAST_REST = 0.05
 """Where Gaussian noise moved by one entry makes nearly all of a divergence, orders go on until others make less than this share."""
+_FIRST = 2.0
+"""The order at which a ladder is measured; the least at which one ends."""
 _BEYOND = 1.1
 """The last order is larger by this than what the divergence of order 2 asks for."""
 _PIECES = 8
 """Pieces of a step for Laplace noise, as in the checker."""
+_MOST_POINTS = 60_000
+"""Points of the grid at which laws with noise are computed, as in the checker; noise that needs more is too wide."""
 _UNREACHED = 1e-280
 """Masses below this are taken for impossible: floats have lost them."""
 
@@ -62,6 +68,8 @@ def response(order: float | None, loss: float) -> float:
     if order is None or order == 1:
         return loss * tanh(loss / 2)
     more = order - 1
+    if order * loss < 1:  # where logarithms nearly cancel
+        return log1p(-expm1(-more * loss) * expm1(order * loss) / (1 + exp(loss))) / more
     return loss + (log1p(exp(-loss * (1 + 2 * more))) - log1p(exp(-loss))) / more
 
 
@@ -72,9 +80,22 @@ def moved_divergence(kind: Kind, order: float | None, loss: float, *, single: bo
     if kind == "geometric" or order is None or not single:
         return response(order, loss)
     if order == 1:
-        return loss - 1 + exp(-loss)
+        return _curved(-loss)
     more = order - 1
+    if order * loss < 1:
+        return log1p((order * _curved(more * loss) + more * _curved(-order * loss)) / (order + more)) / more
     return (more * loss + log(order / (2 * order - 1)) + log1p(more / order * exp(-loss * (2 * order - 1)))) / more
+
+
+def _curved(x: float) -> float:
+    """``e^x - 1 - x``, with all its digits."""
+    if abs(x) > 1:
+        return expm1(x) - x
+    term, total = x * x / 2, 0.0
+    for power in range(3, _SERIES):
+        total += term
+        term *= x / power
+    return total
 
 
 @dataclass(frozen=True)
@@ -180,14 +201,16 @@ def _moved(noise: Noise, order: float | None, distance: float) -> float:
     loss = distance * float(noise.rate())
     if order is None:
         return response(None, loss)
-    alpha, steps = float(noise.alpha), ceil(distance / float(noise.step) - 1e-9)
+    fall, steps = float(noise.rate()) * float(noise.step), ceil(distance / float(noise.step) - 1e-9)
+    alpha = exp(-fall)
     if order == 1:
-        return -log(alpha) * (steps - 2 * alpha * (1 - alpha**steps) / (1 - alpha * alpha))
-    more = -log(alpha) * (order - 1)  # s = e^more, t = e^less
-    less = log(alpha) * order
-    apart = exp(-more) * (1 + alpha) * (1 - exp(less - more))
-    terms = (1 - exp(less - more) * alpha) * exp(-more) / apart, (alpha - exp(less - more)) * exp(-more) / apart
-    return (more * steps + log(terms[0] + terms[1] * exp((less - more) * steps))) / (order - 1)
+        return fall * (steps + 2 * alpha * expm1(-fall * steps) / -expm1(-2 * fall))
+    more, less = fall * (order - 1), -fall * order
+    shares = [expm1(2 * less) / (1 + alpha), alpha * expm1(-2 * more) / (1 + alpha)]
+    one, other = (share / expm1(less - more) for share in shares)  # their sum is 1
+    if more * steps < 1:
+        return log1p(one * expm1(more * steps) + other * expm1(less * steps)) / (order - 1)
+    return (more * steps + log(one + other * exp((less - more) * steps))) / (order - 1)
 
 
 # ------------------------------------------------------------------------------------------------------------ the laws
@@ -237,27 +260,73 @@ class NoisyLaws:
         return found
 
 
-def noisy_laws(laws: Laws, query: Query, noise: Noise, order: float) -> NoisyLaws:
-    """What is released given the values of an entry, far enough out for all orders up to one.
+@dataclass(frozen=True)
+class _Grid:
+    """The logarithms of the laws of a sum, and the points of the grid of the noise at which they are looked at with it.
 
-    Laplace noise is taken for geometric noise on a grid that is finer by some pieces.
+    Attributes:
+        known: the logarithms, one row for every value.
+        finer: how many steps of the grid one step of the query has.
+        width: from the least to the greatest sum, in steps of the grid.
+        reach: how many points lie beyond, on each side.
+        alpha: what the noise falls by from point to point; 0 for Gaussian noise.
+        variance: that of Gaussian noise, in steps of the grid.
+        pieces: whether the points stand for pieces of the line, with Laplace noise.
     """
+
+    known: np.ndarray
+    finer: int
+    width: int
+    reach: int
+    alpha: float
+    variance: float
+    pieces: bool
+
+    @property
+    def fits(self) -> bool:
+        """Whether the checker would look at so many points, or pieces, and floats hold what the noise falls by."""
+        if not self.variance and not 0 < self.alpha < 1:
+            return False
+        if self.pieces:
+            return bool(self.width * self.known.shape[1] <= _MOST_POINTS * _PIECES)
+        return bool(2 * self.reach + 3 * self.width <= _MOST_POINTS)
+
+
+def _grid(laws: Laws, query: Query, noise: Noise, order: float) -> _Grid:
+    """Where laws are looked at with noise; Laplace noise is taken for geometric noise on a grid that is finer by some pieces."""
     step = float(query.step)
     if isinstance(noise, Laplace):
         grid, alpha = step / _PIECES, exp(-step / _PIECES / float(noise.scale))
     else:
         grid, alpha = float(noise.step), float(noise.alpha) if isinstance(noise, Geometric) else 0.0
-    finer = round(step / grid)
-    masses = np.where(laws.masses > _UNREACHED, laws.masses, 0.0)
-    with np.errstate(divide="ignore"):
-        known = np.log(masses)
-    width = (masses.shape[1] - 1) * finer
+    finer, known = round(step / grid), _logarithms(laws)
+    width = (known.shape[1] - 1) * finer
     variance = float(noise.variance) / grid**2 if isinstance(noise, Gaussian) else 0.0
     reach = 0 if variance == 0 else _reach(known, finer, variance, order)
+    return _Grid(known, finer, width, reach, alpha, variance, isinstance(noise, Laplace))
+
+
+def _logarithms(laws: Laws) -> np.ndarray:
+    """The logarithms of the laws, one row for every value."""
+    masses = np.where(laws.masses > _UNREACHED, laws.masses, 0.0)
+    with np.errstate(divide="ignore"):
+        found: np.ndarray = np.log(masses)
+    return found
+
+
+def fits(laws: Laws, query: Query, noise: Noise, order: float) -> bool:
+    """Whether the laws with noise are computed: there are not too many points, for this order."""
+    return _grid(laws, query, noise, order).fits
+
+
+def noisy_laws(laws: Laws, query: Query, noise: Noise, order: float) -> NoisyLaws:
+    """What is released given the values of an entry, far enough out for all orders up to one."""
+    grid = _grid(laws, query, noise, order)
+    known, reach, width, variance, alpha = grid.known, grid.reach, grid.width, grid.variance, grid.alpha
     points = np.arange(-reach, width + reach + 1)
-    places = np.arange(masses.shape[1]) * finer
-    logs = np.empty((len(masses), len(points)))
-    some = max(1, _AT_ONCE // (len(places) * len(masses)))
+    places = np.arange(known.shape[1]) * grid.finer
+    logs = np.empty((len(known), len(points)))
+    some = max(1, _AT_ONCE // (len(places) * len(known)))
     for first in range(0, len(points), some):
         away = points[first : first + some, None] - places[None, :]
         weights = -(away.astype(float) ** 2) / (2 * variance) if variance else np.abs(away) * log(alpha)
@@ -269,12 +338,21 @@ def noisy_laws(laws: Laws, query: Query, noise: Noise, order: float) -> NoisyLaw
         logs -= log(float(np.exp(-(around**2) / (2 * variance)).sum()))
     else:
         logs += log((1 - alpha) / (1 + alpha))
-    told, moved = {}, {}
+    told, moved = told_by_others(laws, query)
+    return NoisyLaws(laws, logs, alpha / (1 - alpha) if not variance else 0.0, told, moved)
+
+
+_ByPair: TypeAlias = "dict[tuple[int, int], float]"
+
+
+def told_by_others(laws: Laws, query: Query) -> tuple[_ByPair, _ByPair]:
+    """For every ordered pair of values what all other entries tell, at most, and by how much the values weigh differently."""
+    told, moved, known = {}, {}, _logarithms(laws)
     for x, y in permutations(range(len(laws.values)), 2):
         weighs = query.weight(laws.values[x]) - query.weight(laws.values[y])
         shift = int((weighs / query.step).p)
         told[x, y], moved[x, y] = _told(known[x], known[y], shift), float(weighs)
-    return NoisyLaws(laws, logs, alpha / (1 - alpha) if not variance else 0.0, told, moved)
+    return told, moved
 
 
 def _reach(known: np.ndarray, finer: int, variance: float, order: float) -> int:
@@ -321,10 +399,15 @@ class Ladder:
     right: str
 
 
-def ladder(found: Sequence[Laws], query: Query, noise: Noise) -> Ladder:
-    """The ladder of all entries; its `upper` is infinite where what all other entries tell has no bound, or is too much."""
-    first = [noisy_laws(laws, query, noise, 2.0) for laws in found]
-    about = max(max(each.divergences(2.0).values()) / 2 for each in first)
+def ladder(found: Sequence[Laws], query: Query, noise: Noise) -> Ladder | None:
+    """The ladder of all entries; its `upper` is infinite where what all other entries tell has no bound, or is too much.
+
+    None where the noise is too wide for the laws to be computed.
+    """
+    if not all(fits(laws, query, noise, _FIRST) for laws in found):
+        return None
+    first = [noisy_laws(laws, query, noise, _FIRST) for laws in found]
+    about = max(max(each.divergences(_FIRST).values()) / _FIRST for each in first)
     rate = (
         0.0
         if isinstance(noise, Gaussian)
@@ -340,9 +423,11 @@ def ladder(found: Sequence[Laws], query: Query, noise: Noise) -> Ladder:
         for each in first
         for pair, told in each.told.items()
     ]
-    rest = about - max(slope for _, slope in ends)
-    needed = max(end for end, _ in ends) / max(rest, _LEAST_REST * about)
-    last = min(LAST_ORDER, max(4.0, needed * _BEYOND))
+    rest = max(about - max(slope for _, slope in ends), _LEAST_REST * about)
+    most = max(end for end, _ in ends) * _BEYOND
+    last = max(4.0, most / rest) if most < LAST_ORDER * rest else LAST_ORDER  # floats may find no divergence at all
+    while last > _FIRST and not all(fits(laws, query, noise, last) for laws in found):
+        last = max(_FIRST, last / 2)
     orders = np.unique(np.round(np.exp(np.linspace(0.0, log(last), RUNGS + 1)), 3))
     last = float(orders[-1])
     upper, lower, at = max(end / last + slope for end, slope in ends), 0.0, (first[0], (0, 1), 2.0)

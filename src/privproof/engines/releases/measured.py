@@ -24,6 +24,7 @@ from privproof.engines.releases.divergences import (
     Ladder,
     NoisyLaws,
     coupled_divergence,
+    fits,
     ladder,
     noisy_laws,
 )
@@ -48,6 +49,10 @@ _GRID = 10**12
 """Values are rounded to multiples of its inverse, so that they can be written down."""
 _NEXT = Rational(1025, 1024)
 """The order by which order 1 is proved: divergences rise with it."""
+_LEAST, _LARGEST = rational("1e-40"), rational(10_000)
+"""Smaller and larger values are not looked for: floats do not hold them, or the checker does not take them."""
+_NOTHING = epsilon(0)
+"""What is known from below where nothing is."""
 _LARGEST_ORDER = 1000
 """At larger orders laws are not computed: their points reach too far."""
 
@@ -64,6 +69,9 @@ class ReleaseDivergencesEngine:
             return "it is about releases of correlated data"
         if any(each.growing is not None for each in question.budgets):
             return "a value that grows is not claimed of a release"
+        for each in question.budgets:
+            if each.value is not None and not _LEAST <= rational_bounds(each.value.ball(192))[0] <= _LARGEST:
+                return f"{each.measure} = {each.value.decimal()} is claimed, and values from 10^-40 to 10,000 are looked for"
         return "rho and Rényi divergences are bounded of a release" if question.measure.kind == "mu" else None
 
     def answers(self, request: Request, monitor: Monitor) -> Answers:
@@ -146,16 +154,19 @@ class _Divergences:
 
     @cached_property
     def rungs(self) -> Ladder | None:
-        """The ladder, where the laws are computed."""
+        """The ladder, where the laws with noise are computed."""
         return None if isinstance(self.laws, str) else ladder(self.laws, self.of.query, self.of.noise)
 
     def at(self, order: Rational) -> tuple[_Seen, int] | None:
         """The largest divergence of an order, and how many terms all moments have."""
         if isinstance(self.laws, str) or order > _LARGEST_ORDER:
             return None
+        query, noise, used = self.of.query, self.of.noise, max(1.001, float(order))
+        if not all(fits(laws, query, noise, used) for laws in self.laws):
+            return None
         best, terms = _Seen(-1.0, order, self.laws[0], "", ""), 0
         for laws in self.laws:
-            seen: NoisyLaws = noisy_laws(laws, self.of.query, self.of.noise, max(1.001, float(order)))
+            seen: NoisyLaws = noisy_laws(laws, query, noise, used)
             for (x, y), amount in seen.divergences(float(order)).items():
                 terms += seen.logs.shape[1]
                 if amount > best.amount * (1 + 1e-12):
@@ -201,7 +212,7 @@ class _Divergences:
         most = float(rational_bounds(budget.value.ball(192))[1]) * times
         if seen.amount > most * _PLAINLY:
             first = budget is self.question.budgets[0]
-            lower = _rounded(seen.amount / times / _PLAINLY, up=False) if first else epsilon(0)
+            lower = _rounded(seen.amount / times / _PLAINLY, up=False) if first else _NOTHING
             yield self.answer("refuted", evidence=seen.evidence(), lower=lower, notes=(seen.words(),), tentative=True)
 
     def largest(self, budget: MeasuredBudget) -> _Seen | None:
@@ -249,28 +260,31 @@ class _Divergences:
     def measured(self) -> Iterator[Answer]:
         """The smallest value, enclosed where the laws are computed; otherwise nothing is known."""
         (budget,) = self.question.budgets
-        seen = self.largest(budget)
-        if seen is None:
+        if isinstance(self.laws, str):
             yield self.answer("unknown", reason=f"the divergences were not computed: {self.laws}")
             return
-        order = budget.measure.order
-        times = float(seen.order) if order is None else 1.0
-        lower = _rounded(seen.amount / times / (_CUT if isinstance(self.of.noise, Laplace) else SURELY), up=False)
-        options: list[tuple[float, dict[str, object]]] = []
+        seen, order = self.largest(budget), budget.measure.order
+        lower = _NOTHING
+        if seen is not None:
+            times = float(seen.order) if order is None else 1.0
+            lower = _rounded(seen.amount / times / (_CUT if isinstance(self.of.noise, Laplace) else SURELY), up=False)
+        options: list[tuple[float, dict[str, object]]] = [(self.coupled(order) * SURELY, {"method": "coupling"})]
         if not isinstance(self.of.noise, Laplace):
-            if order is not None:
-                found = self.at(max(order, _NEXT))
-                assert found is not None
+            found = None if order is None else self.at(max(order, _NEXT))
+            if found is not None:
                 options.append((found[0].amount * SURELY, {"method": "laws"}))
-            elif self.rungs is not None:
+            elif order is None and self.rungs is not None:
                 options.append((self.rungs.upper, _ladder_evidence(self.rungs)))
-        options.append((self.coupled(order) * SURELY, {"method": "coupling"}))
-        value, proof = min(options, key=lambda option: option[0])
+        value, proof = min(reversed(options), key=lambda option: option[0])
+        if value >= float(_LARGEST):
+            yield self.answer("unknown", reason=f"{budget.measure} may be {value:.6g}, and values to 10,000 are shown")
+            return
         top = _rounded(value + 1 / _GRID, up=True)  # also where floats find a little less than nothing
         asked = self.question.within(replace(budget, value=top))
-        below = {"below": {"value": str(lower), "evidence": seen.evidence()}} if lower.compare(epsilon(0)) > 0 else {}
         answer = self.answer("proved", question=asked, evidence={"method": "release", "proofs": [proof]}, upper=top)
-        yield replace(answer, lower=lower, more=below, notes=(seen.words(), *self.notes()), tentative=True)
+        if seen is not None and lower.compare(_NOTHING) > 0:
+            below = {"below": {"value": str(lower), "evidence": seen.evidence()}}
+            yield replace(answer, lower=lower, more=below, notes=(seen.words(), *self.notes()), tentative=True)
         yield replace(answer, notes=self.notes())
 
     def notes(self) -> tuple[str, ...]:

@@ -435,12 +435,22 @@ def _rule(epsilon_: EpsilonLike | None, delta_: Number, rho: EpsilonLike | None,
         raise BudgetError(
             "budget", "a data set has one budget: epsilon, rho, or an account under a prior", hint="epsilon=4"
         )
+    if epsilon_ is None:
+        _no_delta(
+            delta_, "a budget in rho" if account is None else "a budget under a prior, but for that of its account,"
+        )
     if account is not None:
         return Quilts(replace(account, spendings=()))
     if rho is not None:
         return ZeroConcentrated(epsilon(rho))
     assert epsilon_ is not None
     return Composition(epsilon(epsilon_), delta(delta_))
+
+
+def _no_delta(given: Number, what: str) -> None:
+    """Complain about a delta that nothing would count."""
+    if delta(given) != ZERO:
+        raise BudgetError("delta", f"{what} has no delta", place="delta", hint="an epsilon with a delta, or no delta")
 
 
 def _by_entry(entry: Number | None, squared: Number | None, first: int, last: int | None) -> Cost:
@@ -464,6 +474,8 @@ def _cost(
         raise BudgetError(
             "cost", "a release has one cost: epsilon (with a delta), rho, or by entry", hint='epsilon="1/10"'
         )
+    if epsilon_ is None:
+        _no_delta(delta_, "a cost in rho" if rho is not None else "a cost by entry")
     if entry is not None or squared is not None:
         return _by_entry(entry, squared, first, last)
     cost = Cost(rho=epsilon(rho)) if rho is not None else Cost(epsilon=epsilon(epsilon_ or 0), delta=delta(delta_))
