@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.programs import load
 
-from privproof import LanguageError, mechanism_question
+from privproof import LanguageError, check, laplace, mechanism, mechanism_question, records
 
 BEFORE = """\
 from collections import Counter
@@ -151,3 +151,23 @@ def test_what_a_hint_says_is_accepted(tmp_path, name):
         mechanism_question(load(tmp_path, program(refused)), size=2)
     assert hint in str(caught.value.hint)
     assert mechanism_question(load(tmp_path, program(rewritten)), size=2)
+
+
+@mechanism
+def by_place(data: records(0, 1)):
+    return laplace(data.count(1), 2)
+
+
+@mechanism
+def of_an_array(data: records(0, 1)):
+    return (data - 1).sum()
+
+
+def test_a_function_that_fails_on_lists_is_told_of_arrays_and_no_other():
+    with pytest.raises(LanguageError) as refused:
+        check(by_place, 1)
+    assert "array(" not in refused.value.hint
+    assert "too many positional arguments" in refused.value.hint
+    with pytest.raises(LanguageError) as refused:
+        check(of_an_array, 1)
+    assert "array(records(0, 1))" in refused.value.hint

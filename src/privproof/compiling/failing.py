@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
+from privproof.compiling.record_values import OPEN, all_values, value_at
 from privproof.compiling.sorts import CONTINUOUS
 from privproof.language.inputs import Input
 from privproof.language.syntax import (
@@ -68,7 +69,11 @@ class Values:
         for statement in statements(body):
             if (name := writes(statement)) is not None:
                 written.setdefault(name, []).append(statement)
-        self.rows = {name: found for name, changes in written.items() if (found := self._row(changes)) is not None}
+        self.rows: dict[str, Input] = {}
+        found: dict[str, Input] | None = None
+        while found is None or len(found) > len(self.rows):
+            self.rows = found or {}
+            found = {name: row for name, changes in written.items() if (row := self._row(changes)) is not None}
         self.kinds: dict[str, Kind] = dict.fromkeys(written, "nothing")
         before: dict[str, Kind] = {}
         while before != self.kinds:
@@ -77,15 +82,17 @@ class Values:
                 self.kinds[name] = _joined((self.kinds[name], *map(self._given, changes)))
 
     def _row(self, changes: Iterable[Statement]) -> Input | None:
-        """The list that a variable is only given records of, where these have named fields."""
-        lists = set()
+        """The list that a variable is only given records of, or copies of these, where they have named fields."""
+        lists: list[Input] = []
         for change in changes:
             match change:
                 case Assign(_, Element(Variable(name))) if name in self.inputs and self.inputs[name].fields:
-                    lists.add(name)
+                    lists.append(self.inputs[name])
+                case Assign(_, Variable(name)) if name in self.rows:
+                    lists.append(self.rows[name])
                 case _:
                     return None
-        return self.inputs[lists.pop()] if len(lists) == 1 else None
+        return lists[0] if lists and all(each is lists[0] for each in lists) else None
 
     def _given(self, change: Statement) -> Kind:
         """What a statement gives to a variable."""
@@ -199,27 +206,16 @@ class Values:
 
     def _is_entry(self, holder: Expression, index: Expression) -> bool:
         """Whether a table or a list that is written out has an entry for every value of an index."""
+        values = all_values(index, self.inputs)
         match holder:
             case Operation("table of", entries):
-                keys: Iterable[Any] = [each.value if isinstance(each, Constant) else None for each in entries[::2]]
+                keys = {key for each in entries[::2] if (key := value_at(each, {})) is not OPEN}
+                return values is not None and set(values) <= keys
             case Operation(name, entries) if name in _LISTED:
-                keys = range(-len(entries), len(entries))
+                places = range(-len(entries), len(entries))
+                return values is not None and _kind_of(values) == "whole" and all(each in places for each in values)
             case _:
                 return False
-        values = self._all_of(index)
-        return values is not None and _kind_of(values) in ("whole", "text") and set(values) <= set(keys)
-
-    def _all_of(self, expression: Expression) -> tuple[Any, ...] | None:
-        """All values of an expression, where they are listed."""
-        match expression:
-            case Constant(value):
-                return (value,)
-            case Operation("record", (Variable(name),)):
-                return self.inputs[name].values
-            case Operation("field", (Operation("record", (Variable(name),)), Constant(str() as part))):
-                return dict(self.inputs[name].fields)[part].values
-            case _:
-                return None
 
     # ------------------------------------------------------------------------------------------------ tests of a record
 

@@ -59,6 +59,35 @@ def written_out(body: Block) -> Block:
         body = _loops_written_out(body, entries)
 
 
+def known_tuples(body: Block) -> Block:
+    """The statements with constant tuples in the place of the variables that hold them: ``("f", "yes")`` that is shown with its count."""
+    held: dict[str, Expression] = {}
+    result: list[Statement] = []
+    for statement in body:
+        changed = {name for s in statements((statement,)) if (name := writes(s)) is not None}
+        inside = {name: value for name, value in held.items() if name not in changed or not blocks(statement)}
+
+        def put(expression: Expression, inside: dict[str, Expression] = inside) -> Expression | None:
+            return inside.get(expression.name) if isinstance(expression, Variable) else None
+
+        (again,) = mapped((statement,), put)
+        held = {name: value for name, value in held.items() if name not in changed}
+        if isinstance(again, Assign) and _is_constant_tuple(again.value):
+            held[again.name] = again.value
+        result.append(again)
+    read = read_counts(tuple(result))
+    idle = {s.name for s in result if isinstance(s, Assign) and _is_constant_tuple(s.value) and not read[s.name]}
+    return tuple(s for s in result if not (isinstance(s, Assign) and s.name in idle and _is_constant_tuple(s.value)))
+
+
+def _is_constant_tuple(value: Expression) -> bool:
+    match value:
+        case Operation("tuple of", arguments):
+            return all(isinstance(each, Constant) or _is_constant_tuple(each) for each in arguments)
+        case _:
+            return False
+
+
 def _with_entries(body: Block, known: frozenset[str]) -> tuple[Block, dict[str, tuple[Expression, ...]]]:
     """The statements with the entries of lists in variables, and these by the names of the lists.
 
@@ -135,6 +164,7 @@ def _loops_written_out(body: Block, entries: dict[str, tuple[Expression, ...]]) 
         if name is not None:
             listed[name] = None if name in listed else _keys(statement)
     keys = {name: found for name, found in listed.items() if found is not None} | entries
+    taken = {name for s in statements(body) if (name := writes(s)) is not None}
     sites = iter(range(1 + max((s.site for s in statements(body) if isinstance(s, Sample)), default=0), 10**9))
 
     def change(block: Block) -> Block:
@@ -146,7 +176,10 @@ def _loops_written_out(body: Block, entries: dict[str, tuple[Expression, ...]]) 
                 continue
             own = _own_names(statement, body)
             for number, turn in enumerate(turns):
-                named = with_names(turn, {name: _numbered(name, number) for name in own} if number else {})
+                again = _apart(own, number, taken) if number else {}
+                taken.update(again.values())
+                keys.update({again[name]: keys[name] for name in again.keys() & keys.keys()})
+                named = with_names(turn, again)
                 result += _own_sites(change(named), sites if number else None)
         return tuple(result)
 
@@ -212,7 +245,13 @@ def _own_names(loop: While, body: Block) -> list[str]:
     inside, everywhere = (read_counts(block) for block in ((loop,), body))
     written = dict.fromkeys(name for s in statements(loop.body) if (name := writes(s)) is not None)
     needed = exposed(loop.body, set())[0]
-    return [n for n in written if n not in needed and inside.get(n, 0) == everywhere.get(n, 0)]
+    return [n for n in written if n not in needed and inside.get(n, 0) >= everywhere.get(n, 0)]
+
+
+def _apart(names: list[str], number: int, taken: set[str]) -> dict[str, str]:
+    """Names for the variables of a later turn that nothing else has: loops inside of loops have turns of their own."""
+    found = {name: _numbered(name, number) for name in names}
+    return found if taken.isdisjoint(found.values()) else _apart(names, number + 1, taken)
 
 
 def _numbered(name: str, number: int) -> str:

@@ -118,7 +118,7 @@ def _given_names(body: Block) -> Iterator[tuple[str, str]]:
     appended = {s.name for s in statements(body) if isinstance(s, Append) and s.name.startswith("#l")}
     for statement in statements(body):
         match statement:
-            case Assign(name, Variable(made)) if made in appended:
+            case Assign(name, Variable(made) | Operation("list", (Variable(made),))) if made in appended:
                 once = sum(writes(s) == name for s in statements(body)) == 1
                 read = sum(found == made for s in statements(body) for e in reads(s) for found in variables(e))
                 if once and read == 1:

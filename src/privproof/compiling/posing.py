@@ -14,6 +14,7 @@ from privproof.compiling.programs import mechanism_question
 from privproof.compiling.registers import registers
 from privproof.compiling.relational import Program, relational
 from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.runs import too_many_to_run
 from privproof.compiling.sorts import CHOICES, OTHERS, PLACE, RANKED
 from privproof.compiling.summaries import SUMMED, sums_up
 from privproof.errors import LanguageError, QuestionError
@@ -180,6 +181,8 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
             is_aligned(subject) or _noisy_sums(subject, _SUMS)
         ):  # too many data sets for a table, and for runs
             return program_question(subject, size=size)
+        if size is not None and too_many_to_run(subject, size) and is_aligned(subject):
+            return program_question(subject, size=size)  # an alignment counts no data sets
         return runs_question(subject, size=size, reason=problem)
     except Stopped:
         late = LanguageError(
@@ -254,7 +257,9 @@ def _noisy_sums(subject: Mechanism, kinds: tuple[str, ...]) -> bool:
     program = _relational(subject)
     if program is None or not sums_up(program.code) or any(isinstance(step, Test) for step in program.code):
         return False
-    linear = ("+", "-", "extend", "neg", "pos", "whole", "tuple of", "list of", "total")
+    linear: tuple[str, ...] = ("+", "-", "extend", "neg", "pos", "whole", "tuple of", "list of", "total")
+    if subject.neighbours != ADD_REMOVE:
+        linear += ("len", "turns")  # the same on both sides
     noise = {step.name for step in program.sites}
     done = (part for step in program.code for read in instruction_reads(step) for part in _outside_totals(read))
     return not any(

@@ -23,13 +23,14 @@ from typing import TypeAlias
 from privproof.compiling.branches import levelled_branches
 from privproof.compiling.differing import differing_by_assignment, differing_variables, differs
 from privproof.compiling.kept_lists import kept_lists, kept_names, list_names
-from privproof.compiling.keys import written_out
+from privproof.compiling.keys import known_tuples, written_out
 from privproof.compiling.kinds import whole_already
 from privproof.compiling.largest import largest_kept
 from privproof.compiling.levelling import counted_from_zero, data_before_noise, noise_around_sums, renamed
 from privproof.compiling.optionals import optional, outputs_apart
 from privproof.compiling.outside import refuse_input, refuse_instruction, refuse_outside
 from privproof.compiling.postprocessing import computed_in_the_end, computed_last, operands_apart, postprocessed
+from privproof.compiling.record_lists import taken_apart
 from privproof.compiling.rewriting import (
     Unsupported,
     centred,
@@ -258,8 +259,9 @@ def _made(
     for name, declared in mechanism.inputs.items():
         refuse_input(name, declared, mechanism)
     body = filled(whole_already(mechanism.translated.body, mechanism), mechanism.parameters)
+    body = taken_apart(body, {name: given.size for name, given in mechanism.inputs.items() if given.shape == "list"})
     body = renamed(counting_up(body, mechanism, by_place=not select), mechanism)
-    body, least = written_out(released_table(lists_apart(body))), 0
+    body, least = known_tuples(written_out(released_table(lists_apart(body)))), 0
     if keep:
         body = kept_lists(body, mechanism)
     if select:

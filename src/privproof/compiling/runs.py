@@ -119,6 +119,15 @@ class Runs:
         return not any(leaf.outcome.parts or leaf.guesses for tree in self.trees for leaf in tree)
 
 
+def too_many_to_run(mechanism: Mechanism, size: int) -> bool:
+    """Whether there are more data sets of a size than a function is run on."""
+    count = 1
+    for declared in mechanism.inputs.values():
+        if declared.values is not None:
+            count *= len(declared.values) ** ((declared.size or size) if declared.shape == "list" else 1)
+    return count > _MOST_DATA_SETS
+
+
 def data_sets(mechanism: Mechanism, size: int | None) -> list[Data]:
     """All data sets of a size.
 
@@ -470,6 +479,10 @@ def _unchanged(before: State, after: State, mechanism: Mechanism) -> None:
         )
 
 
+_ARRAYS = "array(records(0, 1)) for a function that takes an array of numpy; "
+"""What to do where a list is not what the function takes."""
+
+
 def _not_always_failing(mechanism: Mechanism, trees: Sequence[tuple[Leaf, ...]]) -> None:
     """Refuse a function that fails whatever it is given: that is a mistake, and no output."""
     shown = {leaf.outcome.text for tree in trees for leaf in tree}
@@ -478,7 +491,7 @@ def _not_always_failing(mechanism: Mechanism, trees: Sequence[tuple[Leaf, ...]])
             "run",
             f"the function fails on all data: it {min(shown)}",
             place=mechanism.place,
-            hint="array(records(0, 1)) for a function that takes an array of numpy; call it yourself on such data",
+            hint=f"{_ARRAYS if 'list' in min(shown) else ''}call it yourself on such data",
         )
 
 

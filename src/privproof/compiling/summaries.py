@@ -28,6 +28,7 @@ from privproof.compiling.failing import Values
 from privproof.compiling.list_parts import PART_ENDS, held_ends, is_safe, unconditional, whole_walks
 from privproof.compiling.measured import measured_lists
 from privproof.compiling.needs import exposed, read_counts
+from privproof.compiling.record_lists import walks_over_records
 from privproof.compiling.strides import Signs
 from privproof.compiling.turns import Turn
 from privproof.language.flow import Instruction, instruction_reads
@@ -84,7 +85,7 @@ def summarised(body: Block, mechanism: Mechanism, differing: set[str]) -> Block:
     if not lists:
         return body
     lengths = mechanism.neighbours == ADD_REMOVE
-    body = measured_lists(body, mechanism.inputs)
+    body = measured_lists(walks_over_records(body, lists), mechanism.inputs)
     signs = Signs(body, mechanism.inputs)
     body = body if lengths else whole_walks(body, lists, signs)
     made = _Summaries(lists, differing, signs, Values(body, mechanism.inputs), lengths=lengths).block(body)
@@ -395,6 +396,10 @@ class _Summaries:
                     return record(source, place)
                 case Element(Operation("record") as whole, Constant(str()) as name, place):
                     return Operation("field", (whole, name), place)
+                case Operation("==" | "!=", (Operation("tuple of", some), Operation("tuple of", others)), place) if (
+                    some
+                ):
+                    return _compared(expression.name, some, others, place)
                 case _:
                     return None
 
@@ -414,6 +419,14 @@ class _Summaries:
         if not turn.succeeds({writes(s) for s in statements(loop.body)} - {counter, *added}):
             return None
         return _Adding(source, counter, values)
+
+
+def _compared(sign: str, some: tuple[Expression, ...], others: tuple[Expression, ...], place: Place) -> Expression:
+    """Whether two tuples are equal, or differ: part by part."""
+    if len(some) != len(others):
+        return Constant(sign == "!=", place)
+    pairs = tuple(Operation(sign, pair, place) for pair in zip(some, others, strict=True))
+    return pairs[0] if len(pairs) == 1 else Operation("and" if sign == "==" else "or", pairs, place)
 
 
 def _truth_values(declared: Input) -> bool:

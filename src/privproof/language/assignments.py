@@ -22,6 +22,7 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
+from privproof.language.tallies import in_place
 from privproof.language.walking import variables
 
 _IN_PLACE = {"+": "extend", "*": "repeat"}
@@ -62,6 +63,12 @@ class Assignments(Loops):
             if self.table_grown(only, value, out, here) or self.table_made(only, value, out, here):
                 return
             if self.uniform_kept(only, value, out, here):
+                return
+        added = in_place(ast.Assign(targets, value))
+        if added is not None and isinstance(added.target, ast.Subscript) and isinstance(added.target.value, ast.Name):
+            held = added.target.value.id
+            if held in self.tables and self.counted_into(held):
+                self.augment(targets[0], added.target, added.op, added.value, out)
                 return
         foreseen = self.foreseen(value) if self.shared.ordinary else UNFORESEEN
         if type(foreseen) is float and all(map(self.is_steady, targets)):
@@ -131,9 +138,7 @@ class Assignments(Loops):
                 index = Constant(i if i < number else i - count - 1, here)
                 self.store(element, Element(whole, index, here), out, here)
 
-    def augment(
-        self, node: ast.stmt, target: ast.expr, op: ast.operator, value: ast.expr, out: list[Statement]
-    ) -> None:
+    def augment(self, node: ast.AST, target: ast.expr, op: ast.operator, value: ast.expr, out: list[Statement]) -> None:
         here = self.place(node)
         name = BINARY.get(type(op))
         if name is None:

@@ -479,8 +479,8 @@ def _simplified(operation: Operation) -> Expression:
             listed in _LISTED and len(parts) > 1
         ):
             return Operation(name, parts, place)
-        case Operation("list", (Operation("list of", parts),), place):
-            return Operation("list of", parts, place)
+        case Operation("list" | "tuple" as name, (Operation(listed, parts),), place) if listed in _LISTED:
+            return Operation(f"{name} of", parts, place)
         case Operation("len", (Operation(listed, parts),), place) if listed in _LISTED:
             return Constant(len(parts), place) if all(isinstance(p, Variable | Constant) for p in parts) else operation
         case Operation("sum", (Operation(listed, (first, *rest)),), place) if listed in _LISTED:

@@ -62,7 +62,7 @@ def frozen(value: object, name: str, *, lists: bool = False, floats: bool = Fals
     if kind in ATOMS:
         return value
     if kind is float:
-        if floats and math.isfinite(value):  # type: ignore[arg-type]
+        if floats and not math.isnan(value):  # type: ignore[arg-type]
             return value
         raise NotPlain(f"{value!r}, a float", f'Fraction("{value!r}") for exactly that number', "float")
     if kind is tuple and isinstance(value, tuple):

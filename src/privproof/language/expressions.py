@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,7 +13,8 @@ from typing import Any, NoReturn, TypeAlias
 
 from privproof.errors import LanguageError
 from privproof.language.arrays import BuiltIn
-from privproof.language.calls import BUILTINS, MORE_BUILTINS, Calls
+from privproof.language.calls import BUILTINS, MORE_BUILTINS
+from privproof.language.infinities import Infinities
 from privproof.language.noise import NOISES
 from privproof.language.objects import Built
 from privproof.language.resolving import Found, Unusable
@@ -67,6 +69,7 @@ INSTEAD_OF_METHOD = {
     "update": "table[key] = value",
 }
 _MEAN = "add noise first and divide then, (sum(xs) + noise) / len(xs): the quotient of what is released costs nothing"
+_NO_BEST = "begin with None, best = None, and ask: best is None or noisy > best"
 _INSTEAD_OF = {
     "float": 'Fraction("0.5")',
     "sqrt": "compare squares: x * x <= n",
@@ -82,7 +85,7 @@ Given: TypeAlias = "tuple[ast.FunctionDef | ast.Lambda, Expressions] | Found"
 """A function that is defined inside another, with who reads that; or one of a module."""
 
 
-class Expressions(Calls):
+class Expressions(Infinities):
     """Reads expressions; loops and calls are read by those who know statements."""
 
     spelled: dict[int, ast.Dict]
@@ -108,6 +111,8 @@ class Expressions(Calls):
 
     def expression(self, node: ast.expr, out: list[Statement]) -> Expression:
         here = self.place(node)
+        if self.is_beginning(node):
+            return Constant(None, here)
         computed = self.known_value(node, here)
         if computed is not None:
             return computed
@@ -245,6 +250,8 @@ class Expressions(Calls):
     def constant(self, node: ast.AST, value: object, here: Place) -> Constant:
         if isinstance(value, float) and (self.exactly or self.shared.ordinary):
             return self.floating(value, here)
+        if isinstance(value, float) and math.isinf(value):
+            raise LanguageError("float", f"{value!r} is no number", place=str(here), hint=_NO_BEST)
         if isinstance(value, float):
             hint = f'Fraction("{value!r}") for exactly that number'
             raise LanguageError("float", f"{value!r} is a float", place=str(here), hint=hint)
@@ -313,7 +320,7 @@ class Expressions(Calls):
 
     def compare(self, node: ast.Compare, out: list[Statement]) -> Expression:
         here = self.place(node)
-        tossed = self.coin(node, out)
+        tossed = self.coin(node, out) or self.against_infinity(node, out)
         if tossed is not None:
             return tossed
         operands = [self.number(node.left, out)]

@@ -56,8 +56,11 @@ class Tables(TableEntries):
         made_of = (ast.Dict, ast.DictComp, ast.Call, ast.List, ast.BinOp, ast.ListComp)
         if not isinstance(value, made_of) or not self.named_once(name):
             return False
+        followed = self.shared.ordinary or self.counted_into(name)
+        if not followed and isinstance(value, ast.List | ast.BinOp | ast.ListComp):
+            return False
         if isinstance(value, ast.ListComp):
-            return self.shared.ordinary and self.list_made(name, value, "list", out, here)
+            return self.list_made(name, value, "list", out, here)
         if isinstance(value, ast.Call) and value.args and isinstance(value.args[0], ast.ListComp):
             known = self.length_made(value) is not None
             return known and self.list_made(name, value.args[0], "array", out, here)
@@ -160,12 +163,12 @@ class Tables(TableEntries):
                 return None if length is None else ("array", [(i, Constant(0, here)) for i in range(length)])
             case ast.Call(args=[ast.List(elts=elements)], keywords=[]) if self.length_made(value) is not None:
                 return "array", [(i, _later(self, each)) for i, each in enumerate(elements)]
-            case ast.BinOp(left=ast.List(elts=[one]), op=ast.Mult(), right=count) if self.shared.ordinary:
+            case ast.BinOp(left=ast.List(elts=[one]), op=ast.Mult(), right=count):
                 length, content = self.foreseen(count), self.foreseen(one)
                 if type(length) is not int or not 0 < length <= MOST_TURNS or type(content) not in (int, bool):
                     return None
                 return "list", [(i, Constant(content, here)) for i in range(length)]
-            case ast.List(elts=elements) if self.shared.ordinary and elements:
+            case ast.List(elts=elements) if elements:
                 if any(isinstance(each, ast.Starred) for each in elements):
                     return None
                 return "list", [(i, _later(self, each)) for i, each in enumerate(elements)]

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
+import math
 from typing import Any
 
 from privproof.language.arrays import BuiltIn
-from privproof.language.public_keys import MOST_TURNS, PublicKeys
+from privproof.language.public_keys import MOST_TURNS, PublicKeys, names_in
 
 
 class Tallies(PublicKeys):
@@ -102,11 +104,11 @@ class Tallies(PublicKeys):
             return None
         counts: list[ast.expr] = []
         for value in values:
-            test = ast.Compare(copy.deepcopy(key), [ast.Eq()], [ast.Constant(value)])
+            test = ast.Compare(copy.deepcopy(key), [ast.Eq()], [_written(value)])
             turns = ast.comprehension(walk.target, walk.iter, [*copy.deepcopy(walk.ifs), test], 0)
             counted = ast.GeneratorExp(ast.Constant(1), [turns])
             counts.append(ast.Call(BuiltIn("sum", ast.Load()), [counted], []))
-        return ast.Dict([ast.Constant(value) for value in values], counts)
+        return ast.Dict([_written(value) for value in values], counts)
 
     def _empty_keys(self, name: str, made: ast.Call) -> ast.Dict | None:
         """The table in which data are added up, with all keys that they may bring."""
@@ -129,10 +131,45 @@ class Tallies(PublicKeys):
         if not changes or len(stores) != len(changes):
             return None
         zero = 0.0 if isinstance(made.args[0] if made.args else None, ast.Name) and made.args[0].id == "float" else 0  # type: ignore[attr-defined]
-        return ast.Dict([ast.Constant(key) for key in found], [ast.Constant(zero) for _ in found])
+        return ast.Dict([_written(key) for key in found], [ast.Constant(zero) for _ in found])
+
+    def counted_into(self, name: str) -> bool:
+        """Whether records are added up in the places of a list of numbers, ``hist[r.age // 10] += 1``, outside of loops by ``while``."""
+        made = [
+            p.value
+            for p in self.parts
+            if isinstance(p, ast.Assign) and len(p.targets) == 1 and _is_name(p.targets[0], name)
+        ]
+        turns = [p for p in self.parts if isinstance(p, ast.While)]
+        stores = [p for p in self.parts if _holder(p) == name and not isinstance(p.ctx, ast.Load)]  # type: ignore[attr-defined]
+        if (
+            len(made) != 1
+            or not _of_numbers(made[0])
+            or any(p is s for t in turns for p in ast.walk(t) for s in stores)
+        ):
+            return False
+        return any(
+            isinstance(p, ast.AugAssign | ast.Assign)
+            and (added := in_place(p)) is not None
+            and _holder(added.target) == name
+            and self._chosen_by_record(added, p)
+            for p in self.parts
+        )
+
+    def _chosen_by_record(self, change: ast.AugAssign, node: ast.stmt) -> bool:
+        """Whether something is added in a place that the element of a loop over a given list says."""
+        assert isinstance(change.target, ast.Subscript)
+        asked = names_in(change.target.slice)
+        return isinstance(change.op, ast.Add) and any(
+            isinstance(loop, ast.For)
+            and any(self.names.get(name) in self.shared.lists for name in names_in(loop.iter))
+            and asked & (_said_by_record(loop) | {name for name in asked if self.names.get(name) in self.shared.lists})
+            and any(part is node for part in ast.walk(loop))
+            for loop in self.parts
+        )
 
     def _values_of(self, key: ast.expr, each: str, over: ast.expr) -> tuple[Any, ...] | None:
-        """All values of an element of a list, or of a field of it, of which there are a few of one type; None for anything else."""
+        """All values of an element of a list, of a field or of several, where there are a few of one type; None for anything else."""
         if (
             not isinstance(over, ast.Name)
             or over.id not in self.steady
@@ -147,6 +184,11 @@ class Tallies(PublicKeys):
                 | ast.Subscript(value=ast.Name(id=same), slice=ast.Constant(value=str(field)))
             ) if same == each:
                 source = f"{self.names[over.id]}.{field}"
+            case ast.Tuple(elts=[_, *_] as several):
+                listed = [self._values_of(part, each, over) for part in several]
+                known = [values for values in listed if values is not None]
+                few = len(known) == len(listed) and math.prod(map(len, known)) <= MOST_TURNS
+                return tuple(itertools.product(*known)) if few else None
             case _:
                 return None
         values = self.shared.values.get(source, ())
@@ -213,9 +255,60 @@ class Tallies(PublicKeys):
         return (called == "collections.Counter" and not node.args) or (called == "collections.defaultdict" and default)
 
 
+def _written(value: Any) -> ast.expr:
+    """A key as an expression."""
+    return (
+        ast.Tuple([_written(part) for part in value], ast.Load()) if isinstance(value, tuple) else ast.Constant(value)
+    )
+
+
 def _holder(node: ast.AST) -> str | None:
     """The name of the table that a subscript looks into."""
     return node.value.id if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) else None
+
+
+def _said_by_record(loop: ast.For) -> set[str]:
+    """The names that hold the element of a loop, or what is computed of it: ``decade = r.age // 10``."""
+    found = names_in(loop.target)
+    steps = [part for part in ast.walk(loop) if isinstance(part, ast.Assign)]
+    for _ in steps:
+        found |= {
+            name for step in steps if names_in(step.value) & found for each in step.targets for name in names_in(each)
+        }
+    return found
+
+
+def in_place(node: ast.AugAssign | ast.Assign) -> ast.AugAssign | None:
+    """``hist[x] = hist[x] + 1`` as ``hist[x] += 1``; None for what is neither."""
+    match node:
+        case ast.AugAssign():
+            return node
+        case ast.Assign(
+            targets=[ast.Subscript(value=ast.Name()) as target],
+            value=ast.BinOp(left=ast.Subscript() as held, op=ast.Add() as sign, right=more),
+        ) if ast.unparse(target) == ast.unparse(held):
+            return ast.copy_location(ast.AugAssign(target, sign, more), node)
+    return None
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _of_numbers(made: ast.expr) -> bool:
+    """Whether an expression makes a list or table of whole numbers that are written out: ``[0] * 10``, ``[0 for _ in range(10)]``."""
+    match made:
+        case ast.BinOp(left=ast.List(elts=[_] as elements), op=ast.Mult()) | ast.List(elts=[_, *_] as elements):
+            return all(isinstance(each, ast.Constant) and type(each.value) is int for each in elements)
+        case ast.Dict(values=[_, *_] as elements):
+            return all(isinstance(each, ast.Constant) and type(each.value) is int for each in elements)
+        case (
+            ast.ListComp(elt=ast.Constant(value=content))
+            | ast.DictComp(value=ast.Constant(value=content))
+            | ast.Call(func=ast.Attribute(attr="fromkeys"), args=[_, ast.Constant(value=content)], keywords=[])
+        ):
+            return type(content) is int
+    return False
 
 
 def _stores(node: ast.AST, name: str) -> bool:

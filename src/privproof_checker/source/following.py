@@ -18,7 +18,7 @@ from privproof_checker.source.code import successors
 from privproof_checker.source.facts import Asked, Path
 from privproof_checker.source.functions import FUNCTIONS
 from privproof_checker.source.machine import Machine
-from privproof_checker.source.operations import exact_float
+from privproof_checker.source.operations import exact_float, infinite
 from privproof_checker.source.reading import Function
 from privproof_checker.source.running import Frame, Run, Work
 from privproof_checker.source.symbols import (
@@ -188,9 +188,13 @@ class Follower(Machine):
             other = left if isinstance(right, Term) else right
             if other is None or isinstance(other, str):
                 return sign == "NotEq"
+            if infinite(other):
+                return sign == "NotEq"
             return self.path.equal(left, right) == (sign == "Eq")
         if sign not in _ORDERS:
             raise Beyond("a number that is left open is looked for in a list", PLACE)
+        if infinite(left) or infinite(right):  # the other one is a number
+            return (infinite(left) < infinite(right)) == (sign in ("Lt", "LtE"))
         left, right = exact_float(left), exact_float(right)
         if sign in ("Lt", "Gt"):
             return self.path.less(*((left, right) if sign == "Lt" else (right, left)))
@@ -320,7 +324,7 @@ class Follower(Machine):
             case "max" | "min" if len(values) > 1 or held:
                 best, *others = values if len(values) > 1 or held is None else held
                 for other in others:
-                    if self.path.less(*((best, other) if name == "max" else (other, best))):
+                    if self._compared("Lt" if name == "max" else "Gt", best, other):
                         best = other
                 return best
         raise Beyond(f"{name} of a number that is left open", PLACE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from math import inf
 
 from privproof_checker.source.arithmetic import add, floor_divide, modulo, negated, not_zero, power
 from privproof_checker.source.forms import Form
@@ -55,7 +56,12 @@ def _rounded(value: Value, digits: Value = None) -> Value:
     return round(value) if digits is None else round(value, digits)
 
 
+_INFINITIES = {"inf": inf, "infinity": inf, "+inf": inf, "-inf": -inf, "-infinity": -inf}
+
+
 def _floating(value: Value = 0.0) -> float:
+    if isinstance(value, str) and value.lower() in _INFINITIES:
+        return _INFINITIES[value.lower()]
     if not real(value):
         unknown("float() of what is no number, or of noise")
     try:

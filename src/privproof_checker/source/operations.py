@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from math import isinf
 from typing import NoReturn
 
 from privproof_checker.outcomes import Refusal
@@ -80,7 +81,14 @@ def by_python(function: Callable[[Value, Value], Value], left: Value, right: Val
 
 def exact_float(value: Value) -> Value:
     """A float as the number that it is; any other value as it is."""
+    if infinite(value):
+        unknown("what is computed with infinity")
     return Fraction(value) if isinstance(value, float) else value
+
+
+def infinite(value: Value) -> int:
+    """1 for infinity, -1 for what is below all numbers, 0 for any other value."""
+    return 0 if not isinstance(value, float) or not isinf(value) else 1 if value > 0 else -1
 
 
 def whole(value: Value, what: str) -> int:
@@ -165,6 +173,8 @@ def equal(left: Value, right: Value) -> bool:
     """``left == right``."""
     if isinstance(left, Sealed) or isinstance(right, Sealed):
         return left.equals(right) if isinstance(left, Sealed) else right.equals(left)
+    if infinite(left) or infinite(right):
+        return infinite(left) == infinite(right)
     if isinstance(left, Form) or isinstance(right, Form):
         if real(left) or real(right) or (isinstance(left, Form) and isinstance(right, Form)):
             found = is_zero(Form.of(exact_float(left)) - Form.of(exact_float(right)))
@@ -239,6 +249,10 @@ def _same_elements(left: Sequence[Value], right: Sequence[Value]) -> bool:
 
 def less(left: Value, right: Value) -> bool:
     """``left < right``."""
+    if (infinite(left) or infinite(right)) and all(
+        real(side) or isinstance(side, Form | Tail) for side in (left, right)
+    ):
+        return infinite(left) < infinite(right)
     if isinstance(left, Form) or isinstance(right, Form):
         return above_zero(Form.of(exact_float(right)) - Form.of(exact_float(left)), strict=True)
     if isinstance(left, Tail) or isinstance(right, Tail):
@@ -259,7 +273,8 @@ def less(left: Value, right: Value) -> bool:
 
 def at_most(left: Value, right: Value) -> bool:
     """``left <= right``; of lists, what Python's lists say."""
-    if isinstance(left, Form) or isinstance(right, Form):
+    noise = isinstance(left, Form) or isinstance(right, Form)
+    if noise and not infinite(left) and not infinite(right):
         return above_zero(Form.of(exact_float(right)) - Form.of(exact_float(left)), strict=False)
     return not less(right, left)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import isnan
 from typing import Any, Final, TypeAlias
 
 from privproof_checker.documents import a_flag, a_list, a_text, an_object
@@ -338,15 +339,15 @@ def _several(value: object, count: int, place: str) -> list[object]:
 
 
 def _float(text: str, place: str) -> float:
-    """A float, as its hexadecimal digits."""
+    """A float, as its hexadecimal digits; an infinity by its name."""
     if len(text) > _LONGEST_FLOAT:
         refuse("no float", place)
     try:
         found = float.fromhex(text)
     except (ValueError, OverflowError):
         refuse(f"{text[:40]!r} is no float", place)
-    if found - found != 0 or found.hex() != text:
-        refuse(f"{text[:40]!r} is no finite float as it is written", place)
+    if isnan(found) or found.hex() != text:
+        refuse(f"{text[:40]!r} is no float as it is written", place)
     return found
 
 

@@ -225,8 +225,8 @@ class _Evaluation(Lists):
                     if not isinstance(decided, Constant):
                         result.append(self.kept(statement, held))
                     elif decided.value:
-                        if any(isinstance(s, Break | Continue) for s in statements(body)):
-                            raise NoSelection
+                        if isinstance(test, Constant) or any(isinstance(s, Break | Continue) for s in statements(body)):
+                            raise NoSelection  # ``while True`` has no last turn that its test could tell
                         waiting += [statement, *reversed(body)]
                 case Return(where_value):
                     result.append(self.copied(Return(self.checked(self.value(where_value, held)), statement.place)))
