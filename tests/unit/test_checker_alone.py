@@ -74,7 +74,7 @@ def test_a_check_has_limits(tmp_path):
 
 RESTS_ON = {
     "contagious": 5_000,
-    "contagious-count": 4_000,
+    "contagious-count": 4_100,
     "release-independent": 6_500,
     "survey": 11_500,
     "laplace-sparse-vector-no-cutoff": 10_800,

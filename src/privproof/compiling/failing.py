@@ -123,6 +123,8 @@ class Values:
                 return _declared(dict(self.inputs[name].fields)[part])
             case Element(Variable(name), Constant(str() as part)) if name in self.rows:
                 return _declared(dict(self.rows[name].fields)[part])
+            case Element(Element(Variable(name)), Constant(str() as part)) if name in self.inputs:
+                return _declared(dict(self.inputs[name].fields)[part]) if self.inputs[name].fields else "anything"
             case Conditional(_, then, otherwise):
                 return _joined((self.kind(then), self.kind(otherwise)))
             case Element(Operation(held, entries)) if held in _LISTED:

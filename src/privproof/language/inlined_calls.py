@@ -46,7 +46,7 @@ def statements_of_call(result: str, body: Block, place: Place) -> Block:
 
     Where the function ends in one place alone, its statements stand in the caller like any others.
 
-    >>> here = Place("f.py", 1)
+    >>> here = Place("f.py", 1, 1)
     >>> [type(s).__name__ for s in statements_of_call("r", (Result(Constant(1, here), here),), here)]
     ['Assign']
     """

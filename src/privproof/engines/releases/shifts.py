@@ -31,6 +31,7 @@ from privproof.scenarios.queries import Query
 _BITS = 1024
 """Once numbers are longer than this they are rounded outwards, to multiples of `_GRID`; before they are exact."""
 _GRID = Rational(1, 1 << 256)
+"""Far below anything that a step of an answer or a scale of noise depends on, so that rounding costs nothing that is seen."""
 
 Floats: TypeAlias = "np.ndarray"
 
