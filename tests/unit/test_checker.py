@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 from tests.amounts import spread
-from tests.regression.checker_lines import counted, documented
+from tests.regression.checker_lines import counted, documented, documented_rules
 from tests.structure import files_in, foreign, loadings
 
 import privproof_checker as checker
 from privproof_checker import Accepted, Limits, Outcome, Rejected, recheck, recheck_file
 from privproof_checker.documents import plain
 from privproof_checker.outcomes import Refusal
+from privproof_checker.rules import RULES
 
 Document = dict[str, Any]
 
@@ -948,6 +949,11 @@ def test_it_starts_no_other_program() -> None:
     """What it says is established by its own code in its own process."""
     started = {"subprocess", "multiprocessing", "ctypes", "socket", "asyncio", "concurrent"}
     assert not [each for each in loadings(Path(checker.__file__).parent) if each.top in started]
+
+
+def test_its_page_names_every_rule() -> None:
+    """With the lines that it rests on; ``python -m tests.regression.checker_lines FOLDER`` writes the table anew."""
+    assert documented_rules() == set(RULES)
 
 
 def test_its_page_says_how_long_it_is() -> None:

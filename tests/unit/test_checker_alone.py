@@ -75,7 +75,7 @@ def test_a_check_has_limits(tmp_path):
 RESTS_ON = {
     "contagious": 5_000,
     "contagious-count": 4_100,
-    "release-independent": 6_500,
+    "release-independent": 6_600,
     "survey": 11_500,
     "laplace-sparse-vector-no-cutoff": 10_800,
     "laplace-noisy-max": 18_500,

@@ -20,7 +20,6 @@ from privproof_checker.releases.parts import proved_by_parts
 from privproof_checker.releases.priors import Band, Chain
 from privproof_checker.releases.questions import read_release
 from privproof_checker.releases.quilts import proved_by_quilts
-from privproof_checker.releases.shifts import check_shifts
 
 __all__ = ["check_release"]
 
@@ -37,6 +36,8 @@ def check_release(
     if release.gaussian_chain or method == "shifts":
         if not release.gaussian_chain or method != "shifts":
             refuse(f"{method[:40]!r} is no evidence under this prior", "evidence.method")
+        from privproof_checker.releases.shifts import check_shifts
+
         return check_shifts(verdict, release, evidence)
     if isinstance(release.noise, Gaussian):
         if verdict != "proved" or method not in ("coupling", "quilts", "parts", "contraction"):
