@@ -471,6 +471,7 @@ def sparse_vector(q: queries(), t: public(integer())):
         i = i + 1
 
 
+@pytest.mark.long  # twenty seconds; the same for every public number stays
 def test_sparse_vector_with_gaps_is_proved_for_every_length():
     assert check(sparse_vector, "5*ln(2)").status == "proved"
 
