@@ -15,7 +15,7 @@ from typing import TypeAlias
 from privproof.compiling.failing import Values
 from privproof.compiling.rewriting import ROUNDED
 from privproof.compiling.sorts import CONTINUOUS, PROCESSED
-from privproof.compiling.values_after import value_returned
+from privproof.compiling.turns import Turn
 from privproof.compiling.versions import written_apart
 from privproof.language.inputs import Input
 from privproof.language.syntax import (
@@ -34,7 +34,6 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
-from privproof.language.values import MISSING
 from privproof.language.walking import (
     carried,
     parts,
@@ -97,18 +96,16 @@ def computed_in_the_end(body: Block, differing: Collection[str], inputs: Mapping
     held = carried(end, (), lambda s, found: any(_holds(e, found, is_beyond) for e in reads(s)))
     if not any(_holds(e, held, is_beyond) for s in statements(inside) for e in reads(s)):
         return body
-    computed: list[Expression] = []
-    value = value_returned(end, {}, computed)
+    known = Values(body, inputs)
+    turn = Turn(lambda expression: expression, known)
+    value = turn.returned(end)
     if value is None or sum(1 for _ in within(value)) > _LARGEST:
         return body
     asked = {name for s in statements(end) for e in reads(s) for name in variables(e)} & set(differing)
     if not asked - {writes(s) for s in statements(end)} <= set(variables(value)):
         return body  # what fails on a number that is not put out would be left out with it
-    kept, known = set(within(value)), Values(body, inputs)
-    needed = (
-        each for each in computed if not (isinstance(each, Constant) and each.value is MISSING)
-    )  # that there is no value yet
-    if any(part not in kept and not known.defined(part) for each in needed for part in within(each)):
+    kept = set(within(value))
+    if any(part not in kept and not known.defined(part) for each in turn.computed for part in within(each)):
         return body  # whether the function fails there is seen, too
     return (*body[:start], Return(value, end[0].place))
 

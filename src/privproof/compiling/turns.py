@@ -1,4 +1,4 @@
-"""What one turn of a loop does to variables: as expressions in their values before it.
+"""What one turn of a loop does to variables, or what the end of a program gives back: as expressions in their values before it.
 
 Tests and calls that only compute become conditional expressions; a turn that ends early, by ``continue``, has what comes after its test
 on the other side alone.  All that a turn computes on its way is kept, so that somebody who leaves a part of it out can see whether that
@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from privproof.compiling.failing import Values
-from privproof.compiling.values_after import MOST_WAYS, ways_through, with_values
 from privproof.language.syntax import (
     Assign,
     Block,
@@ -22,19 +21,22 @@ from privproof.language.syntax import (
     If,
     Inline,
     Result,
+    Return,
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.language.walking import statements, variables
+from privproof.language.walking import rewritten, statements, variables
 
 Found = TypeVar("Found")
+_MOST_WAYS = 64
+"""The ways through a turn that ends early somewhere, and through a function that it calls; each repeats what comes after its tests."""
 
 
 class Turn:
-    """A turn of a loop over records.
+    """A turn of a loop over records, or the end of a program.
 
     Args:
-        taken: an expression with the record of the turn in the place of the element that the loop reads.
+        taken: an expression with the record of the turn in the place of the element that the loop reads; in the end of a program, as it is.
         known: what is known of the values of expressions about a record.
     """
 
@@ -47,13 +49,17 @@ class Turn:
         """The values of variables after a turn; None where it does anything else."""
         return self._followed(block, {})
 
+    def returned(self, block: Block) -> Expression | None:
+        """What statements give back; None where they do anything but compute that."""
+        return self._result(block, {})
+
     def succeeds(self, own: set[str | None]) -> bool:
         """Whether all that is computed has a value on every record, where some variables may have none before the turn."""
         return all(own.isdisjoint(variables(each)) and self.known.surely(each) for each in self.computed)
 
     def _value(self, expression: Expression, values: Mapping[str, Expression]) -> Expression:
         """An expression in terms of the values before."""
-        found = self.taken(with_values(expression, values))
+        found = self.taken(_with_values(expression, values))
         if not (isinstance(expression, Constant) and expression.value is MISSING):  # that a variable has no value yet
             self.computed.append(found)
         return found
@@ -89,7 +95,7 @@ class Turn:
                 case If(test, then, otherwise, place):
                     asked = self._value(test, now)
                     early = any(isinstance(s, Continue) for s in statements((*then, *otherwise)))
-                    if early and ways_through(block[at:]) > MOST_WAYS:
+                    if early and _ways(block[at:]) > _MOST_WAYS:
                         return None
                     rest = block[at + 1 :] if early else ()
                     one, other = self._sides(self._followed, asked, (*then, *rest), (*otherwise, *rest), now)
@@ -118,11 +124,11 @@ class Turn:
                     if inner is None:
                         return None
                     now[name] = inner
-                case Result(value):
+                case Result(value) | Return(value):
                     return self._value(value, now)
                 case If(test, then, otherwise, place):
                     asked = self._value(test, now)
-                    if ways_through(block[at:]) > MOST_WAYS:
+                    if _ways(block[at:]) > _MOST_WAYS:
                         return None
                     rest = block[at + 1 :]
                     one, other = self._sides(self._result, asked, (*then, *rest), (*otherwise, *rest), now)
@@ -132,3 +138,17 @@ class Turn:
                 case _:
                     return None
         return None
+
+
+def _ways(block: Block) -> int:
+    """How many ways there are through tests that follow each other, at most."""
+    ways = 1
+    for statement in block:
+        if isinstance(statement, If):
+            ways *= _ways(statement.then) + _ways(statement.otherwise)
+    return ways
+
+
+def _with_values(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    """An expression in values before."""
+    return rewritten(expression, lambda part: values.get(part.name) if isinstance(part, Variable) else None)
