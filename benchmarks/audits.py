@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from privproof import exponential, laplace, mechanism, queries
-from privproof.auditing import audit
+from privproof.audit import audit
 
 RUNS, RUNS_OF_LISTS = 10_000_000, 500_000
 """On each side: a twentieth of the published ones, or less where lists are released, about which more is learnt."""

@@ -150,8 +150,8 @@ def logic(text, question, constants):
 
         from privproof import model_check
         from privproof.exact import fraction
-        from privproof.formats.prism import explore
-        from privproof.formulas import parse_formula
+        from privproof.logic.formulas import parse_formula
+        from privproof.logic.prism import explore
 
         case = Case("", text, constants % size, question)
         process = explore(case.text_with_constants(), self_loops=True, name="model").process
@@ -170,8 +170,8 @@ def logic(text, question, constants):
 def indistinguishable(high):
     """The operator D on the decision process of above threshold."""
     from privproof import model_check
-    from privproof.formulas import parse_formula
-    from privproof.library.logic import above_threshold
+    from privproof.logic.formulas import parse_formula
+    from privproof.logic.library.logic_models import above_threshold
 
     process = above_threshold(high=high)
     asked = parse_formula("D[1, 3/4](F top)")

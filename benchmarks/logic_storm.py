@@ -155,10 +155,10 @@ def ours(path: str, question: str, way: str) -> dict[str, Any]:
     import scipy.sparse.linalg  # noqa: F401  (loaded now, not while the time runs)
 
     from privproof import model_check
-    from privproof.engines.logic import checking
     from privproof.exact import fraction
-    from privproof.formats.prism import explore
-    from privproof.formulas import parse_formula
+    from privproof.logic import model_checking as checking
+    from privproof.logic.formulas import parse_formula
+    from privproof.logic.prism import explore
 
     if way != "exact":
         checking.EXACT_ANSWERS = 0  # also where exact numbers would be had

@@ -10,7 +10,7 @@ from mechanisms.surveys import answers
 from rich.console import Console
 
 from privproof import check, model_check, read_question, recheck, tight_epsilon
-from privproof.library import FORMULAS
+from privproof.logic.library.formula_examples import FORMULAS
 from privproof.reporting import Command, print_headline, print_verdict
 from privproof_checker import Accepted
 

@@ -21,7 +21,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from privproof.exact import epsilon, rational
-from privproof.formulas.syntax import (
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.formulas.formula_syntax import (
     And,
     Atom,
     Bound,
@@ -39,7 +40,6 @@ from privproof.formulas.syntax import (
     Unary,
     Until,
 )
-from privproof.models.process import DecisionProcess
 
 Chain = list[dict[int, Fraction]]
 Labels = dict[str, set[int]]

@@ -85,8 +85,8 @@ def entered(arguments: Sequence[object], *, supervised: bool = True) -> None:
     from privproof.cli import main
 
     sys.argv = ["privproof", *map(str, arguments)]
-    wanted = next((COMMANDS[word][0] for word in sys.argv[1:] if word in COMMANDS), None)
-    for name in [name for name in LOADED if COMMANDS[name][0] != wanted]:
+    wanted = next((COMMANDS[word].module for word in sys.argv[1:] if word in COMMANDS), None)
+    for name in [name for name in LOADED if COMMANDS[name].module != wanted]:
         del LOADED[name]
     command = wanted_command()
     if supervised or command not in COMMANDS:

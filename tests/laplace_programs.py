@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from privproof.audit.sampling.output_samples import FLOAT
 from privproof.engines.laplace.events import measure, tree
 from privproof.engines.laplace.refuting import Loss, words
-from privproof.engines.sampling.samples import FLOAT
 from privproof.language import Mechanism
 from privproof.language.patterns import ANY, Between
 from tests.corpus import Program

@@ -33,6 +33,7 @@ import lazy_loader
 
 from privproof.drawing.showing import show_with
 from privproof.evidence.presenting import Presenter, present_with
+from privproof.version import __version__ as __version__
 
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
@@ -68,5 +69,3 @@ def _texts() -> Callable[[object], str]:
 
 present_with(_presenter)
 show_with(_cards, _texts)
-
-__version__ = "0.3.0"

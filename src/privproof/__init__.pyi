@@ -1,17 +1,13 @@
 from . import release
 from .asking import check, privacy_profile, smallest_delta, tight_epsilon, tight_mu, tight_renyi, tight_rho
-from .auditing.asking import audit
-from .auditing.audits import Audit
-from .compiling import (
-    mechanism_process,
-    mechanism_question,
-    output_distribution,
-    time_series,
-)
+from .audit.audit_findings import Audit
+from .audit.audit_request import audit
+from .audit.event_probabilities import output_probability, privacy_loss, probability_formula
+from .audit.sampling.output_samples import Samples
+from .audit.sampling.program_lanes import sample
+from .audit.sampling.runnable_functions import Runnable, runnable
+from .compiling import mechanism_question, output_distribution, time_series
 from .compiling.composing import composed
-from .engines.logic.engine import model_check
-from .engines.logic.satisfaction import Satisfaction
-from .engines.sampling import Runnable, Samples, runnable, sample
 from .engines.words.definition import word_probabilities
 from .errors import (
     BudgetError,
@@ -29,8 +25,6 @@ from .evidence import Proved, Refuted, Unknown, Verdict, Witness
 from .evidence.rechecking import recheck, recheck_file
 from .exact import Budget, Epsilon, epsilon, from_float, log, rational
 from .formats import read_question, write_question
-from .formats.processes import read_process, write_process
-from .formulas import parse_formula, sublogic
 from .language import (
     Mechanism,
     Prior,
@@ -67,26 +61,15 @@ from .language import (
     uniform,
     uniform_real,
 )
-from .models import (
-    Branch,
-    DecisionProcess,
-    Enclosure,
-    HiddenMarkovModel,
-    Horizon,
-    Letter,
-    MarkovChain,
-    StreamAutomaton,
-    Transducer,
-    WordProblem,
-)
-from .profiles import (
-    EnclosedProfile,
-    Profile,
-    SmallestDelta,
-    privacy_loss_distribution,
-    renyi_divergence,
-)
-from .profiles.probabilities import output_probability, privacy_loss, probability_formula
+from .logic.decision_process import DecisionProcess, Enclosure
+from .logic.formats.process_files import read_process, write_process
+from .logic.formula_engine import model_check
+from .logic.formulas.formula_parser import parse_formula
+from .logic.formulas.sublogics import sublogic
+from .logic.mechanism_process import mechanism_process
+from .logic.state_satisfaction import Satisfaction
+from .models import Branch, HiddenMarkovModel, Horizon, Letter, MarkovChain, StreamAutomaton, Transducer, WordProblem
+from .profiles import EnclosedProfile, Profile, SmallestDelta, privacy_loss_distribution, renyi_divergence
 from .projects.surveys import survey_project, survey_sizes
 from .scenarios import (
     MarkovPrior,
@@ -102,7 +85,6 @@ from .scenarios import (
 )
 
 __version__: str
-
 __all__ = [
     "Audit",
     "Branch",

@@ -5,18 +5,15 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from privproof.compiling import mechanism_process
+from privproof.capabilities import held_as, other_suffixes
 from privproof.compiling.posing import bare, mechanism_with, pose_question
-from privproof.engines.sampling.runnable import Runnable
-from privproof.errors import FormulaError, PrivproofError, QuestionError, nearest
+from privproof.errors import QuestionError, nearest
 from privproof.exact import fraction
-from privproof.formats import read_document, read_question
-from privproof.formats.documents import AS_PRISM, OURS, PRISM, Scalar, file_text
+from privproof.formats import read_question
 from privproof.formats.python_files import (
     STANDARD_INPUT,
     STANDARD_INPUT_FILE,
@@ -29,21 +26,8 @@ from privproof.formats.python_files import (
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
-from privproof.models import DecisionProcess, Horizon
-from privproof.scenarios import (
-    AnyQuestion,
-    Band,
-    Chain,
-)
-from privproof.scenarios.gaussian_chains import GaussianChain
-from privproof.scenarios.hidden import Hidden
-from privproof.scenarios.networks import Network
-from privproof.scenarios.releases import Prior
-
-if TYPE_CHECKING:
-    from privproof.formats.prism.properties import Aggregate, Property
-    from privproof.formats.prism.property_files import PropertyFile
-    from privproof.formulas import WrittenFormula
+from privproof.models import Horizon
+from privproof.scenarios import AnyQuestion
 
 
 def load(
@@ -61,9 +45,9 @@ def load(
     For a model file NAME is the name of one of its pairs; for a Python file it is a `Question` or a function that returns one
     (called with ``size`` if it takes one), or a mechanism.
     """
-    path, name = _split(target)
+    path, name = split_target(target)
     if path.suffix in SUFFIXES:
-        found, name = _found(path, name)
+        found, name = found_in(path, name)
         found = _declared(found, path, inputs or {})
         if isinstance(found, Mechanism):
             return _posed(found, path, size, horizon, parameters or {}, neighbours, run=run)
@@ -71,7 +55,7 @@ def load(
         made = _made(found, path, name, size)
         return made if horizon is None else made.lasting(horizon, place="--horizon")
     _no_parameters(parameters)
-    if path.suffix.lower() in (*AS_PRISM, ".drn"):
+    if path.suffix.lower() in other_suffixes():
         raise QuestionError(
             "question",
             "a model of this form is asked about by formulas",
@@ -87,7 +71,7 @@ def load(
 
 def load_subject(target: str) -> Any:
     """What ``FILE[:NAME]`` stands for, to be run: a mechanism, a function, or whatever else a Python file holds that can be audited."""
-    path, name = _split(target)
+    path, name = split_target(target)
     if path.suffix not in SUFFIXES:
         raise QuestionError(
             "subject",
@@ -105,8 +89,8 @@ def load_subject(target: str) -> Any:
                 "name", f"which mechanism of {path}?", place=str(path), hint=f"{path}:NAME; found: {listed}"
             )
         return next(iter(chosen.values()))
-    found, _ = _found(path, name)
-    if isinstance(_calibrated(found), AnyQuestion | DecisionProcess):
+    found, _ = found_in(path, name)
+    if isinstance(_calibrated(found), AnyQuestion) or held_as(found) == "model":
         raise QuestionError(
             "subject",
             f"{name!r} is a question about a model, which is decided exactly",
@@ -120,226 +104,7 @@ def _runs(value: object, module: ModuleType) -> bool:
     """Whether a file itself defines something that may be run."""
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
-    return isinstance(value, Runnable)
-
-
-def load_priors(target: str) -> tuple[Prior, ...]:
-    """The class of priors that ``FILE[:NAME]`` stands for: a file of kind prior, or chains, a band or networks in a Python file."""
-    path, name = _split(target)
-    if path.suffix not in SUFFIXES:
-        if name is not None:
-            raise QuestionError("name", "a file holds one class of priors", place=target, hint=str(path))
-        from privproof.formats.prior_files import read_prior  # here and below: what mechanisms do not need
-
-        return read_prior(path)
-    found, name = _found(path, name)
-    with running(path, f"{path}:{name}"):
-        made = found() if callable(found) else found
-    listed = (made,) if isinstance(made, Prior) else made
-    if isinstance(listed, list | tuple) and listed:
-        if all(isinstance(one, Chain | Hidden) for one in listed) or all(isinstance(one, Network) for one in listed):
-            return tuple(listed)
-        if len(listed) == 1 and isinstance(listed[0], Band | GaussianChain):
-            return (listed[0],)
-    raise QuestionError(
-        "name", f"{name!r} is a {type(made).__name__}, no prior", place=str(path), hint="release.Chain.of(...)"
-    )
-
-
-def load_process(
-    target: str,
-    *,
-    neighbours: str | None = None,
-    size: int | None = None,
-    horizon: Horizon | None = None,
-    settings: Mapping[str, str] | None = None,
-    self_loops: bool = False,
-    rounded: bool = False,
-) -> DecisionProcess:
-    """The labelled Markov chain or decision process that ``FILE[:NAME]`` stands for.
-
-    A Python file holds a process, a function that returns one, or a mechanism, which is made into a chain.
-    """
-    from privproof.formats.processes import read_process, related
-
-    path, name = _split(target)
-    settings = settings or {}
-    if path.suffix not in SUFFIXES:
-        if name is not None:
-            raise QuestionError("name", "a model file holds one model", place=target, hint=str(path))
-        if size is not None or horizon is not None:
-            raise QuestionError("size", "a model file has the size it has", place=target, hint="drop --size, --horizon")
-        return read_process(path, neighbours=neighbours, constants=settings, self_loops=self_loops, rounded=rounded)
-    found, name = _found(path, name)
-    with running(path, f"{path}:{name}"):
-        if isinstance(found, Mechanism):
-            parameters = {name: _parameter(value) for name, value in settings.items()}
-            changed = found.having(**parameters) if parameters else found
-            process = mechanism_process(changed, size=size, horizon=horizon)
-        else:
-            process = found() if callable(found) else found
-    if not isinstance(process, DecisionProcess):
-        raise QuestionError(
-            "name",
-            f"{name!r} is a {type(process).__name__}, not a mechanism or a process",
-            place=str(path),
-            hint="a @mechanism, a DecisionProcess, or a function that returns one",
-        )
-    return process if neighbours is None else related(process, neighbours)
-
-
-@dataclass(frozen=True)
-class AskedFormula:
-    """A formula, and what it is asked of.
-
-    Attributes:
-        process: the process.
-        written: the formula with its text, or what is computed from several; of a property that cannot be asked, the complaint about it.
-        states: the states that it is about, where it says so itself.
-        aggregate: what a filter makes of the values there.
-        name: what a file of properties calls it: its name, or its line.
-    """
-
-    process: DecisionProcess
-    written: WrittenFormula | Property | PrivproofError
-    states: tuple[str, ...] | None = None
-    aggregate: Aggregate | None = None
-    name: str = ""
-
-
-def load_formulas(
-    target: str,
-    asked: str,
-    *,
-    only: str | None = None,
-    neighbours: str | None = None,
-    size: int | None = None,
-    horizon: Horizon | None = None,
-    settings: Mapping[str, str] | None = None,
-    self_loops: bool = False,
-    rounded: bool = False,
-) -> list[AskedFormula]:
-    """The formulas that a text is, or a file of properties holds, and the process they are asked of.
-
-    Of a PRISM model a formula may ask in the model's own words.
-
-    Args:
-        target: the model, as for `load_process`.
-        asked: a formula, or the name of a file of properties, which a JANI model is, too.
-        only: of a file, the property of this name, or on this line.
-        neighbours: the neighbour relation, instead of the model's.
-        size: of a mechanism, the length of its lists.
-        horizon: of a mechanism, how many values of a stream are read.
-        settings: values for constants of the model or the file, or for parameters.
-        self_loops: let a state without a transition stay where it is.
-        rounded: of a DRN file, divide rows that miss the sum 1 by rounding by their sum.
-    """
-    from privproof.formats.jani import SUFFIX as JANI
-    from privproof.formats.prism.models import words_of
-    from privproof.formats.prism.properties import read_property
-    from privproof.formats.prism.property_files import SUFFIXES as PROPERTIES
-    from privproof.formats.prism.property_files import read_properties
-    from privproof.formats.prism.tokens import Source
-    from privproof.formats.processes import read_prism_model
-    from privproof.formulas import read_formula
-
-    path, name = _split(target)
-    file = None
-    if Path(asked).is_file() and Path(asked).suffix.lower() in (*PROPERTIES, JANI):
-        file = _jani_properties(asked) if Path(asked).suffix.lower() == JANI else read_properties(asked)
-    if only is not None and file is None:
-        raise QuestionError("property", "only a file of properties has several", place="--property", hint="model.props")
-    if path.suffix.lower() not in AS_PRISM or name is not None:
-        if file is not None:
-            raise QuestionError("property", f"{target} is no PRISM model", place=asked, hint="give a formula")
-        try:
-            written: WrittenFormula | None = read_formula(asked)
-        except FormulaError:
-            if "=?" not in asked:  # a wrong formula is told before a large model is read
-                raise
-            written = None
-        process = load_process(
-            target,
-            neighbours=neighbours,
-            size=size,
-            horizon=horizon,
-            settings=settings,
-            self_loops=self_loops,
-            rounded=rounded,
-        )
-        if written is not None:
-            return [AskedFormula(process, written)]
-        return [_asked_of(read_property(words_of(process, Source("formula", asked)), asked))]
-    own = {} if file is None else {name: value for name, value in (settings or {}).items() if name in file.constants}
-    rest = {name: value for name, value in (settings or {}).items() if name not in own}
-    if size is not None or horizon is not None:
-        raise QuestionError("size", "a model file has the size it has", place=target, hint="drop --size, --horizon")
-    if rounded:
-        raise QuestionError(
-            "parameter", f"{target} has exact numbers: only DRN files may be rounded", place="--rounded"
-        )
-    model = read_prism_model(path, neighbours=neighbours, constants=rest, self_loops=self_loops)
-    if file is None:
-        return [_asked_of(read_property(model, asked))]
-    model = file.on(model, own)
-    chosen = [one for one in file.properties if only in (None, one.name, str(one.line))]
-    if not chosen:
-        names = ", ".join(one.name or str(one.line) for one in file.properties)
-        raise QuestionError(
-            "property", f"no property is called {only!r}", place=asked, hint=names or "the file has none"
-        )
-    result = []
-    for one in chosen:
-        called = one.name or f"line {one.line}"
-        if one.problem is not None:
-            result.append(AskedFormula(model.process, one.problem, name=called))
-            continue
-        try:
-            result.append(replace(_asked_of(read_property(model, one.text, file.named)), name=called))
-        except PrivproofError as problem:
-            result.append(AskedFormula(model.process, problem, name=called))
-    return result
-
-
-def _jani_properties(path: str) -> PropertyFile:
-    """The properties in a JANI file, numbered in order."""
-    from privproof.formats.jani import jani_as_prism
-    from privproof.formats.prism.property_files import PropertyFile, WrittenProperty
-    from privproof.formats.prism.tokens import Source
-
-    told = jani_as_prism(file_text(path), name=path)[1]
-    listed = tuple(
-        WrittenProperty(name, text, number) if isinstance(text, str) else WrittenProperty(name, "", number, text)
-        for number, (name, text) in enumerate(told.items(), 1)
-    )
-    return PropertyFile(Source(path, ""), {}, {}, listed)
-
-
-def _asked_of(found: Property) -> AskedFormula:
-    from privproof.formats.prism.computed import Computed
-
-    process = found.model.process
-    if isinstance(found.written, Computed):
-        return AskedFormula(process, found)
-    states = None if found.states is None else tuple(process.names[s] for s in found.states)
-    return AskedFormula(process, found.written, states, found.aggregate)
-
-
-def is_process(target: str, out: Path) -> bool:
-    """Whether a conversion is between forms of labelled chains and decision processes."""
-    path, name = _split(target)
-    if path.suffix in SUFFIXES:
-        found, _ = _found(path, name)
-        return isinstance(found, DecisionProcess) or out.suffix.lower() in (*PRISM, ".drn")
-    both = {path.suffix.lower(), out.suffix.lower()}
-    if both & {*AS_PRISM, ".drn"}:
-        return True
-    if path.suffix.lower() not in OURS:
-        return False
-    from privproof.formats.processes import has_enclosures
-
-    document = read_document(path)
-    return document.get(Scalar("kind")) == "mdp" or has_enclosures(document)
+    return held_as(value) == "subject"
 
 
 def settings_of(texts: Sequence[str] | None) -> dict[str, str]:
@@ -360,10 +125,11 @@ def inputs_of(texts: Sequence[str] | None) -> dict[str, Input]:
 
 def parameters_of(texts: Sequence[str] | None) -> dict[str, object]:
     """The parameters that ``--set`` sets: whole numbers, truth values, exact fractions, or texts."""
-    return {name: _parameter(value) for name, value in settings_of(texts).items()}
+    return {name: parameter_of(value) for name, value in settings_of(texts).items()}
 
 
-def _parameter(value: str) -> object:
+def parameter_of(value: str) -> object:
+    """The value of a parameter, as it is written."""
     if value in ("True", "False"):
         return value == "True"
     if re.fullmatch(r"[+-]?[0-9]+", value):
@@ -373,7 +139,8 @@ def _parameter(value: str) -> object:
     return value
 
 
-def _split(target: str) -> tuple[Path, str | None]:
+def split_target(target: str) -> tuple[Path, str | None]:
+    """The file of a target, and the name in it."""
     if target == STANDARD_INPUT or target.startswith(f"{STANDARD_INPUT}:"):
         return STANDARD_INPUT_FILE, target.partition(":")[2] or None
     if Path(target).exists():
@@ -407,7 +174,7 @@ def _posed(
         return pose_question(changed, size=size, horizon=horizon, neighbours=neighbours, run=run)
 
 
-def _found(path: Path, name: str | None) -> tuple[Any, str]:
+def found_in(path: Path, name: str | None) -> tuple[Any, str]:
     """What a Python file holds under a name; without one, its only question or mechanism."""
     module = run_file(path)
     if name is None:
@@ -523,4 +290,4 @@ def _own(value: object, module: ModuleType) -> bool:
     """Whether a file itself defines something that may be asked about."""
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
-    return isinstance(_calibrated(value), AnyQuestion | DecisionProcess | Prior)
+    return isinstance(_calibrated(value), AnyQuestion) or held_as(value) == "model"

@@ -37,17 +37,17 @@ from privproof_checker.version_one import ONE, second_version
 Kind = Callable[[Verdict, dict[str, object], dict[str, object], Limits], Accepted]
 
 _KINDS = {
-    "account": ("releases.accounts", "check_account"),
+    "account": ("release.account_checking", "check_account"),
     "composed": ("composed", "check_composed"),
     "draws": ("draws", "check_draws"),
     "lottery": ("lotteries", "check_lottery"),
-    "location": ("locations.checking", "check_location"),
+    "location": ("release.locations.location_checking", "check_location"),
     "logic": ("logic", "check_logic"),
-    "logic in columns": ("logic.bounds", "check_bounds"),
+    "logic in columns": ("logic.column_bounds", "check_bounds"),
     "program": ("programs.checking", "check_program"),
     "measured": ("measured.checking", "check_measured"),
     "pufferfish": ("pufferfish.checking", "check_pufferfish"),
-    "release": ("releases", "check_release"),
+    "release": ("release", "check_release"),
     "runs": ("runs", "check_runs"),
     "stream": ("streams.checking", "check_stream"),
 }

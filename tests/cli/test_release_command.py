@@ -13,8 +13,8 @@ from random import Random
 
 import pytest
 
-from privproof.formats.prior_files import prior_text, read_prior
 from privproof.release import Chain, Geometric, count, verify
+from privproof.release.prior_files import prior_text, read_prior
 
 PRIOR = """\
 kind: prior

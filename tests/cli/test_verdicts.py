@@ -12,7 +12,8 @@ import time
 import pytest
 from tests.commands import GEOMETRIC, MODELS, ROOT, environment
 
-from privproof.library import EXAMPLES, FORMULAS
+from privproof.library import EXAMPLES
+from privproof.logic.library.formula_examples import FORMULAS
 
 FIELDS = {"verdict", "engine", "question", "tight", "witness", "certificate", "seconds", "notes"}
 TIGHT = {"ratio", "epsilon", "lower", "upper"}

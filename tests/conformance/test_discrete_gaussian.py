@@ -33,10 +33,10 @@ from privproof import (
     tight_mu,
     tight_rho,
 )
+from privproof.audit.sampling.lane_draws import Bell
 from privproof.engines.integrals.discrete_normal import Lattice, lattice
 from privproof.engines.integrals.grids import grid_probability
 from privproof.engines.laplace.squares import Steps, given_away
-from privproof.engines.sampling.draws import Bell
 from privproof.exact import rational
 from privproof.exact.balls import precision
 from privproof.language import randomness

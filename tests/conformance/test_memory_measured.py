@@ -18,9 +18,9 @@ import pytest
 from tests.commands import environment
 
 from privproof import mechanism, memory, queries, tight_epsilon, truncated_geometric
-from privproof.engines.releases.powers import Powers
 from privproof.engines.words import worst_way
 from privproof.release import Chain
+from privproof.release.transition_powers import Powers
 
 MIB = 2**20
 SLACK = 4 * MIB

@@ -23,9 +23,11 @@ from privproof.evidence.gate import first_admitted
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import Budget, epsilon
 from privproof.library import EXAMPLES
-from privproof.library.logic import survey
+from privproof.logic.formula_question import FormulaQuestion
+from privproof.logic.library.logic_models import survey
 from privproof.release import Channel, Map, PlanarGeometric, Resampled, clamped
-from privproof.scenarios import Family, FormulaQuestion, LocationQuestion
+from privproof.release.locations.location_question import LocationQuestion
+from privproof.scenarios import Family
 from privproof_checker import Accepted
 
 

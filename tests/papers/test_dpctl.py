@@ -8,9 +8,9 @@ import pytest
 from tests.certificates import recheck
 
 from privproof import Horizon, check, epsilon, log, model_check, rational
-from privproof.library import FORMULAS
 from privproof.library.above_threshold import above_threshold as above_threshold_stream
-from privproof.library.logic import (
+from privproof.logic.library.formula_examples import FORMULAS
+from privproof.logic.library.logic_models import (
     above_threshold,
     double_survey,
     from_automaton,

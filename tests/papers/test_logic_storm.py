@@ -26,13 +26,10 @@ from tests.chains import (
     random_state,
 )
 
-from privproof.engines.logic import chains
-from privproof.engines.logic.checking import Checker
-from privproof.engines.logic.enclosed import Enclosed
-from privproof.engines.logic.graphs import Graph
-from privproof.engines.logic.paths import normal
 from privproof.engines.monitor import Monitor
-from privproof.formulas import (
+from privproof.logic import chain_solving as chains
+from privproof.logic.enclosed_processes import Enclosed
+from privproof.logic.formulas import (
     And,
     Atom,
     Bound,
@@ -49,8 +46,11 @@ from privproof.formulas import (
     Until,
     parse_formula,
 )
-from privproof.formulas.sublogics import is_state_formula
-from privproof.formulas.syntax import children
+from privproof.logic.formulas.formula_syntax import children
+from privproof.logic.formulas.sublogics import is_state_formula
+from privproof.logic.model_checking import Checker
+from privproof.logic.path_probabilities import normal
+from privproof.logic.process_graphs import Graph
 
 stormpy = pytest.importorskip("stormpy")
 from stormpy import datastructures, models  # noqa: E402

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from privproof.formats.drn import read_drn, write_drn
-from privproof.formats.prism import parse_prism, read_prism, write_prism
+from privproof.logic.formats.drn_files import read_drn, write_drn
+from privproof.logic.prism import parse_prism, read_prism, write_prism
 
 stormpy = pytest.importorskip("stormpy")
 storm_io = pytest.importorskip("stormpy.io")

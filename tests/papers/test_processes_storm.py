@@ -11,15 +11,15 @@ from tests.property.test_bounds_by_vectors import random_process as random_spars
 from tests.property.test_logic_processes import random_process, with_labels
 
 from privproof import model_check
-from privproof.engines.logic.checking import Checker
-from privproof.engines.logic.large import path_bounds
-from privproof.engines.logic.measures import Between
-from privproof.engines.logic.schedulers import extremes
-from privproof.engines.logic.storm import storm_extremes
-from privproof.engines.logic.vectors import UNITS, Columns
 from privproof.engines.monitor import Monitor
-from privproof.formulas import parse_formula
-from privproof.models import DecisionProcess
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.formulas import parse_formula
+from privproof.logic.large_processes import path_bounds
+from privproof.logic.model_checking import Checker
+from privproof.logic.optimal_schedulers import extremes
+from privproof.logic.path_measures import Between
+from privproof.logic.query_vectors import UNITS, Columns
+from privproof.logic.storm_comparison import storm_extremes
 
 pytest.importorskip("stormpy")
 pytestmark = pytest.mark.slow

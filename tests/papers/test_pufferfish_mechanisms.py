@@ -16,17 +16,17 @@ from math import inf
 import pytest
 from tests.property.release_brute import Influences, homogeneous, laplace, laws, logarithm, loss, sums, worst_score
 
-from privproof.engines.releases.costs import QueryLaws
-from privproof.engines.releases.curves import best_distances, ghosh_kleinberg, spectral, spectral_tight, spectrum
-from privproof.engines.releases.distances import largest_distance
-from privproof.engines.releases.laws import Laws, listed_laws
-from privproof.engines.releases.losses import largest_loss, largest_rate
-from privproof.engines.releases.powers import Powers
-from privproof.engines.releases.quilts import quilts, spent
 from privproof.exact import rational
-from privproof.release.calibrating import calibrate
-from privproof.scenarios.chains import Chain
-from privproof.scenarios.queries import count
+from privproof.release.calibration import calibrate
+from privproof.release.influence_costs import QueryLaws
+from privproof.release.influence_curves import best_distances, ghosh_kleinberg, spectral, spectral_tight, spectrum
+from privproof.release.law_distances import largest_distance
+from privproof.release.markov_chains import Chain
+from privproof.release.markov_quilts import quilts, spent
+from privproof.release.release_losses import largest_loss, largest_rate
+from privproof.release.series_queries import count
+from privproof.release.sum_laws import Laws, listed_laws
+from privproof.release.transition_powers import Powers
 
 
 def binary(stay_0: Fraction, stay_1: Fraction, initial: object = "stationary") -> Chain:

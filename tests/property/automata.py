@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from privproof.exact import fraction
-from privproof.formulas import And, Atom, Formula, Implies, Next, Not, Or, Truth, Unary, Until
-from privproof.models import DecisionProcess
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.formulas import And, Atom, Formula, Implies, Next, Not, Or, Truth, Unary, Until
 
 F = tuple  # ("lit", name, truth) ("true",) ("false",) ("and", f, g) ("or", f, g) ("X", f) ("U", f, g) ("R", f, g)
 

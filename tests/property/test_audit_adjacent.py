@@ -32,10 +32,11 @@ from privproof import (
     stream,
     stream_of,
 )
-from privproof.engines.sampling import moving, proposing
-from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
-from privproof.engines.sampling.moving import drawn, mutated
-from privproof.engines.sampling.proposing import patterns
+from privproof.audit.sampling import data_moves as moving
+from privproof.audit.sampling import data_proposals as proposing
+from privproof.audit.sampling.adjacent_data import Adjacent, is_adjacent
+from privproof.audit.sampling.data_moves import drawn, mutated
+from privproof.audit.sampling.data_proposals import patterns
 from privproof.exact import rational
 
 # -------------------------------------------------------------------------------------------------- an independent definition

@@ -21,15 +21,15 @@ from tests.laplace_programs import Author as ContinuousAuthor
 from tests.programs import Author, data_sets, load, related
 from tests.property.test_audit_events import happens, loosened
 
-from privproof.auditing.asking import audit
-from privproof.auditing.audits import Certified
-from privproof.auditing.certifying import Suspect, certified
+from privproof.audit.audit_findings import Certified
+from privproof.audit.audit_request import audit
+from privproof.audit.exact_certification import Suspect, certified
+from privproof.audit.sampling import sample
+from privproof.audit.sampling.confidence_intervals import epsilon_at_least
+from privproof.audit.sampling.event_learning import learn
+from privproof.audit.sampling.output_events import Beginning, OneOf, occurs
+from privproof.audit.sampling.runnable_functions import runnable
 from privproof.engines import Monitor
-from privproof.engines.sampling import sample
-from privproof.engines.sampling.events import Beginning, OneOf, occurs
-from privproof.engines.sampling.intervals import epsilon_at_least
-from privproof.engines.sampling.learning import learn
-from privproof.engines.sampling.runnable import runnable
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, fraction
 from privproof.language import (

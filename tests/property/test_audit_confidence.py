@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from privproof import output_distribution
-from privproof.auditing.asking import audit
-from privproof.auditing.audits import Audit
-from privproof.engines.sampling.events import Beginning, OneOf
-from privproof.engines.sampling.testing import Count
+from privproof.audit.audit_findings import Audit
+from privproof.audit.audit_request import audit
+from privproof.audit.sampling.claim_tests import Count
+from privproof.audit.sampling.output_events import Beginning, OneOf
 from privproof.language import Mechanism, mechanism, one_of, randomized_response
 from privproof.language.patterns import Between
 from privproof.library.laplace.noisy_max import noisy_max

@@ -36,7 +36,7 @@ from privproof import (
     smallest_delta,
     tight_epsilon,
 )
-from privproof.engines.sampling.adjacent import Adjacent
+from privproof.audit.sampling.adjacent_data import Adjacent
 from privproof.library.examples import EXAMPLES
 
 CONFIDENCE = "0.9999"

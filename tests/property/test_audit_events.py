@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from tests.amounts import selected
 
-from privproof.engines.sampling import sample
-from privproof.engines.sampling.events import Beginning, HalfSpace, OneOf, occurs
-from privproof.engines.sampling.forms import SLOT, filled, form_of, numbers_of
-from privproof.engines.sampling.intervals import epsilon_at_least
-from privproof.engines.sampling.learning import learn
-from privproof.engines.sampling.samples import FLOAT, Samples
+from privproof.audit.sampling import sample
+from privproof.audit.sampling.confidence_intervals import epsilon_at_least
+from privproof.audit.sampling.event_learning import learn
+from privproof.audit.sampling.output_events import Beginning, HalfSpace, OneOf, occurs
+from privproof.audit.sampling.output_forms import SLOT, filled, form_of, numbers_of
+from privproof.audit.sampling.output_samples import FLOAT, Samples
 from privproof.language.patterns import ANY, Between
 from privproof.library import mechanisms
 from privproof.library.laplace import noisy_max, sparse_vector

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tests.property.test_audit_intervals import ALPHAS, DELTAS, PROBABILITIES, above, mass
 
-from privproof.engines.sampling.intervals import epsilon_at_least
-from privproof.engines.sampling.regions import Region, best_weight
-from privproof.engines.sampling.tradeoffs import EpsilonAt
+from privproof.audit.sampling.confidence_intervals import epsilon_at_least
+from privproof.audit.sampling.confidence_regions import Region, best_weight
+from privproof.audit.sampling.tradeoff_curves import EpsilonAt
 
 WEIGHTS = (0.0, 0.002, 0.3, 0.9)
 CELLS = 40

@@ -14,8 +14,8 @@ from tests.amounts import selected
 from tests.property.test_audit_intervals import PROBABILITIES, mass
 from tests.property.test_audit_regions import table
 
-from privproof.engines.sampling.aims import Aim, promised
-from privproof.engines.sampling.tradeoffs import CONCENTRATED, DeltaAt, EpsilonAt, Gaussian, RenyiOrders
+from privproof.audit.sampling.search_aims import Aim, promised
+from privproof.audit.sampling.tradeoff_curves import CONCENTRATED, DeltaAt, EpsilonAt, Gaussian, RenyiOrders
 from privproof.exact.balls import precision
 
 ORDERS = (1.0, 1 + 1e-9, 1.0001, 1.5, 2.0, 16.0, 10_000.0)

@@ -20,17 +20,18 @@ from tests.amounts import examples, selected
 from tests.certificates import nested, recheck
 
 from privproof import model_check
-from privproof.engines.logic import checking, factored
-from privproof.engines.logic.bounding import until_bounds
-from privproof.engines.logic.exactly import TooLarge
-from privproof.engines.logic.products import product
-from privproof.engines.logic.recurrences import often_bounds
-from privproof.engines.logic.schedulers import least_and_most
-from privproof.engines.logic.vectors import UNITS, Columns
 from privproof.engines.monitor import Monitor, Stopped
 from privproof.exact import fraction
-from privproof.formats.prism import explore
-from privproof.models import DecisionProcess
+from privproof.logic import model_checking as checking
+from privproof.logic import sparse_factors as factored
+from privproof.logic.automaton_products import product
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.exact_solving import TooLarge
+from privproof.logic.linear_recurrences import often_bounds
+from privproof.logic.optimal_schedulers import least_and_most
+from privproof.logic.prism import explore
+from privproof.logic.query_vectors import UNITS, Columns
+from privproof.logic.value_bounds import until_bounds
 from privproof_checker import Accepted, Rejected
 
 ENDLESS = ("U", ("leaf", 0), ("leaf", 1), 0, None)

@@ -14,10 +14,10 @@ from tests.amounts import examples
 
 from privproof_checker.documents import plain
 from privproof_checker.logic import check_logic
+from privproof_checker.logic.decision_processes import ends, read_process, walk_of
 from privproof_checker.logic.formulas import Reader
 from privproof_checker.logic.measures import Measure
-from privproof_checker.logic.processes import ends, read_process, walk_of
-from privproof_checker.logic.truth import Truth
+from privproof_checker.logic.state_truth import Truth
 from privproof_checker.outcomes import Accepted, Limits, Refusal
 
 # ---------------------------------------------------------------------------------- the oracle: refining the chain

@@ -14,8 +14,8 @@ from tests.property.test_logic_processes import BOUNDED, DEPTH, labelled, partia
 
 from privproof import model_check
 from privproof.exact import fraction
-from privproof.formats.prism import explore
-from privproof.models import DecisionProcess
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.prism import explore
 from privproof_checker import Accepted, Rejected
 
 UNSETTLED = 40

@@ -12,14 +12,14 @@ from tests.property.automata import largest
 from tests.property.test_logic_processes import random_process, with_labels
 
 from privproof import model_check
-from privproof.engines.logic.checking import Checker
-from privproof.engines.logic.products import supported
-from privproof.engines.logic.recurring import extremes_of_any
-from privproof.engines.logic.schedulers import extremes
 from privproof.engines.monitor import Monitor
 from privproof.exact import fraction
-from privproof.formulas import Not, parse_formula
-from privproof.models import DecisionProcess
+from privproof.logic.automaton_products import supported
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.formulas import Not, parse_formula
+from privproof.logic.model_checking import Checker
+from privproof.logic.optimal_schedulers import extremes
+from privproof.logic.recurrence_probabilities import extremes_of_any
 
 WRITTEN = (
     "G F a",

@@ -15,12 +15,13 @@ from tests.certificates import nested, recheck
 from tests.property.test_bounds_by_vectors import random_process
 
 from privproof import model_check
-from privproof.engines.logic import checking, far_pairs
-from privproof.engines.logic.queries import Lasso
 from privproof.engines.monitor import Monitor
-from privproof.formats.prism import explore
-from privproof.formulas import parse_formula
-from privproof.models import DecisionProcess
+from privproof.logic import far_query_pairs as far_pairs
+from privproof.logic import model_checking as checking
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.formulas import parse_formula
+from privproof.logic.prism import explore
+from privproof.logic.query_schedulers import Lasso
 from privproof_checker import Rejected
 
 PATHS = (

@@ -12,17 +12,17 @@ from tests.amounts import selected
 from tests.property import release_brute as brute
 
 from privproof import release
-from privproof.engines.releases.costs import QueryLaws
-from privproof.engines.releases.engine import _Release
-from privproof.engines.releases.parts import parts_of
 from privproof.errors import PrivproofError
-from privproof.evidence.documents.releases import release_document
 from privproof.exact import Budget, fraction, rational
-from privproof.formats.prior_files import prior_document, prior_text, read_prior
 from privproof.release import Chain, Hidden
+from privproof.release.influence_costs import QueryLaws
+from privproof.release.mixture_parts import parts_of
+from privproof.release.prior_files import prior_document, prior_text, read_prior
+from privproof.release.release_document import release_document
+from privproof.release.release_engine import _Release
 from privproof_checker import recheck
 from privproof_checker.outcomes import Accepted, Limits, Refusal
-from privproof_checker.releases.checking import check_release
+from privproof_checker.release.release_checking import check_release
 
 CALM = Chain.of({"a": {"a": "9/10", "b": "1/10"}, "b": {"a": "2/5", "b": "3/5"}})
 BUSY = Chain.of({"a": {"a": "1/5", "b": "4/5"}, "b": {"a": "3/10", "b": "7/10"}})

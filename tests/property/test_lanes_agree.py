@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.amounts import examples
 
-from privproof.engines.sampling import sample
-from privproof.engines.sampling.columns import Numbers, distinct, from_table, identity, select, values_at
-from privproof.engines.sampling.joining import joined
-from privproof.engines.sampling.lanes import _WRONG
-from privproof.engines.sampling.operations import apply, element, truth
+from privproof.audit.sampling import sample
+from privproof.audit.sampling.column_operations import apply, element, truth
+from privproof.audit.sampling.lane_joining import joined
+from privproof.audit.sampling.program_lanes import _WRONG
+from privproof.audit.sampling.sample_columns import Numbers, distinct, from_table, identity, select, values_at
 from privproof.errors import LanguageError
 from privproof.language import NOISES, integer, mechanism, queries
 from privproof.language.noise import drawing

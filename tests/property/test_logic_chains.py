@@ -27,14 +27,12 @@ from tests.chains import (
     steps_to_decide,
 )
 
-from privproof.engines.logic import chains
-from privproof.engines.logic.checking import Checker
-from privproof.engines.logic.enclosed import Enclosed
-from privproof.engines.logic.exactly import Exactly, TooLarge
-from privproof.engines.logic.graphs import Graph
-from privproof.engines.logic.paths import normal
 from privproof.engines.monitor import Monitor
-from privproof.formulas import (
+from privproof.logic import chain_solving as chains
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.enclosed_processes import Enclosed
+from privproof.logic.exact_solving import Exactly, TooLarge
+from privproof.logic.formulas import (
     And,
     Atom,
     Bound,
@@ -48,8 +46,10 @@ from privproof.formulas import (
     Until,
     parse_formula,
 )
-from privproof.formulas.syntax import Count
-from privproof.models.process import DecisionProcess
+from privproof.logic.formulas.formula_syntax import Count
+from privproof.logic.model_checking import Checker
+from privproof.logic.path_probabilities import normal
+from privproof.logic.process_graphs import Graph
 
 MANY = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SOME = settings(MANY, max_examples=examples(60))

@@ -14,12 +14,12 @@ from tests.amounts import selected
 from tests.certificates import recheck
 
 from privproof import model_check, rational
-from privproof.engines.logic.checking import Checker
-from privproof.engines.logic.paths import progress
 from privproof.engines.monitor import Monitor
 from privproof.exact import fraction
-from privproof.formulas import Private, parse_formula
-from privproof.models import DecisionProcess
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.formulas import Private, parse_formula
+from privproof.logic.model_checking import Checker
+from privproof.logic.path_probabilities import progress
 from privproof_checker import Accepted, Rejected
 
 LABELS = ("a", "b")

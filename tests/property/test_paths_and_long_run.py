@@ -17,8 +17,8 @@ from tests.property.test_rewards import Chain, chain_of, random_rewards, reached
 from privproof import model_check
 from privproof.errors import QuestionError
 from privproof.exact import fraction
-from privproof.formulas import Not, parse_formula
-from privproof.models import DecisionProcess
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.formulas import Not, parse_formula
 
 
 def long_run(rows: Chain, gains: list[Fraction], state: int) -> Fraction:

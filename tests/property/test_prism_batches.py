@@ -9,12 +9,14 @@ import pytest
 from tests.amounts import selected
 
 from privproof.errors import PrivproofError
-from privproof.formats.prism import batches, explore, exploring
-from privproof.formats.prism.columnwise import Expressions, States
-from privproof.formats.prism.expressions import parse_expression
-from privproof.formats.prism.meanings import Scope
-from privproof.formats.prism.tokens import Source
-from privproof.models import DecisionProcess
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.prism import explore
+from privproof.logic.prism import state_batches as batches
+from privproof.logic.prism import state_exploration as exploring
+from privproof.logic.prism.columnwise_steps import Expressions, States
+from privproof.logic.prism.expression_meanings import Scope
+from privproof.logic.prism.prism_expressions import parse_expression
+from privproof.logic.prism.prism_tokens import Source
 
 ATOMS = ("x{m}", "y{m}", "x1", "y2", "g")
 CONDITIONS = (

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.amounts import examples
 
 from privproof.exact import rational
-from privproof.formats.drn import parse_drn, write_drn
-from privproof.formats.prism import explore, parse_prism, write_prism
-from privproof.models.process import Builder
+from privproof.logic.decision_process import Builder
+from privproof.logic.formats.drn_files import parse_drn, write_drn
+from privproof.logic.prism import explore, parse_prism, write_prism
 
 
 @st.composite

@@ -11,11 +11,19 @@ from flint import fmpq, fmpq_mat
 from tests.amounts import selected
 from tests.property.test_bounds_by_vectors import ENDLESS, random_process
 
-from privproof.engines.logic import exactly, policies, reconstructing
-from privproof.engines.logic.products import product
-from privproof.engines.logic.reconstructing import reconstructed
-from privproof.engines.logic.schedulers import least_and_most
 from privproof.engines.monitor import Monitor
+from privproof.logic import (
+    exact_solving as exactly,
+)
+from privproof.logic import (
+    policy_iteration as policies,
+)
+from privproof.logic import (
+    rational_reconstruction as reconstructing,
+)
+from privproof.logic.automaton_products import product
+from privproof.logic.optimal_schedulers import least_and_most
+from privproof.logic.rational_reconstruction import reconstructed
 
 
 def random_system(seed: int) -> tuple[list[dict[int, fmpq]], list[fmpq]]:

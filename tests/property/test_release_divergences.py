@@ -15,7 +15,7 @@ from tests.property import release_brute as brute
 from privproof import check, release, tight_renyi, tight_rho
 from privproof.errors import PrivproofError
 from privproof.exact import rational
-from privproof.release.calibrating import asked_about
+from privproof.release.calibration import asked_about
 from privproof_checker import recheck
 from privproof_checker.outcomes import Accepted, Rejected
 

@@ -18,19 +18,19 @@ from tests.amounts import ALL, examples
 from tests.property import release_brute as brute
 from tests.property.release_brute import Answer, Influences, Kernel, Law, Matrix, Model, Row, homogeneous
 
-from privproof.engines.releases.distances import largest_distance
-from privproof.engines.releases.laws import chain_laws, listed_laws
-from privproof.engines.releases.losses import largest_loss
-from privproof.engines.releases.quilts import quilts, spent
 from privproof.errors import PrivproofError, QuestionError, ScenarioError
 from privproof.exact import rational
 from privproof.language.randomness import Seeded
-from privproof.release.calibrating import calibrate
-from privproof.release.drawing import draw, lattice
-from privproof.release.planning import METHODS, Method
-from privproof.scenarios.chains import Band, Chain
-from privproof.scenarios.queries import Query, count, histogram, weighted_sum
-from privproof.scenarios.releases import Geometric, Laplace, Noise
+from privproof.release.calibration import calibrate
+from privproof.release.calibration_methods import METHODS, Method
+from privproof.release.law_distances import largest_distance
+from privproof.release.markov_chains import Band, Chain
+from privproof.release.markov_quilts import quilts, spent
+from privproof.release.noise_drawing import draw, lattice
+from privproof.release.release_losses import largest_loss
+from privproof.release.release_question import Geometric, Laplace, Noise
+from privproof.release.series_queries import Query, count, histogram, weighted_sum
+from privproof.release.sum_laws import chain_laws, listed_laws
 
 WEIGHTS = tuple(Fraction(each) for each in ("0", "1", "-1", "1/3", "-2/7", "1/2", "3", "5/6"))
 BUDGETS = tuple(Fraction(each) for each in ("1/50", "1/5", "1", "2", "5", "40"))

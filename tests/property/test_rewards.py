@@ -16,8 +16,8 @@ from tests.property.test_logic_processes import random_process, row, with_labels
 from privproof import model_check, rational, read_process, write_process
 from privproof.errors import ModelError, PrivproofError, QuestionError
 from privproof.exact import fraction
-from privproof.models import DecisionProcess
-from privproof.models.rewards import Rewards
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.reward_structures import Rewards
 from privproof_checker import Accepted, recheck
 
 INFINITE = None

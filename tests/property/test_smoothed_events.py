@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from privproof import audit, laplace, mechanism, queries
+from privproof.audit.sampling.adjacent_data import Adjacent
+from privproof.audit.sampling.event_search import Search
+from privproof.audit.sampling.event_tallies import Crew
+from privproof.audit.sampling.features import GroupCounts
+from privproof.audit.sampling.output_events import Having, occurs
+from privproof.audit.sampling.program_lanes import sample
+from privproof.audit.sampling.runnable_functions import runnable
+from privproof.audit.sampling.search_aims import Aim
+from privproof.audit.sampling.smoothed_counts import Foretold, foretold_unions
+from privproof.audit.sampling.tradeoff_curves import EpsilonAt
 from privproof.engines import Monitor
-from privproof.engines.sampling.adjacent import Adjacent
-from privproof.engines.sampling.aims import Aim
-from privproof.engines.sampling.events import Having, occurs
-from privproof.engines.sampling.features import GroupCounts
-from privproof.engines.sampling.lanes import sample
-from privproof.engines.sampling.runnable import runnable
-from privproof.engines.sampling.searching import Search
-from privproof.engines.sampling.smoothing import Foretold, foretold_unions
-from privproof.engines.sampling.tallying import Crew
-from privproof.engines.sampling.tradeoffs import EpsilonAt
 
 PAIR = ([1] * 5 + [0] * 5, [0] * 5 + [1] * 5)
 GROUPS = GroupCounts(((0, 1, 2, 3, 4), (5, 6, 7, 8, 9)), False)

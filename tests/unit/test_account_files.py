@@ -21,8 +21,9 @@ from typing import Any
 import pytest
 
 from privproof.errors import BudgetError, FormatError
-from privproof.formats.locks import locked
-from privproof.release import Accountant, Chain, account_files, calibrate, count, read_account, spend, write_account
+from privproof.release import Accountant, Chain, calibrate, count, read_account, spend, write_account
+from privproof.release.ledger import account_files
+from privproof.release.ledger.file_locks import locked
 
 CHAIN = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 COST = "0.02"

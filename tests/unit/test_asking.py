@@ -45,8 +45,8 @@ from privproof.engines.engine import Request
 from privproof.engines.words.definition import word_probabilities
 from privproof.library.laplace.sums import laplace_mechanism
 from privproof.library.mechanisms import survey
-from privproof.library.releases import entry_release
 from privproof.library.secrets import contagious, count, ill, noisy_count, well
+from privproof.release.release_examples import entry_release
 
 FAMILY = read_question(MODELS / "family.yaml")
 ABOVE = read_question(MODELS / "streams" / "above_threshold.yaml")

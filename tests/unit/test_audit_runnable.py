@@ -19,11 +19,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privproof.engines.sampling import calling, sides
-from privproof.engines.sampling.calling import Calls
-from privproof.engines.sampling.outputs import pieces, plain
-from privproof.engines.sampling.runnable import Runnable, is_repeatable, runnable
-from privproof.engines.sampling.samples import FLOAT, Samples
+from privproof.audit.sampling import function_calls as calling
+from privproof.audit.sampling import two_sides as sides
+from privproof.audit.sampling.function_calls import Calls
+from privproof.audit.sampling.output_samples import FLOAT, Samples
+from privproof.audit.sampling.output_tables import pieces, plain
+from privproof.audit.sampling.runnable_functions import Runnable, is_repeatable, runnable
 from privproof.errors import LanguageError, PrivproofError, QuestionError
 from privproof.exact import Budget
 from privproof.execution import workers as execution

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from privproof.auditing.asking import audit
+from privproof.audit.audit_request import audit
+from privproof.audit.sampling.adjacent_data import Adjacent
+from privproof.audit.sampling.event_tallies import Crew, tally
+from privproof.audit.sampling.output_events import OneOf
+from privproof.audit.sampling.output_samples import Samples, together
+from privproof.audit.sampling.runnable_functions import runnable
 from privproof.engines import Monitor
-from privproof.engines.sampling.adjacent import Adjacent
-from privproof.engines.sampling.events import OneOf
-from privproof.engines.sampling.runnable import runnable
-from privproof.engines.sampling.samples import Samples, together
-from privproof.engines.sampling.tallying import Crew, tally
 from privproof.errors import LanguageError, QuestionError
 from privproof.execution.workers import Workers
 from privproof.language import integer, queries, real

@@ -15,9 +15,9 @@ from privproof.library.laplace.noisy_max import noisy_max, noisy_max_value
 from privproof.library.laplace.sums import laplace_mechanism, noisy_histogram_all_change, partial_sum
 from privproof.library.noisy_max import noisy_max_question
 from privproof.release import verify
-from privproof.scenarios.chains import Chain
-from privproof.scenarios.queries import count, histogram
-from privproof.scenarios.releases import Geometric, Laplace
+from privproof.release.markov_chains import Chain
+from privproof.release.release_question import Geometric, Laplace
+from privproof.release.series_queries import count, histogram
 from privproof_checker import Accepted, Rejected
 
 SURVEY = Path(__file__).parent.parent.parent / "examples" / "models" / "survey.yaml"
@@ -203,7 +203,7 @@ def test_an_answer_cannot_say_more_than_its_refutation_shows(name, verdicts):
 
 def test_a_formula_has_no_lower_bound():
     from privproof import model_check
-    from privproof.library.logic import survey
+    from privproof.logic.library.logic_models import survey
 
     certificate = nested(model_check(survey(), "D[ln(3), 0](X out1)").verdict.certificate)
     outcome = recheck({**certificate, "below": {"epsilon": "0", "evidence": {"method": "logic"}}})

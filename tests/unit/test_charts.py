@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.amounts import examples
 
 from privproof.drawing.charts import Bar, Line, bar_chart, line_chart, node_chart
-from privproof.drawing.quilt_charts import quilt_chart
+from privproof.release.quilt_charts import quilt_chart
 
 NAMES = {"title": "a chart", "x_label": "epsilon", "y_label": "error"}
 NASTY = "<b> & \"quoted\" 'x' \x00\x1b]0;\ud800 ]]> \n\u00a0é"

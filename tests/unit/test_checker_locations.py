@@ -10,18 +10,18 @@ import pytest
 from tests.certificates import nested
 
 from privproof.errors import ScenarioError
-from privproof.release.locations import (
+from privproof.release.locations.location_channels import Channel
+from privproof.release.locations.location_maps import Map, Resampled, clamped, remapped
+from privproof.release.locations.location_verification import (
     location_certificate,
     resampling_planar_geometric,
     resampling_planar_laplace,
     shrunk_north_south,
     verify_locations,
 )
-from privproof.scenarios.channels import Channel
-from privproof.scenarios.maps import Map, Resampled, clamped, remapped
-from privproof.scenarios.planar import PlanarGeometric, PlanarLaplace
-from privproof_checker.locations.checking import check_location
+from privproof.release.locations.planar_noise import PlanarGeometric, PlanarLaplace
 from privproof_checker.outcomes import Accepted, Limits, Refusal
+from privproof_checker.release.locations.location_checking import check_location
 
 LIMITS = Limits()
 SQUARE, TOWN = Map.rectangle((0, 0), (1, 1)), Map.rectangle((0, 0), (4, 4))

@@ -15,13 +15,13 @@ from tests.amounts import selected
 from privproof.exact import rational
 from privproof.exact.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Refusal
-from privproof_checker.releases import check_release
-from privproof_checker.releases.laws import ChainSums
-from privproof_checker.releases.losses import Laplace
-from privproof_checker.releases.outputs import _noisy, decay
-from privproof_checker.releases.priors import Chain
-from privproof_checker.releases.questions import Sum
-from privproof_checker.releases.rounded_laws import shown_by_rounding
+from privproof_checker.release import check_release
+from privproof_checker.release.release_losses import Laplace
+from privproof_checker.release.release_outputs import _noisy, decay
+from privproof_checker.release.release_priors import Chain
+from privproof_checker.release.release_questions import Sum
+from privproof_checker.release.rounded_laws import shown_by_rounding
+from privproof_checker.release.sum_laws import ChainSums
 
 STATES = ["0", "1"]
 ONE = {"method": "laws"}

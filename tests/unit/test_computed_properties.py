@@ -10,16 +10,16 @@ from tests.amounts import selected
 from tests.unit.test_prism_properties import CHOICE, DIE
 
 from privproof import FormulaError, QuestionError
-from privproof.engines.logic.computing import Amount, compute, evaluate
 from privproof.engines.monitor import Monitor
 from privproof.exact import fraction, rational
-from privproof.formats.prism.computed import Computed
-from privproof.formats.prism.expressions import parse_expression
-from privproof.formats.prism.meanings import Scope
-from privproof.formats.prism.models import explore
-from privproof.formats.prism.properties import read_property
-from privproof.formats.prism.property_files import parse_properties
-from privproof.formats.prism.tokens import Source
+from privproof.logic.computed_quantities import Amount, compute, evaluate
+from privproof.logic.prism.computed_values import Computed
+from privproof.logic.prism.expression_meanings import Scope
+from privproof.logic.prism.prism_expressions import parse_expression
+from privproof.logic.prism.prism_model import explore
+from privproof.logic.prism.prism_properties import read_property
+from privproof.logic.prism.prism_tokens import Source
+from privproof.logic.prism.property_files import parse_properties
 
 
 def values(text: str, model: str = DIE, others=None):

@@ -7,8 +7,8 @@ import pytest
 
 from privproof.errors import FormatError, ModelError
 from privproof.exact import rational
-from privproof.formats.drn import parse_drn, read_drn, write_drn
-from privproof.models.process import DecisionProcess
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.formats.drn_files import parse_drn, read_drn, write_drn
 
 # as Storm exports it
 EXPORTED = """// Exported by storm

@@ -13,8 +13,8 @@ from tests.certificates import recheck
 from tests.unit.test_formulas import formulas
 
 from privproof import model_check
-from privproof.evidence.documents.formulas import structured
-from privproof.formulas import (
+from privproof.logic.formula_document import structured
+from privproof.logic.formulas import (
     And,
     Atom,
     Bound,
@@ -29,10 +29,10 @@ from privproof.formulas import (
     note_on_reading,
     parse_formula,
 )
-from privproof.formulas.readings import _TextbookReader
-from privproof.formulas.syntax import Count
-from privproof.library import FORMULAS
-from privproof.library.logic import double_survey, survey
+from privproof.logic.formulas.formula_readings import _TextbookReader
+from privproof.logic.formulas.formula_syntax import Count
+from privproof.logic.library.formula_examples import FORMULAS
+from privproof.logic.library.logic_models import double_survey, survey
 from privproof_checker import Accepted, Limits
 from privproof_checker.logic.formulas import Reader, written
 

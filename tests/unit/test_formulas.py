@@ -11,7 +11,7 @@ from tests.amounts import examples
 
 from privproof.errors import FormulaError, PrivproofError
 from privproof.exact import epsilon, rational
-from privproof.formulas import (
+from privproof.logic.formulas import (
     And,
     Atom,
     Bound,
@@ -31,8 +31,8 @@ from privproof.formulas import (
     parse_formula,
     sublogic,
 )
-from privproof.formulas.sublogics import is_state_formula, subformulas
-from privproof.formulas.syntax import RESERVED, Count
+from privproof.logic.formulas.formula_syntax import RESERVED, Count
+from privproof.logic.formulas.sublogics import is_state_formula, subformulas
 
 # ------------------------------------------------------------------------------------------------------- round trips
 

@@ -39,7 +39,8 @@ def test_a_small_finite_mechanism_needs_no_solver():
     code = f"import privproof\nassert privproof.check({str(MODELS / 'geometric.yaml')!r}).status == 'proved'"
     found = loaded_by(code)
     assert not found & {"scipy", "z3", "cvc5", "rich", "typer"}
-    assert not below(found, "privproof.engines.laplace") | below(found, "privproof.release")
+    assert not below(found, "privproof.engines.laplace")
+    assert not below(found, "privproof.release") - {"privproof.release", "privproof.release.capability"}
 
 
 def test_the_checker_loads_no_engine(tmp_path):
@@ -69,12 +70,13 @@ except SystemExit as end:
 """
     found = loaded_by(code)
     assert not found & {"numpy", "flint", "rich.console"}
-    assert not {f"privproof.cli.{module}" for module, _ in COMMANDS.values()} & found
+    assert not {f"privproof.{module}" for module in (each.module for each in COMMANDS.values())} & found
 
 
 def test_the_list_of_commands_says_what_the_commands_say():
-    for name, (module, summary) in COMMANDS.items():
-        import_module(f"privproof.cli.{module}")
+    for name, each in COMMANDS.items():
+        module, summary = each.module, each.summary
+        import_module(f"privproof.{module}")
         told = inspect.getdoc(LOADED[name])
         assert " ".join(told.partition("\n\n")[0].split()) == summary
     assert set(LOADED) == set(COMMANDS)

@@ -19,7 +19,6 @@ import privproof
 import privproof_checker as checker
 from privproof import check, epsilon, laplace, mechanism, randomized_response, records, tight_epsilon
 from privproof.compiling.covering import Covered
-from privproof.engines.logic.engine import model_check
 from privproof.engines.parametric import Proof
 from privproof.engines.words.findings import EnumerationProof, Finding, TensorProof
 from privproof.errors import CertificateRefused
@@ -29,11 +28,12 @@ from privproof.exact import INFINITE, Budget
 from privproof.formats import read_question
 from privproof.library.laplace.noisy_max import noisy_max_little_noise
 from privproof.library.laplace.sums import laplace_mechanism, noisy_histogram_all_change
-from privproof.library.logic import survey
 from privproof.library.noisy_max import noisy_max_question
-from privproof.library.releases import lecture_release
+from privproof.logic.formula_engine import model_check
+from privproof.logic.library.logic_models import survey
 from privproof.release import Chain, Laplace, Map, PlanarGeometric, Resampled, clamped, verify, verify_locations
-from privproof.scenarios.queries import count, histogram
+from privproof.release.release_examples import lecture_release
+from privproof.release.series_queries import count, histogram
 from privproof_checker import Accepted, Rejected, front
 from privproof_checker.facts import verdict_of
 
@@ -387,7 +387,7 @@ def lie_about_priors(monkeypatch):
 
 
 def lie_about_releases(monkeypatch):
-    from privproof.engines.releases import engine as about_releases
+    from privproof.release import release_engine as about_releases
 
     true = about_releases.loss_of
     monkeypatch.setattr(about_releases, "largest_loss", lambda laws, a: replace(true(laws[0], a), low=0.0, high=1e-9))
@@ -396,7 +396,7 @@ def lie_about_releases(monkeypatch):
 
 
 def lie_about_formulas(monkeypatch):
-    from privproof.engines.logic.checking import Checker
+    from privproof.logic.model_checking import Checker
 
     true = Checker.truth
     monkeypatch.setattr(Checker, "truth", lambda self, formula: 1 - true(self, formula))
@@ -404,7 +404,7 @@ def lie_about_formulas(monkeypatch):
 
 
 def lie_about_locations(monkeypatch):
-    from privproof.engines.locations.comparing import Comparison
+    from privproof.release.locations.site_comparisons import Comparison
 
     true = Comparison._found
 

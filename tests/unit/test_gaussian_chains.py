@@ -13,13 +13,13 @@ from tests.certificates import recheck
 
 import privproof
 from privproof import release
-from privproof.engines.releases.shifts import largest_shift, own_noise
 from privproof.errors import PrivproofError
 from privproof.exact import fraction, rational
-from privproof.formats.prior_files import prior_text, read_prior
-from privproof.formats.tables import Bins
 from privproof.release import Gaussian, GaussianChain, Geometric, Laplace, calibrate, linear, verify
-from privproof.release.tables import Paid, Request, release_table
+from privproof.release.gaussian_shifts import largest_shift, own_noise
+from privproof.release.prior_files import prior_text, read_prior
+from privproof.release.table_release import Paid, Request, release_table
+from privproof.tables.table_files import Bins
 from privproof_checker.outcomes import Accepted, Rejected
 
 

@@ -8,9 +8,9 @@ import json
 import pytest
 
 from privproof.errors import FormatError
-from privproof.formats.jani import jani_as_prism
-from privproof.formats.prism import explore
-from privproof.formats.processes import read_process
+from privproof.logic.formats.jani_files import jani_as_prism
+from privproof.logic.formats.process_files import read_process
+from privproof.logic.prism import explore
 
 
 def op(sign, left, right):

@@ -24,7 +24,7 @@ from privproof import check, mechanism, queries, truncated_geometric
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.exact import epsilon
 from privproof.release import Accountant, Chain, Ledger
-from privproof.release.ledger import datasets
+from privproof.release.ledger import ledger_data_sets as datasets
 
 _NOBODY = 65_534
 """The number of the user who owns nothing."""
@@ -109,7 +109,7 @@ def test_an_account_is_taken_over_as_a_whole_or_not_at_all(path, monkeypatch):
             raise KeyboardInterrupt
         return datasets.charge(*given)
 
-    monkeypatch.setattr("privproof.release.ledger.ledger.charge", failing)
+    monkeypatch.setattr("privproof.release.ledger.spending_ledger.charge", failing)
     with pytest.raises(KeyboardInterrupt):
         Ledger.create(path, account=account)
     monkeypatch.undo()
@@ -136,11 +136,13 @@ def test_a_delta_that_nothing_would_count_is_refused(path):
 
 
 def test_a_window_lets_budgets_grow_back(path, monkeypatch):
-    monkeypatch.setattr("privproof.release.ledger.ledger.now", lambda: "2026-01-01T09:00:00.000000+00:00")
+    monkeypatch.setattr("privproof.release.ledger.spending_ledger.now", lambda: "2026-01-01T09:00:00.000000+00:00")
     ledger = Ledger.create(path, epsilon=1, window="2 h")
 
     def at(hour: str) -> None:
-        monkeypatch.setattr("privproof.release.ledger.ledger.now", lambda: f"2026-01-01T{hour}:00.000000+00:00")
+        monkeypatch.setattr(
+            "privproof.release.ledger.spending_ledger.now", lambda: f"2026-01-01T{hour}:00.000000+00:00"
+        )
 
     at("10:00")
     ledger.spend(epsilon="1/2")
@@ -281,7 +283,7 @@ def test_what_was_changed_is_found(path, statement, message):
 
 def test_a_chain_that_was_made_anew_beyond_its_budget_is_found(path):
     """Whoever can write the file can compute digests; what the entries say must be true all the same."""
-    from privproof.release.ledger.entries import entry_from, next_entry
+    from privproof.release.ledger.ledger_entries import entry_from, next_entry
 
     ledger = Ledger.create(path, epsilon=1)
     ledger.spend(epsilon="1/2")

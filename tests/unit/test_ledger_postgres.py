@@ -21,8 +21,8 @@ from tests.unit.test_ledger import spending_at_once, spent
 from tests.unit.test_table_parts import ROWS, check_address
 
 from privproof.errors import BudgetError, FormatError
-from privproof.formats.table_streams import query_rows
 from privproof.release import Ledger
+from privproof.tables.table_streams import query_rows
 
 _PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 

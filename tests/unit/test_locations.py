@@ -22,17 +22,17 @@ from privproof.exact import Budget, Epsilon, epsilon, fraction, rational
 from privproof.exact.balls import precision
 from privproof.language import randomness
 from privproof.language.randomness import Seeded
-from privproof.release.locations import (
+from privproof.release.locations.location_channels import Channel, ResampledLaplace
+from privproof.release.locations.location_maps import Clamped, Map, Projection, Resampled, clamped, remapped
+from privproof.release.locations.location_pictures import location_picture
+from privproof.release.locations.location_question import LocationQuestion
+from privproof.release.locations.location_verification import (
     resampling_planar_geometric,
     resampling_planar_laplace,
     shrunk_north_south,
     verify_locations,
 )
-from privproof.reporting.maps import location_picture
-from privproof.scenarios import LocationQuestion
-from privproof.scenarios.channels import Channel, ResampledLaplace
-from privproof.scenarios.maps import Clamped, Map, Projection, Resampled, clamped, remapped
-from privproof.scenarios.planar import (
+from privproof.release.locations.planar_noise import (
     GridLaplace,
     PlanarGeometric,
     PlanarLaplace,

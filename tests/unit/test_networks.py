@@ -11,12 +11,12 @@ from math import comb
 import pytest
 from flint import arb
 
-from privproof.engines.releases.networks import best_network_quilts, network_laws, network_quilts
 from privproof.errors import BudgetError, ModelError, NumberError, ScenarioError
 from privproof.exact import INFINITE, epsilon, rational
-from privproof.scenarios.chains import Chain
-from privproof.scenarios.networks import Network
-from privproof.scenarios.queries import count, histogram, weighted_sum
+from privproof.release.bayes_networks import Network
+from privproof.release.markov_chains import Chain
+from privproof.release.network_quilts import best_network_quilts, network_laws, network_quilts
+from privproof.release.series_queries import count, histogram, weighted_sum
 
 COIN = {"values": ["yes", "no"], "table": {"yes": "1/5", "no": "4/5"}}
 WET = {

@@ -32,10 +32,10 @@ from privproof import (
     tight_renyi,
     tight_rho,
 )
+from privproof.audit.sampling.adjacent_data import Adjacent, is_adjacent
+from privproof.audit.sampling.data_moves import drawn
+from privproof.audit.sampling.data_proposals import patterns
 from privproof.compiling.runs import ran
-from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
-from privproof.engines.sampling.moving import drawn
-from privproof.engines.sampling.proposing import patterns
 from privproof.errors import LanguageError
 from privproof_checker import Accepted, Rejected, recheck
 

@@ -13,15 +13,16 @@ from privproof import check, model_check
 from privproof.cli.application import application
 from privproof.compiling import optionals, relational
 from privproof.engines.laplace import events
-from privproof.engines.releases import laws
-from privproof.engines.releases.costs import QueryLaws
 from privproof.errors import FormulaError
-from privproof.formulas import read_formula, reading
 from privproof.language import flow
 from privproof.library.laplace.noisy_max import noisy_max
-from privproof.library.logic import survey
+from privproof.logic.formulas import formula_parser as reading
+from privproof.logic.formulas import read_formula
+from privproof.logic.library.logic_models import survey
 from privproof.release import Chain, calibrate, count, histogram, verify
-from privproof.release.comparing import errors_by_method
+from privproof.release import sum_laws as laws
+from privproof.release.error_comparison import errors_by_method
+from privproof.release.influence_costs import QueryLaws
 from privproof.scenarios import programs
 
 CHAIN = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})

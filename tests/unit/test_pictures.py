@@ -32,10 +32,10 @@ from privproof.drawing.palette import DARK, RED
 from privproof.exact import epsilon
 from privproof.exact.probabilities import enclosed
 from privproof.library.noisy_max import noisy_max_question
-from privproof.models import DecisionProcess
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.formula_texts import pictures, satisfaction_page
 from privproof.profiles.laws import laws_of
 from privproof.reporting import distribution_picture, profile_picture
-from privproof.reporting.logic import pictures, satisfaction_page
 from privproof.reporting.pictures import compared_bound
 from privproof.reporting.reports import report_of
 

@@ -11,8 +11,8 @@ import pytest
 from privproof import model_check
 from privproof.errors import FormatError, ModelError, PrivproofError
 from privproof.exact import rational
-from privproof.formats.prism import explore, neighbours_from, parse_prism, read_prism, write_prism
-from privproof.models.process import DecisionProcess
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.prism import explore, neighbours_from, parse_prism, read_prism, write_prism
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "models" / "prism"
 

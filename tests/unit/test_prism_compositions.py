@@ -11,7 +11,7 @@ from tests.amounts import examples
 
 from privproof.errors import FormatError
 from privproof.exact import rational
-from privproof.formats.prism import parse_prism
+from privproof.logic.prism import parse_prism
 
 M = "module m x : [0..2]; [a] x=0 -> (x'=1); [b] x=1 -> (x'=2); [] x=2 -> (x'=0); endmodule\n"
 N = "module n y : [0..2]; [a] y=0 -> 1/2:(y'=1) + 1/2:(y'=2); [c] y>0 -> (y'=0); endmodule\n"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from privproof import FormulaError, QuestionError, model_check
-from privproof.engines.logic.filters import filtered
-from privproof.engines.logic.measures import Between
 from privproof.errors import FormatError, PrivproofError
 from privproof.exact import fraction
-from privproof.formats.prism.models import explore
-from privproof.formats.prism.properties import read_property
-from privproof.formats.prism.property_files import parse_properties
+from privproof.logic.path_measures import Between
+from privproof.logic.prism.prism_model import explore
+from privproof.logic.prism.prism_properties import read_property
+from privproof.logic.prism.property_files import parse_properties
+from privproof.logic.state_filters import filtered
 
 DIE = """
 dtmc

@@ -34,8 +34,8 @@ from privproof.release import (
     verify,
     weighted_sum,
 )
-from privproof.reporting.releases import release_witness_data
-from privproof.scenarios.chains import confidence_interval
+from privproof.release.markov_chains import confidence_interval
+from privproof.release.release_report import release_witness_data
 from privproof_checker import Accepted, Rejected
 
 WALK = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
@@ -245,7 +245,7 @@ def test_accuracy_by_summing_the_law(alpha: str, beta: str) -> None:
 
 
 def test_accuracy_where_equality_holds() -> None:
-    from privproof.release.noises import accuracy
+    from privproof.release.noise_steps import accuracy
 
     for steps in range(6):
         for alpha in (Fraction(1, 2), Fraction(2, 3)):

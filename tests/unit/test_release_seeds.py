@@ -21,10 +21,10 @@ from privproof.exact import epsilon, rational
 from privproof.language import randomness
 from privproof.language.noise import drawing
 from privproof.language.randomness import Seeded, release_source
-from privproof.release.tables import Request, release_table
-from privproof.reporting.records import record_data, record_page
-from privproof.scenarios.maps import Map, clamped, remapped
-from privproof.scenarios.planar import GridLaplace, PlanarGeometric, PlanarLaplace
+from privproof.release.locations.location_maps import Map, clamped, remapped
+from privproof.release.locations.planar_noise import GridLaplace, PlanarGeometric, PlanarLaplace
+from privproof.release.release_records import record_data, record_page
+from privproof.release.table_release import Request, release_table
 
 WALK = release.Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 SERIES = ["rest", "walk", "walk", "rest"]

@@ -11,18 +11,18 @@ from math import exp, inf, log
 import pytest
 from rich.console import Console
 
-from privproof.auditing.asking import audit
-from privproof.auditing.audits import Audit, Certified
-from privproof.engines.sampling.adjacent import Adjacent
-from privproof.engines.sampling.events import OneOf
-from privproof.engines.sampling.testing import Count, Histogram
+from privproof.audit.audit_data import audit_data
+from privproof.audit.audit_findings import Audit, Certified
+from privproof.audit.audit_pages import audit_page, histogram_chart, p_value_chart
+from privproof.audit.audit_request import audit
+from privproof.audit.audit_texts import audit_sentence, down, loss_words, percent, print_audit, probability_words, up
+from privproof.audit.sampling.adjacent_data import Adjacent
+from privproof.audit.sampling.claim_tests import Count, Histogram
+from privproof.audit.sampling.output_events import OneOf
 from privproof.exact import Budget, epsilon
 from privproof.exact.exponentials import ExponentialSum
 from privproof.library import mechanisms
 from privproof.library.laplace import noisy_max
-from privproof.reporting.audit_data import audit_data
-from privproof.reporting.audit_pages import audit_page, histogram_chart, p_value_chart
-from privproof.reporting.audits import audit_sentence, down, loss_words, percent, print_audit, probability_words, up
 
 PAIR = Adjacent({"q": [0, Fraction(1, 2)]}, {"q": [1, 0]})
 COUNT = Count(PAIR, OneOf((1,)), 400, 100, 1000)

@@ -20,10 +20,11 @@ from privproof.evidence.gate import with_bounds
 from privproof.exact import epsilon
 from privproof.exact.probabilities import loss_of
 from privproof.library import EXAMPLES
-from privproof.library.logic import survey
 from privproof.library.noisy_max import noisy_max_question
+from privproof.logic.formula_question import FormulaQuestion
+from privproof.logic.library.logic_models import survey
 from privproof.release import Chain, Laplace, PlanarGeometric, count, verify
-from privproof.scenarios import FormulaQuestion, LocationQuestion
+from privproof.release.locations.location_question import LocationQuestion
 from privproof_checker import Accepted
 
 CHAIN = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from tests.amounts import selected
 
-from privproof.engines.logic.paths import FALSE, TRUE, progress
-from privproof.engines.logic.traces import shortest_trace
 from privproof.exact import fraction
-from privproof.models import DecisionProcess
+from privproof.logic.counterexample_traces import shortest_trace
+from privproof.logic.decision_process import DecisionProcess
+from privproof.logic.path_probabilities import FALSE, TRUE, progress
 
 PATHS = (
     ("U", ("true",), ("leaf", 0), 0, 3),

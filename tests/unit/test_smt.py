@@ -22,10 +22,10 @@ from privproof.engines.words import smt, solver
 from privproof.errors import QuestionError
 from privproof.exact import Rational, fraction, rational
 from privproof.library.above_threshold import above_threshold_two_copies
-from privproof.library.noise import truncated_geometric_row
 from privproof.library.noisy_max import noisy_max_hmm, noisy_max_question
 from privproof.library.satisfiability import assignment, ratio_if_unsatisfiable, satisfiability
 from privproof.models import Final, HiddenMarkovModel, Horizon, Location, Start, Word, WordProblem
+from privproof.models.noise_rows import truncated_geometric_row
 from privproof.scenarios import Neighbours, Pair, Question, Scenario, Words
 
 z3 = pytest.importorskip("z3")

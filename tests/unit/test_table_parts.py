@@ -19,11 +19,11 @@ from tests.unit.test_tables import by_hand, consistent, facts, rows_in_time
 from privproof.errors import FormatError
 from privproof.execution.chunks import map_chunks
 from privproof.execution.workers import Workers
-from privproof.formats import table_counting
-from privproof.formats.table_counting import Part, count_part
-from privproof.formats.table_streams import query_rows
-from privproof.formats.tables import ROWS_AT_ONCE, Bins, Reading, summarise
 from privproof.release import Chain, Request, calibrate, count, histogram, release, release_table
+from privproof.tables import table_counting
+from privproof.tables.table_counting import Part, count_part
+from privproof.tables.table_files import ROWS_AT_ONCE, Bins, Reading, summarise
+from privproof.tables.table_streams import query_rows
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

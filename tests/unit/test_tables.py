@@ -20,9 +20,9 @@ from tests.amounts import examples
 
 from privproof.errors import FormatError
 from privproof.exact import rational
-from privproof.formats import table_sources
-from privproof.formats.table_cells import instant
-from privproof.formats.tables import Bins, Reading, summarise
+from privproof.tables import table_sources
+from privproof.tables.table_cells import instant
+from privproof.tables.table_files import Bins, Reading, summarise
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -611,7 +611,7 @@ def test_longer_tables_with_many_series(folder, seed):
 
 GROWN = """
 import resource, sys
-from privproof.formats.tables import Bins, Reading, summarise
+from privproof.tables.table_files import Bins, Reading, summarise
 path, binned = sys.argv[1:]
 if binned == "yes":
     reading = Reading.of(path, column="watts", series="who", time="time", gap=60, bins=Bins.of(0, 200, 10000))

@@ -13,7 +13,7 @@ from tests.commands import forked
 
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.release import Ledger, Paid, Projection
-from privproof.release.traces import Whereabouts, map_of, release_traces, whereabouts_in
+from privproof.release.locations.location_traces import Whereabouts, map_of, release_traces, whereabouts_in
 from privproof_checker import recheck
 from privproof_checker.outcomes import Accepted
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from privproof import release
 from privproof.drawing.charts import Line, line_chart, node_chart
-from privproof.drawing.quilt_charts import quilt_chart
-from privproof.engines.releases.curves import contraction, spectral, spectral_tight, spectrum
-from privproof.engines.releases.laws import chain_laws, network_laws_of
-from privproof.engines.releases.powers import Powers
-from privproof.library.releases import activity, running_example
-from privproof.release.comparing import errors_by_method
+from privproof.release.quilt_charts import quilt_chart
+from privproof.release.influence_curves import contraction, spectral, spectral_tight, spectrum
+from privproof.release.sum_laws import chain_laws, network_laws_of
+from privproof.release.transition_powers import Powers
+from privproof.release.release_examples import activity, running_example
+from privproof.release.error_comparison import errors_by_method
 
 HERE = Path(__file__).parent
 LENGTH = 100

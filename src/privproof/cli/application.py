@@ -11,57 +11,16 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from privproof import __version__
+from privproof.capabilities import Command, capabilities
 from privproof.cli.answers import WRONG, Answer, deliver, gather, open_standard_streams
 from privproof.cli.working import LOADED, answered, explain_error
+from privproof.version import __version__
 
 INTERRUPTED = 130
 """The exit status of a command that was interrupted: 128 and the number of the signal, 2, as shells have it."""
 _VERSION = f"privproof {__version__}"
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "check": ("asking", "Is the mechanism private within the budget?"),
-    "epsilon": ("asking", "The tight epsilon: exact, or certified lower and upper bounds."),
-    "delta": ("profiling", "The smallest delta at an epsilon, enclosed: proved from above, refuted from below."),
-    "profile": (
-        "profiling",
-        "The privacy profile: the smallest delta for every epsilon, over all neighbours; of one use or of several together.",
-    ),
-    "rho": ("measuring", "The smallest rho of zCDP, enclosed."),
-    "mu": ("measuring", "The smallest mu of Gaussian differential privacy, enclosed."),
-    "renyi": ("measuring", "Rényi divergences at some orders, enclosed."),
-    "recheck": ("rechecking", "Check a certificate with the independent checker."),
-    "audit": ("auditing", "Test a mechanism by running it, then certify exactly what was found: real or spurious."),
-    "convert": ("converting", "Write a model in another form: YAML, JSON, PRISM, DRN, DOT, SVG, SMT-LIB."),
-    "examples": ("examples", "The library: list its examples with their known verdicts, or run one."),
-    "explain": (
-        "explaining",
-        "Why a mechanism is private: what every line pays; or what breaks it, and which changes would repair it.",
-    ),
-    "logic": ("logic", "In which states does a formula hold, and what are the probabilities behind it?"),
-    "outline": (
-        "outlining",
-        "What a file holds: its functions, and what is wrong or refused in it, with line and column.",
-    ),
-    "schema": (
-        "schemas",
-        "The JSON Schema (draft 2020-12) of what --json prints about verdicts, of model files, or of certificates.",
-    ),
-    "store": ("storing", "The verdicts that are kept from one run to the next: how many, where, and giving them up."),
-    "account": (
-        "accounts",
-        "The ledger: what was released about data sets, what it cost, and what is left.",
-    ),
-    "release": (
-        "releasing",
-        "Release a query of correlated data with noise that keeps every entry secret within the budget.",
-    ),
-    "locations": ("locating", "Report places and traces of a table with noise: near places are hardly told apart."),
-    "serve": (
-        "serving",
-        "A page in the browser to write, ask, draw and recheck in, for the person at this machine alone.",
-    ),
-}
+COMMANDS: Mapping[str, Command] = {name: command for each in capabilities() for name, command in each.commands.items()}
 """Every command: the module that defines it, and what the list of commands says about it."""
 UNSUPERVISED = ("serve",)
 """Commands that run no code of a user's file themselves, and end when they are told to."""
@@ -70,7 +29,7 @@ UNSUPERVISED = ("serve",)
 def application(wanted: str | None) -> typer.Typer:
     """The application with one command that can be called; of the others it knows the names and what they are for."""
     if wanted is not None and wanted in COMMANDS:
-        import_module(f"privproof.cli.{COMMANDS[wanted][0]}")
+        import_module(f"privproof.{COMMANDS[wanted].module}")
     made = typer.Typer(
         name="privproof",
         pretty_exceptions_enable=False,
@@ -78,11 +37,11 @@ def application(wanted: str | None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     made.callback(invoke_without_command=True)(_common)
-    for name, (_, summary) in COMMANDS.items():
+    for name, each in COMMANDS.items():
         if name in LOADED:
             made.command(name)(LOADED[name])
         else:
-            made.command(name, help=summary)(_unloaded)
+            made.command(name, help=each.summary)(_unloaded)
     return made
 
 

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from privproof import __version__
 from privproof.cli.answers import Answer, console, end, gathered, json_line, rendered, say, write
 from privproof.cli.processes import started
 from privproof.cli.supervising import INTERRUPTED, Supervision
@@ -25,6 +24,7 @@ from privproof.projects.results import STATUS, Result, Told, overall, told_resul
 from privproof.reporting.junit import junit
 from privproof.reporting.projects import print_results, results_data, results_page
 from privproof.reporting.sarif import sarif
+from privproof.version import __version__
 
 PATIENCE = 60.0
 """Seconds that each mechanism of a project may take unless told otherwise: a check that others wait for should end."""

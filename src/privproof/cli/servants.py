@@ -26,8 +26,11 @@ from privproof.cli.working import work
 from privproof.memory import MEMORY
 
 _LOADED = (
-    *(f"privproof.cli.{name}" for name in ("asking", "auditing", "outlining", "profiling", "rechecking")),
-    *(f"privproof.engines.{name}" for name in ("words.bounded", "laplace.engine", "runs.engine")),
+    *(
+        f"privproof.{name}"
+        for name in ("cli.asking", "audit.audit_command", "cli.outlining", "cli.profiling", "cli.rechecking")
+    ),
+    *(f"privproof.{name}" for name in ("engines.words.bounded", "engines.laplace.engine", "engines.runs.engine")),
     "privproof.reporting.pictures",
     "typer.main",
 )

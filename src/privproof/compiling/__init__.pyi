@@ -1,5 +1,4 @@
 from .distributions import output_distribution, output_probability, printable
-from .labelled import mechanism_process
 from .lumping import Classes, Lumped, lump
 from .programs import given_in_advance, mechanism_question
 from .series import time_series
@@ -13,7 +12,6 @@ __all__ = [
     "Lumped",
     "given_in_advance",
     "lump",
-    "mechanism_process",
     "mechanism_question",
     "near_inputs",
     "output_distribution",

@@ -4,27 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
-from privproof.scenarios import AnyQuestion, Family
-
-_DOCUMENTS: dict[Family, str] = {
-    "words": "words",
-    "secrets": "tables",
-    "program": "programs",
-    "stream": "streams",
-    "runs": "runs",
-    "draws": "draws",
-    "lottery": "lotteries",
-    "release": "releases",
-    "formula": "formulas",
-    "location": "locations",
-    "measured": "measured",
-    "composed": "composed",
-    "account": "accounts",
-}
-"""The module that writes the questions of each kind."""
+from privproof.capabilities import kind_of, named
+from privproof.scenarios import AnyQuestion
 
 
 @dataclass(frozen=True)
@@ -59,8 +42,7 @@ def question_document(question: AnyQuestion, compiled: object = None) -> dict[st
         assert question.budget is not None
         claimed = {"epsilon": str(question.budget.epsilon), "delta": str(question.budget.delta)}
         return {**without_budget(compiled.document), **claimed}
-    module = import_module(f"privproof.evidence.documents.{_DOCUMENTS[question.family]}")
-    document: Callable[[AnyQuestion, object], dict[str, object]] = module.document
+    document: Callable[[AnyQuestion, object], dict[str, object]] = named(kind_of(question.family).document)
     return document(question, compiled)
 
 

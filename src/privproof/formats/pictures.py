@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from privproof.drawing.graphs import Arrow, Box, Picture
 from privproof.exact.texts import short
-from privproof.models import DecisionProcess, Distribution, Enclosure, HiddenMarkovModel, MarkovChain, Transducer
+from privproof.models import Distribution, HiddenMarkovModel, MarkovChain, Transducer
 from privproof.models.stream_automaton import StreamAutomaton, guard_words
 from privproof.scenarios import Model, Question, StreamQuestion
 
@@ -44,40 +44,6 @@ def picture(subject: Question | Model | StreamQuestion | Picture) -> Picture:
     return Picture(title, boxes, tuple(_arrows(model)))
 
 
-def process_picture(process: DecisionProcess, failing: Collection[int] = ()) -> Picture:
-    """The picture of a Markov chain or decision process on numbered states: labels in the boxes, actions beside the probabilities.
-
-    States in which a formula fails have a red border.
-
-    >>> coin = DecisionProcess.of(states=["a", "b"], actions=["flip"], labels={"b": "done"}, self_loops=True,
-    ...     transitions={"a": {"flip": {"a": "1/2", "b": "1/2"}}})
-    >>> process_picture(coin).arrows[1], process_picture(coin).boxes[1].lines
-    (Arrow(source=0, target=1, lines=('flip: 1/2',), marked=False), ('done',))
-    """
-    lefts, rights = ({pair[side] for pair in process.neighbours} for side in (0, 1))
-    boxes = tuple(
-        Box(
-            str(name),
-            _few(label for label, marks in process.labels.items() if marks[state]),
-            left=state in lefts,
-            right=state in rights,
-            initial=state in process.initial,
-            failing=state in failing,
-        )
-        for state, name in enumerate(process.names)
-    )
-    moves: dict[tuple[int, int], list[str]] = {}
-    for state in range(len(process)):
-        for choice in range(process.choices[state], process.choices[state + 1]):
-            action = "" if process.is_chain else f"{process.actions[process.action_of[choice]]}: "
-            for entry in range(process.rows[choice], process.rows[choice + 1]):
-                found = process.numbers[process.values[entry]]
-                shown = str(found) if isinstance(found, Enclosure) else short(found)
-                moves.setdefault((state, int(process.targets[entry])), []).append(f"{action}{shown}")
-    arrows = tuple(Arrow(source, target, _few(lines)) for (source, target), lines in moves.items())
-    return Picture(process.name, boxes, arrows)
-
-
 def stream_picture(question: StreamQuestion, marked: Collection[int] = ()) -> Picture:
     """The picture of a question about a stream automaton; the transitions of a structure may be marked."""
     return automaton_picture(question.automaton, question.name, marked)
@@ -106,7 +72,7 @@ def automaton_picture(automaton: StreamAutomaton, title: str = "", marked: Colle
         found.setdefault(key, []).append(dot + ("; ".join(part for part in parts if part) or "always"))
         if number in marked:
             red.add(key)
-    arrows = (Arrow(*key, _few(lines), key in red) for key, lines in found.items())
+    arrows = (Arrow(*key, few_lines(lines), key in red) for key, lines in found.items())
     return Picture(title, boxes, tuple(arrows))
 
 
@@ -119,14 +85,14 @@ def _noise(automaton: StreamAutomaton, state: str) -> tuple[str, ...]:
             if sample.mean != 0 or not center:
                 center = f"{center} + {short(sample.mean)}" if center else short(sample.mean)
             lines[center if sample.rate is None else f"Lap({center}, {short(1 / sample.rate)})"] = None
-    return _few(lines)
+    return few_lines(lines)
 
 
 def _shown(model: Model, state: str) -> tuple[str, ...]:
     if isinstance(model, HiddenMarkovModel):
         return _row(model.emissions[state])
     if isinstance(model, MarkovChain):
-        return _few(model.labels.get(state, ()))
+        return few_lines(model.labels.get(state, ()))
     if model.finish is not None and state in model.finish:
         return tuple(f"end {line}" for line in _row(model.finish[state]))
     return ()
@@ -154,14 +120,15 @@ def _arrows(model: Model) -> Iterable[Arrow]:
         for state, distribution in model.transitions.items():
             for target, probability in distribution.items():
                 found[index[state], index[target]] = [short(probability)]
-    return (Arrow(source, target, _few(lines)) for (source, target), lines in found.items())
+    return (Arrow(source, target, few_lines(lines)) for (source, target), lines in found.items())
 
 
 def _row(entries: Distribution) -> tuple[str, ...]:
-    return _few([f"{name}: {short(probability)}" for name, probability in entries.items()])
+    return few_lines([f"{name}: {short(probability)}" for name, probability in entries.items()])
 
 
-def _few(lines: Iterable[str]) -> tuple[str, ...]:
+def few_lines(lines: Iterable[str]) -> tuple[str, ...]:
+    """The first lines, and how many more there are."""
     listed = tuple(lines)
     return (
         listed

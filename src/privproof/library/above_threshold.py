@@ -9,8 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from privproof.exact import ZERO, Number, Rational
-from privproof.library.noise import truncated_geometric_row
 from privproof.models import Branch, HiddenMarkovModel, Horizon, Transducer
+from privproof.models.noise_rows import truncated_geometric_row
 from privproof.scenarios import Neighbours, Pair, Question, Scenario, Words
 
 BELOW, ABOVE, START = "below", "above", "start"

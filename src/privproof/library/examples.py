@@ -15,10 +15,10 @@ from privproof.library.above_threshold import above_threshold, above_threshold_t
 from privproof.library.geometric import contagious, geometric, geometric_chain
 from privproof.library.laplace.examples import ENTRIES
 from privproof.library.noisy_max import noisy_max_hmm, noisy_max_question
-from privproof.library.releases import entry_release, lecture_release, quilt_release
 from privproof.library.satisfiability import satisfiability
 from privproof.library.streams import examples as streams
 from privproof.models import Horizon
+from privproof.release.release_examples import entry_release, lecture_release, quilt_release
 from privproof.scenarios import AnyQuestion, Question, program_question
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from privproof.exact import Number
-from privproof.library.noise import truncated_geometric_row
 from privproof.models import HiddenMarkovModel, Horizon, MarkovChain
+from privproof.models.noise_rows import truncated_geometric_row
 from privproof.scenarios import Neighbours, Pair, Question, Scenario
 
 

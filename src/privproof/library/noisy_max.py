@@ -12,8 +12,8 @@ from math import prod
 
 from privproof.errors import ModelError
 from privproof.exact import Number, Rational, rational
-from privproof.library.noise import truncated_geometric_row
 from privproof.models import Branch, HiddenMarkovModel, Horizon, Transducer
+from privproof.models.noise_rows import truncated_geometric_row
 from privproof.scenarios import Neighbours, Question, Scenario
 
 

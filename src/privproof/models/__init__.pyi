@@ -1,7 +1,6 @@
 from .distributions import Distribution
 from .halting import can_halt
 from .hmm import HiddenMarkovModel, MarkovChain
-from .process import DecisionProcess, Enclosure
 from .stream_automaton import StreamAutomaton
 from .transducer import Branch, Step, Transducer
 from .word_problem import (
@@ -19,10 +18,8 @@ from .word_problem import (
 
 __all__ = [
     "Branch",
-    "DecisionProcess",
     "Distribution",
     "Edge",
-    "Enclosure",
     "Final",
     "HiddenMarkovModel",
     "Horizon",

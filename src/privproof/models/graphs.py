@@ -1,6 +1,6 @@
 """Finite graphs: what can be reached, strongly connected components, and groups that sets join.
 
-For graphs whose nodes are any values; those of large models, which are arrays, are in `privproof.engines.logic.graphs`.
+For graphs whose nodes are any values; those of large models, which are arrays, are in `privproof.logic.process_graphs`.
 """
 
 from __future__ import annotations

@@ -11,24 +11,18 @@ from functools import singledispatch
 from html import escape
 from typing import Any, cast
 
-from privproof.auditing.audits import Audit
+from privproof.capabilities import named, shown_as
 from privproof.drawing.palette import DARK, DARK_PAGES, STATUS
-from privproof.engines.logic.satisfaction import Satisfaction
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import decimal, show
 from privproof.formats import svg
-from privproof.formats.pictures import automaton_picture, process_picture
+from privproof.formats.pictures import automaton_picture
 from privproof.language import Mechanism
-from privproof.models import DecisionProcess, HiddenMarkovModel, MarkovChain, Transducer
+from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.models.stream_automaton import StreamAutomaton
 from privproof.profiles import EnclosedProfile, Profile, SmallestDelta
-from privproof.release.releasing import Released
-from privproof.release.tables import Record
-from privproof.reporting import records
-from privproof.reporting.audit_pages import audit_page
 from privproof.reporting.drawings import DRAWN, drawing, source
 from privproof.reporting.facts import Fact
-from privproof.reporting.logic import pictures, satisfaction_page
 from privproof.reporting.pictures import distribution_picture, profile_picture
 from privproof.reporting.profiles import delta_page
 from privproof.reporting.wording import SYMBOLS, facts, headline
@@ -68,6 +62,8 @@ def _table(listed: Sequence[Fact]) -> str:
 @singledispatch
 def card_of(thing: object) -> str:
     """The card of something that shows itself."""
+    for way in shown_as(thing):
+        return str(named(way.card)(thing))
     return card(repr(thing))
 
 
@@ -97,33 +93,6 @@ def _(thing: SmallestDelta) -> str:
 
 
 @card_of.register
-def _(thing: Audit) -> str:
-    page = audit_page(thing)
-    return card(page.sentence, page.facts, [f"<details><summary>pictures</summary>{page.more}</details>"], page.status)
-
-
-@card_of.register
-def _(thing: Satisfaction) -> str:
-    page = satisfaction_page(thing, certificate=None)
-    return card(page.sentence, page.facts, pictures(thing), page.status)
-
-
-@card_of.register
-def _(thing: Record) -> str:
-    parts = [drawing(chart) for chart in records.charts(thing)]
-    return card(records.headline(thing), records.facts(thing), parts[:1], thing.verdict.status)
-
-
-@card_of.register
-def _(thing: Released) -> str:
-    made = thing.made
-    listed = [Fact(name, show(value)) for name, value in thing.values.items()]
-    listed += [Fact("method", made.method), Fact("error", f"expected {decimal(made.expected_error)}")]
-    listed += [Fact("noise drawn", "FROM A SEED: for tests, not for release")] if thing.seeded else []
-    return card(f"{made.question.query.name}, released", listed)
-
-
-@card_of.register
 def _(thing: Mechanism) -> str:
     listed = [Fact(name, str(declared)) for name, declared in thing.inputs.items()]
     listed += [Fact(name, str(value)) for name, value in thing.parameters.items()]
@@ -146,15 +115,6 @@ def _(thing: HiddenMarkovModel | MarkovChain | Transducer) -> str:
 def _(thing: StreamAutomaton) -> str:
     drawn = [drawing(svg(automaton_picture(thing)))] if len(thing.states) <= DRAWN else []
     return card(f"stream automaton with {len(thing.states)} states", (), drawn)
-
-
-@card_of.register
-def _(thing: DecisionProcess) -> str:
-    kind = "Markov chain" if thing.is_chain else f"decision process with {len(thing.actions)} actions and"
-    listed = [Fact("labels", ", ".join(thing.labels))] if thing.labels else []
-    listed += [Fact("neighbours", f"{len(thing.neighbours)} pairs of states")] if thing.neighbours else []
-    drawn = [drawing(svg(process_picture(thing)))] if len(thing) <= DRAWN else []
-    return card(f"{kind} {'with ' if thing.is_chain else ''}{len(thing)} states", listed, drawn)
 
 
 @card_of.register

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Generic, TypeVar
 
+from privproof.capabilities import kind_of, named
 from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact.texts import outward
 from privproof.profiles.laws import Laws, Seen, laws_of
 from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact, tight_fact
-from privproof.scenarios import AnyQuestion, Family
+from privproof.scenarios import AnyQuestion
 
 Q = TypeVar("Q", bound=AnyQuestion)
 W = TypeVar("W", bound=AnyWitness)
@@ -118,25 +118,7 @@ class Report(ABC, Generic[Q, W]):
         return []
 
 
-_REPORTS: dict[Family, tuple[str, str]] = {
-    "words": ("words", "WordReport"),
-    "secrets": ("secrets", "SecretsReport"),
-    "program": ("programs", "ProgramReport"),
-    "stream": ("streams", "StreamReport"),
-    "runs": ("runs", "RunsReport"),
-    "draws": ("draws", "DrawsReport"),
-    "lottery": ("draws", "DrawsReport"),
-    "release": ("releases", "ReleaseReport"),
-    "formula": ("formulas", "FormulaReport"),
-    "location": ("formulas", "LocationReport"),
-    "measured": ("measured", "MeasuredReport"),
-    "composed": ("composed", "ComposedReport"),
-    "account": ("accounts", "AccountReport"),
-}
-
-
 def report_of(question: AnyQuestion) -> Report[Any, Any]:
     """The report of a question's kind."""
-    module, name = _REPORTS[question.family]
-    report: Report[Any, Any] = getattr(import_module(f"privproof.reporting.{module}"), name)()
+    report: Report[Any, Any] = named(kind_of(question.family).report)()
     return report

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from io import StringIO
 from typing import TextIO
 
 from rich.console import Console
@@ -91,3 +93,10 @@ def print_table(console: Console, table: Sizes, *, asked_tight: bool) -> None:
     if not asked_tight and table.boundary:
         console.print(Text(f"  {'boundary':<{_WIDTH}}{table.boundary}"), soft_wrap=True)
     console.print(Text(f"  {'trend':<{_WIDTH}}{table.trend}"), soft_wrap=True)
+
+
+def written(show: Callable[[Console], None]) -> str:
+    """What is printed on a plain console, as text."""
+    file = StringIO()
+    show(plain_console(file))
+    return file.getvalue().rstrip("\n")

@@ -12,10 +12,10 @@ chains), `extremes` (in decision processes), `rewards`, `readings`, `pairs` and 
 
 from __future__ import annotations
 
+from privproof_checker.logic.decision_processes import BITS, Process, read_process
+from privproof_checker.logic.formula_questions import read_asked
 from privproof_checker.logic.formulas import Private, Reader, State, outermost, written
-from privproof_checker.logic.processes import BITS, Process, read_process
-from privproof_checker.logic.questions import read_asked
-from privproof_checker.logic.truth import Truth
+from privproof_checker.logic.state_truth import Truth
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse
 

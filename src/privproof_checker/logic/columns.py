@@ -29,8 +29,8 @@ from privproof_checker.documents import (
     names,
     only_members,
 )
+from privproof_checker.logic.decision_processes import read_missing
 from privproof_checker.logic.formulas import a_state
-from privproof_checker.logic.processes import read_missing
 from privproof_checker.outcomes import Limits, refuse, within
 
 Ints: TypeAlias = NDArray[np.int64]

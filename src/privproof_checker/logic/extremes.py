@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from flint import arb
 
 from privproof_checker.graphs import components
+from privproof_checker.logic.decision_processes import Row, Value, Walk
 from privproof_checker.logic.formulas import Path
 from privproof_checker.logic.measures import Holds, solve_component
+from privproof_checker.logic.monitor_products import Product, explore
 from privproof_checker.logic.obligations import Obligations, Truths
-from privproof_checker.logic.processes import Row, Value, Walk
-from privproof_checker.logic.products import Product, explore
 from privproof_checker.logic.solving import one_step
 from privproof_checker.numbers import ONE, ZERO
 from privproof_checker.outcomes import refuse

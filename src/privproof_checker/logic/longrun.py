@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from flint import fmpq
 
 from privproof_checker.graphs import bottom, components
+from privproof_checker.logic.decision_processes import Row, Value
 from privproof_checker.logic.measures import solve_component
-from privproof_checker.logic.processes import Row, Value
 from privproof_checker.logic.solving import eliminate, one_step
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import refuse

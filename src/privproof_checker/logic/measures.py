@@ -34,10 +34,10 @@ from collections.abc import Callable, Iterable, Sequence
 from flint import arb, fmpq
 
 from privproof_checker.graphs import backwards, bottom, components, preceding
+from privproof_checker.logic.decision_processes import Value, Walk
 from privproof_checker.logic.formulas import TRUE, Leaf, Next, Path, PathNot, PathSeveral, State, Until
+from privproof_checker.logic.monitor_products import Product, explore
 from privproof_checker.logic.obligations import Obligations, Truths
-from privproof_checker.logic.processes import Value, Walk
-from privproof_checker.logic.products import Product, explore
 from privproof_checker.logic.solving import eliminate, one_step
 from privproof_checker.numbers import ONE, ZERO
 from privproof_checker.outcomes import refuse

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from privproof_checker.logic.processes import Process, Row, Walk
+from privproof_checker.logic.decision_processes import Process, Row, Walk
 from privproof_checker.numbers import ONE
 from privproof_checker.outcomes import refuse, within
 

@@ -32,13 +32,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from privproof_checker.graphs import components
-from privproof_checker.logic.ends import end_components, reached_for_sure
+from privproof_checker.logic.decision_processes import Row, Value, Walk
+from privproof_checker.logic.end_components import end_components, reached_for_sure
 from privproof_checker.logic.extremes import optimum
 from privproof_checker.logic.formulas import Path, PathNot
 from privproof_checker.logic.measures import Holds
+from privproof_checker.logic.monitor_products import Product, explore
 from privproof_checker.logic.obligations import Obligations, Truths
-from privproof_checker.logic.processes import Row, Value, Walk
-from privproof_checker.logic.products import Product, explore
 from privproof_checker.numbers import ONE
 from privproof_checker.outcomes import within
 

@@ -35,7 +35,8 @@ from typing import TypeAlias
 from flint import fmpq
 
 from privproof_checker.graphs import backwards, components
-from privproof_checker.logic.ends import edges_before, end_components, reached_for_sure
+from privproof_checker.logic.decision_processes import Process, Row, walk_of
+from privproof_checker.logic.end_components import edges_before, end_components, reached_for_sure
 from privproof_checker.logic.formulas import (
     Expected,
     Leaf,
@@ -50,9 +51,8 @@ from privproof_checker.logic.formulas import (
 )
 from privproof_checker.logic.longrun import long_run
 from privproof_checker.logic.measures import Holds
+from privproof_checker.logic.monitor_products import explore
 from privproof_checker.logic.obligations import Obligations, Truths
-from privproof_checker.logic.processes import Process, Row, walk_of
-from privproof_checker.logic.products import explore
 from privproof_checker.logic.solving import eliminate
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import refuse, within

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from flint import arb, fmpq, fmpq_mat
 
-from privproof_checker.logic.processes import Row, Value
+from privproof_checker.logic.decision_processes import Row, Value
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import refuse
 

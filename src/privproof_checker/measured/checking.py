@@ -100,8 +100,8 @@ def _of_release(
     limits: Limits,
 ) -> Accepted:
     """What is established about a noisy query of correlated data."""
-    from privproof_checker.releases.divergences import Bound
-    from privproof_checker.releases.measured import check_measured_release
+    from privproof_checker.release.release_divergences import Bound
+    from privproof_checker.release.release_measures import check_measured_release
 
     if measure == "mu" or any(each.growing is not None for each in budgets):
         refuse("of a release rho and Rényi divergences are bounded, by numbers", "question.measure")

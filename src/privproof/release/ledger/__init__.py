@@ -4,11 +4,11 @@ Read `rules` (what may be spent), `entries` (what is recorded), `stores` (where)
 (checking it all again).
 """
 
-from privproof.release.ledger.datasets import DataSet
-from privproof.release.ledger.entries import Entry
-from privproof.release.ledger.ledger import Ledger, Reservation
-from privproof.release.ledger.rules import Composition, Cost, Quilts, ZeroConcentrated
-from privproof.release.ledger.verifying import Examination
+from privproof.release.ledger.ledger_data_sets import DataSet
+from privproof.release.ledger.ledger_entries import Entry
+from privproof.release.ledger.ledger_verification import Examination
+from privproof.release.ledger.spending_ledger import Ledger, Reservation
+from privproof.release.ledger.spending_rules import Composition, Cost, Quilts, ZeroConcentrated
 
 __all__ = [
     "Composition",

@@ -1,0 +1,20 @@
+"""Audits in a notebook and on a terminal."""
+
+from __future__ import annotations
+
+from privproof.audit.audit_findings import Audit
+from privproof.audit.audit_pages import audit_page
+from privproof.audit.audit_texts import print_audit
+from privproof.reporting.notebooks import card
+from privproof.reporting.text import written
+
+
+def audit_card(thing: Audit) -> str:
+    """The card of an audit."""
+    page = audit_page(thing)
+    return card(page.sentence, page.facts, [f"<details><summary>pictures</summary>{page.more}</details>"], page.status)
+
+
+def audit_text(thing: Audit) -> str:
+    """What the command prints."""
+    return written(lambda console: print_audit(console, thing, command=None))

@@ -1,4 +1,0 @@
-from .asking import audit
-from .audits import Audit
-
-__all__ = ["Audit", "audit"]

@@ -1,0 +1,1 @@
+"""What has no folder of its own yet."""

@@ -1,0 +1,1 @@
+"""Chains and processes with the formulas that are known of them."""

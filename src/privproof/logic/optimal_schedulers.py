@@ -1,0 +1,174 @@
+"""The least and the largest probability of a path formula over all schedulers of a decision process, exactly.
+
+On the product with a co-safe formula this is the probability of reaching the goal.  The product is solved part by part in reverse
+topological order, a strongly connected part by `policies`.  For the least the nodes from which some scheduler avoids the goal for ever are
+set to zero first (a greatest fixed point on the graph); among the others no scheduler can stay.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privproof.engines.monitor import Monitor, Stopped
+from privproof.exact import ONE, ZERO, Rational
+from privproof.logic.automaton_products import Product, product, supported
+from privproof.logic.decision_process import Bools, marked
+from privproof.logic.exact_solving import Exactly, TooLarge
+from privproof.logic.formulas import Probable
+from privproof.logic.path_measures import Between, Likelihood, Probabilities, inside
+from privproof.logic.path_probabilities import Path
+from privproof.logic.policy_iteration import settle, without_gain
+from privproof.logic.recurrence_probabilities import extremes_of_any
+
+if TYPE_CHECKING:
+    from privproof.logic.model_checking import Checker
+
+
+def likelihood(checker: Checker, formula: Probable, path: Path, truths: list[Bools]) -> Likelihood:
+    """What is known of ``P_J φ`` on a decision process."""
+    process = checker.process
+    count = len(process)
+    if formula.side and formula.within is None and process.exact and supported(path):
+        return _of_one_side(checker, formula, path, truths)
+    found = extremes(checker, path, truths, range(count))
+    if found is None:
+        unknown = Between(ZERO, ONE)
+        truth = np.full(count, -1 if formula.within is not None else 1, np.int8)
+        return Likelihood(formula, truth, lambda s: unknown, lambda s: unknown, "not decided")
+    least, most, how = found
+    truth = np.ones(count, np.int8)
+    if formula.within is not None:
+        for s in range(count):
+            truth[s] = inside(formula.within, Between(least[s], least[s]), Between(most[s], most[s]))
+    return Likelihood(formula, truth, lambda s: Between(least[s], least[s]), lambda s: Between(most[s], most[s]), how)
+
+
+def _of_one_side(checker: Checker, formula: Probable, path: Path, truths: list[Bools]) -> Likelihood:
+    """What is known of ``Pmin=?`` or ``Pmax=?``: the other side is computed where somebody wants to see it."""
+    process, monitor = checker.process, checker.monitor
+    unknown = Between(ZERO, ONE)
+
+    @cache
+    def whole() -> Product:
+        return product(process, truths, path, range(len(process)), monitor)
+
+    @cache
+    def side(largest: bool) -> dict[int, Rational] | None:  # noqa: FBT001
+        try:
+            found = one_side(whole(), monitor, largest=largest)
+        except TooLarge:
+            checker.reasons.append("the product of the process and the formula is too large for exact arithmetic")
+            return None
+        return {s: found[node] for s, node in whole().start.items()}
+
+    def known(largest: bool) -> Probabilities:  # noqa: FBT001
+        def probability(s: int) -> Between:
+            try:
+                found = side(largest)
+            except Stopped:  # the time was up for the side that is not asked for
+                found = None
+            return unknown if found is None else Between(found[s], found[s])
+
+        return probability
+
+    how = "not decided" if side(formula.side == "max") is None else "exact"
+    return Likelihood(formula, np.ones(len(process), np.int8), known(False), known(True), how)  # noqa: FBT003
+
+
+def extremes(
+    checker: Checker, path: Path, truths: list[Bools], states: Any
+) -> tuple[dict[int, Rational], dict[int, Rational], str] | None:
+    """The least and the largest probability from the given states; None, with a reason noted, where they cannot be had."""
+    process = checker.process
+    if not process.exact:
+        checker.reasons.append("a decision process with enclosures is not supported")
+        return None
+    if not supported(path):
+        return _of_any(checker, path, truths)
+    try:
+        whole = product(process, truths, path, states, checker.monitor)
+        low, high = least_and_most(whole, checker.monitor)
+    except TooLarge:
+        checker.reasons.append("the product of the process and the formula is too large for exact arithmetic")
+        return None
+    return (
+        {s: low[node] for s, node in whole.start.items()},
+        {s: high[node] for s, node in whole.start.items()},
+        "exact",
+    )
+
+
+def _of_any(
+    checker: Checker, path: Path, truths: list[Bools]
+) -> tuple[dict[int, Rational], dict[int, Rational], str] | None:
+    """The extremes of a formula that is neither safe nor co-safe; where that is too large, by Storm, if it is installed."""
+    try:
+        least, most = extremes_of_any(checker.process, truths, path, checker.monitor)
+    except TooLarge as problem:
+        from privproof.logic.storm_comparison import storm_extremes
+
+        found = storm_extremes(checker.process, truths, path)
+        if isinstance(found, str):
+            checker.reasons.append(f"{problem}; {found}")
+            return None
+        return dict(enumerate(found[0])), dict(enumerate(found[1])), "exact, by Storm"
+    return dict(enumerate(least)), dict(enumerate(most)), "exact"
+
+
+def least_and_most(whole: Product, monitor: Monitor) -> tuple[list[Rational], list[Rational]]:
+    """The least and the largest probability of the formula in every node of a product."""
+    return one_side(whole, monitor, largest=False), one_side(whole, monitor, largest=True)
+
+
+def one_side(whole: Product, monitor: Monitor, *, largest: bool) -> list[Rational]:
+    """The largest or the least probability of the formula in every node of a product."""
+    found = reaching(whole, largest=largest != whole.complemented, monitor=monitor)
+    return [1 - x for x in found] if whole.complemented else found
+
+
+def reaching(whole: Product, *, largest: bool, monitor: Monitor) -> list[Rational]:
+    """The largest or least probability of reaching the goal, from every node of a product."""
+    count = len(whole)
+    can = whole.graph.reaching(marked(count, [Product.GOAL]), np.ones(count, np.bool_))
+    if not largest:
+        can &= ~_avoiding(whole)
+    values: list[Rational] = [ZERO] * count
+    values[Product.GOAL] = ONE
+    open_ = can.copy()
+    open_[Product.GOAL] = False
+    order, starts = whole.graph.order(open_)
+    arithmetic = Exactly((), monitor)
+    options = without_gain(whole.choices)
+    nodes, begins = order.tolist(), starts.tolist()
+    for number in range(len(begins) - 1):
+        part = nodes[begins[number] : begins[number + 1]]
+        monitor.pause()
+        settle(options, part, values, arithmetic, largest=largest)
+    return values
+
+
+def _avoiding(whole: Product) -> Bools:
+    """The nodes from which some scheduler never reaches the goal."""
+    count = len(whole)
+    alive = np.ones(count, np.bool_)
+    alive[Product.GOAL] = False
+    left = [len(options) for options in whole.choices]
+    users: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    dead: set[tuple[int, int]] = set()
+    for node, options in enumerate(whole.choices):
+        for c, (_, row) in enumerate(options):
+            for target, _ in row:
+                users[target].append((node, c))
+    waiting = [Product.GOAL]
+    while waiting:
+        for node, c in users[waiting.pop()]:
+            if (node, c) not in dead:
+                dead.add((node, c))
+                left[node] -= 1
+                if left[node] == 0 and alive[node]:
+                    alive[node] = False
+                    waiting.append(node)
+    return alive

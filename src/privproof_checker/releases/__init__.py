@@ -1,5 +1,0 @@
-"""The checker of certificates about releases of correlated data; like the whole checker it shares no code with engines."""
-
-from privproof_checker.releases.checking import check_release
-
-__all__ = ["check_release"]
