@@ -61,7 +61,7 @@ def above_threshold(length):
 def solver_above_threshold(length):
     """Z3 on one pair, one bound and one length."""
     from privproof.compiling import word_problem
-    from privproof.engines.words.smt import violating_word
+    from privproof.engines.words.smt_search import violating_word
     from privproof.exact import rational
     from privproof.library import above_threshold_two_copies
     from privproof.models import Horizon
@@ -86,7 +86,7 @@ def noisy_max_tensors(count):
 def solver_noisy_max(count):
     """Z3 on one pair of neighbours of 7^n - 3^n, and one bound."""
     from privproof.compiling import word_problem
-    from privproof.engines.words.smt import violating_word
+    from privproof.engines.words.smt_search import violating_word
     from privproof.exact import rational
     from privproof.library import noisy_max_hmm
     from privproof.scenarios import Pair, Scenario
@@ -213,14 +213,14 @@ def table_of(rows):
 
 def counted_table(rows):
     """A table is counted in one pass."""
-    from privproof.tables.table_files import Reading, summarise
+    from privproof.tables.table_files import TableReading, summarise
 
     folder, path = table_of(rows)
     states = [str(200 * i) for i in range(51)]
 
     def run():
         assert folder.name
-        return summarise(Reading.of(path, column="watts", states=states)).entries
+        return summarise(TableReading.of(path, column="watts", states=states)).entries
 
     return run
 
@@ -255,7 +255,7 @@ def gaussian_sparse_vector(count):
 def every_length(number):
     """Proofs about lists of every length: so many of the library's mechanisms with Laplace noise."""
     from privproof import check
-    from privproof.library.laplace.examples import ENTRIES
+    from privproof.library.laplace.laplace_examples import ENTRIES
 
     chosen = [entry.mechanism for entry in ENTRIES[:number]]
     return lambda: [check(each) for each in chosen][-1]
@@ -284,7 +284,7 @@ def sizes_table(largest, jobs=1):
     """The tight epsilon of improved noisy max at every size up to the largest."""
     from privproof import tight_epsilon
     from privproof.library.mechanisms import improved_noisy_max
-    from privproof.profiles.sizes import over_sizes
+    from privproof.profiles.size_sweeps import over_sizes
 
     sizes = range(1, largest + 1)
     return lambda: over_sizes(lambda size: tight_epsilon(improved_noisy_max, size=size), sizes, jobs=jobs).rows[-1][1]

@@ -24,7 +24,7 @@ from flint import arb
 
 from privproof import Mechanism, gaussian, laplace, mechanism, queries, smallest_delta
 from privproof.compiling.registers import registers
-from privproof.engines.registers.roles import Roles
+from privproof.engines.registers.register_roles import Roles
 from privproof.exact import rational
 
 EPSILON = "1/2"

@@ -78,7 +78,7 @@ def events(length):
 def alignments(number):
     """Proofs about lists of every length: one of the library's mechanisms with Laplace noise."""
     from privproof import check
-    from privproof.library.laplace.examples import ENTRIES
+    from privproof.library.laplace.laplace_examples import ENTRIES
 
     return lambda: check(ENTRIES[number].mechanism)
 

@@ -18,7 +18,7 @@ from privproof import check, recheck, seeded
 from privproof.compiling.covering import Choices
 from privproof.compiling.translation import sample_arguments
 from privproof.language import Mechanism
-from privproof.library.laplace.examples import ENTRIES
+from privproof.library.laplace.laplace_examples import ENTRIES
 
 TINY = ("laplace_mechanism", "noisy_max_value")
 """A mechanism that is proved and one that is refuted, each in a moment."""

@@ -23,7 +23,7 @@ import numpy as np
 from privproof import release
 from privproof.asking import check
 from privproof.release.markov_quilts import quilts
-from privproof.tables.table_files import Reading, summarise
+from privproof.tables.table_files import TableReading, summarise
 
 STATES = 51
 CHAINS = ((4, 200, 0.3), (10, 200, 0.3), (STATES, 200, 0.3))
@@ -145,7 +145,7 @@ def large_table(count: int, rows: int) -> None:
 
         size, baseline = timed(read)
         states = [str(200 * i) for i in range(count)]
-        summary, seconds = timed(lambda: summarise(Reading.of(path, column="watts", states=states)))
+        summary, seconds = timed(lambda: summarise(TableReading.of(path, column="watts", states=states)))
         made, calibration = timed(
             lambda: release.calibrate(
                 release.Chain.from_floats(walk(count), states=states),

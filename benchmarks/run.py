@@ -31,8 +31,8 @@ from families import random_model
 from privproof import Budget, log, tight_epsilon
 from privproof.compiling import word_problem
 from privproof.engines import Monitor
-from privproof.engines.words.bounded import FrontierEngine
-from privproof.engines.words.smt import SmtUnknown, violating_word
+from privproof.engines.words.bounded_engines import FrontierEngine
+from privproof.engines.words.smt_search import SmtUnknown, violating_word
 from privproof.exact import Rational, rational
 from privproof.library import above_threshold, above_threshold_two_copies, noisy_max_hmm, noisy_max_question
 from privproof.models import HiddenMarkovModel, Horizon, WordProblem

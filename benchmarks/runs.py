@@ -23,7 +23,7 @@ import numpy as np
 
 from privproof import records, tight_epsilon
 from privproof.compiling import sharing
-from privproof.compiling.posing import bare
+from privproof.compiling.posing import mechanism_of_function
 from privproof.compiling.runs import ran
 
 
@@ -59,7 +59,7 @@ _CASES = (
 
 def _timed(function, size):
     """Processor time, elapsed time and the runs."""
-    mechanism = bare(function, {"data": records(0, 1)})
+    mechanism = mechanism_of_function(function, {"data": records(0, 1)})
     cpu, clock = time.process_time(), time.perf_counter()
     found = ran(mechanism, [size])
     return time.process_time() - cpu, time.perf_counter() - clock, found

@@ -5,7 +5,7 @@ counts are labelled.  A chain that asks several times shows how privacy loss add
 """
 
 from privproof import Horizon, MarkovChain, Neighbours, Question, Scenario, tight_epsilon
-from privproof.library import truncated_geometric_row
+from privproof.models.noise_rows import truncated_geometric_row
 
 counts = ["0", "1", "2"]
 

@@ -8,14 +8,14 @@ output that tell.
 from pathlib import Path
 
 from privproof import recheck, release
-from privproof.tables.table_files import Reading, summarise
+from privproof.tables.table_files import TableReading, summarise
 
 if __name__ == "__main__":
     data = Path(__file__).parent / "data"
     states = ["rest", "walk", "run"]
 
     def table(name):
-        return summarise(Reading.of(data / name, column="state", series="person", states=states))
+        return summarise(TableReading.of(data / name, column="state", series="person", states=states))
 
     public, private = table("activity-public.csv"), table("activity-private.csv")
     prior = release.Chain.counted(public.transitions, states=states, name="activity of the public")

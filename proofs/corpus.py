@@ -20,17 +20,17 @@ from unittest.mock import patch
 from flint import arb, fmpq
 
 from privproof import check, tight_epsilon
-from privproof.library.examples import EXAMPLES
+from privproof.library.library_examples import EXAMPLES
 from privproof_checker import Rejected, recheck
 from privproof_checker.cones import Cone
-from privproof_checker.linear import rule
-from privproof_checker.linear.normal import Clauses
-from privproof_checker.linear.rule import Refutation
+from privproof_checker.linear import linear_rule as rule
+from privproof_checker.linear.linear_normal import Clauses
+from privproof_checker.linear.linear_rule import Refutation
 from privproof_checker.node_documents import class_sums, counted_classes
 from privproof_checker.numbers import budgets
 from privproof_checker.numbers.balls import precision, rational_bounds
-from privproof_checker.programs import conditions
-from privproof_checker.pufferfish import checking as pufferfish
+from privproof_checker.programs import path_conditions as conditions
+from privproof_checker.pufferfish import secrets_checking as pufferfish
 
 Said = Callable[[Sequence[object]], None]
 """Takes the words of one line."""

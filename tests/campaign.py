@@ -20,7 +20,7 @@ from pathlib import Path
 
 from privproof.execution.chunks import map_chunks
 from privproof.execution.workers import Workers, cluster
-from privproof.projects.errands import run_command
+from privproof.projects.project_errands import run_command
 
 ROOT = Path(__file__).parents[1]
 TOGETHER = 24

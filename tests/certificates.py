@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import privproof_checker as checker
-from privproof.evidence.multipliers import refutations
+from privproof.evidence.certified_multipliers import refutations
 from privproof_checker import Accepted, Outcome
-from privproof_checker.argument import Argument
-from privproof_checker.facts import certificate_of, posed, read_facts
-from privproof_checker.linear.documents import supplied
+from privproof_checker.certificate_argument import Argument
+from privproof_checker.certificate_facts import certificate_of, posed, read_facts
+from privproof_checker.linear.linear_documents import supplied
 from privproof_checker.outcomes import DEFAULT_LIMITS, Limits
 from privproof_checker.version_one import ONE
 

@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import NoReturn
 
 import privproof
-from privproof.cli.answers import Answer, deliver, gather, open_standard_streams
 from privproof.cli.application import COMMANDS, application, wanted_command
-from privproof.cli.working import LOADED, answered
-from privproof.language.recognition import recognised
+from privproof.cli.command_answers import Answer, deliver, gather, open_standard_streams
+from privproof.cli.command_worker import LOADED, run_command
+from privproof.language.recognition import controlled_libraries
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = ROOT / "examples" / "models"
@@ -74,7 +74,7 @@ def loaded() -> None:
             import_module(module.name)
     command = next(iter(COMMANDS))
     typer.main.get_command(application(command)).commands[command].make_context(command, ["FILE"])  # type: ignore[attr-defined]
-    with recognised(globals()):
+    with controlled_libraries(globals()):
         pass  # what draws in the modules that are loaded, and what their texts call, is looked for before every run
     gc.collect()
     gc.freeze()
@@ -93,7 +93,7 @@ def entered(arguments: Sequence[object], *, supervised: bool = True) -> None:
         main()
     open_standard_streams()
     gather()
-    answer = answered(partial(application, command))
+    answer = run_command(partial(application, command))
     assert isinstance(answer, Answer), f"a limit was met: {answer}"
     raise SystemExit(deliver(answer))
 

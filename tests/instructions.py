@@ -10,20 +10,20 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from privproof.compiling.relational import relational
-from privproof.evidence.questions import question_document
+from privproof.compiling.relational import program_for_alignment
+from privproof.evidence.question_documents import question_document
 from privproof.exact import Budget, epsilon
 from privproof.language import Mechanism
 from privproof.scenarios import ProgramQuestion
+from privproof_checker.established_texts import _from_source
 from privproof_checker.outcomes import Limits, Refusal
-from privproof_checker.telling import _from_source
 
 LONGEST = 400
 
 
 def question_of(mechanism: Mechanism, *, size: int | None = None, **options: Any) -> dict[str, Any]:
     """The question of a proof about a mechanism, with its instructions and its source."""
-    program = relational(mechanism, size=size, **options)
+    program = program_for_alignment(mechanism, size=size, **options)
     question = ProgramQuestion(mechanism=mechanism, budget=Budget(epsilon(1)), size=size)
     return question_document(question, program)
 

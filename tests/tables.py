@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
-from privproof.engines.parametric.certificates import point_evidence, proof_evidence
-from privproof.evidence.certificates import draft
-from privproof.evidence.documents.tables import table_document
+from privproof.engines.parametric.parametric_certificates import point_evidence, proof_evidence
+from privproof.evidence.certificate_documents import draft
+from privproof.evidence.documents.secrets_document import table_document
 from privproof.evidence.witnesses import ObservedOutput, Witness
 from privproof.exact import ONE, ZERO, Rational, fraction
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
-from privproof.models.conditions import Condition, Conditions, Row, Table
+from privproof.models.parameter_conditions import Condition, Conditions, ConditionTable, Row
 
 GEOMETRIC = (
     (Rational(2, 3), Rational(1, 6), Rational(1, 6)),
@@ -43,7 +43,7 @@ def counting(*, by_count):
             secrets = tuple(name for name, holds in (("some", count != 0), ("not all", count != 2)) if holds)
         rows.append(Row(weight, {str(o): GEOMETRIC[count][o] for o in range(3)}, secrets))
     pair = ("some", "not all") if by_count else ("ill", "well")
-    return Table(Region.of({"p": "0 < p < 1"}), tuple(rows), (pair,))
+    return ConditionTable(Region.of({"p": "0 < p < 1"}), tuple(rows), (pair,))
 
 
 def noisy_max(diseases=3, *, contagious=False):
@@ -61,7 +61,7 @@ def noisy_max(diseases=3, *, contagious=False):
                 outputs[f"~{winner + 1}"] = outputs.get(f"~{winner + 1}", ZERO) + chance / len(winners)
         rows.append(Row(weight, outputs, ("John is ill",) if counts[0][1] else ("John is well",)))
     region = Region.of({name: f"0 < {name} < 1" for name in names})
-    return Table(region, tuple(rows), (("John is ill", "John is well"),))
+    return ConditionTable(region, tuple(rows), (("John is ill", "John is well"),))
 
 
 def _databases(names, *, contagious):
@@ -83,7 +83,7 @@ def simplex():
     p, q = (Polynomial.parameter(name, names) for name in names)
     table = ((p, "1/2", ("s",)), (q, "1/3", ("s", "t")), (1 - p - q, "1/6", ("t",)))
     rows = tuple(_binary(weight, chance, secrets) for weight, chance, secrets in table)
-    return Table(Region.of({"p": "0 <= p <= 1", "q": "0 <= q <= 1"}, ["p + q <= 1"]), rows, (("s", "t"),))
+    return ConditionTable(Region.of({"p": "0 <= p <= 1", "q": "0 <= q <= 1"}, ["p + q <= 1"]), rows, (("s", "t"),))
 
 
 def rare_causes():
@@ -98,7 +98,7 @@ def rare_causes():
         (1 - 3 * p / 5 - 3 * q / 5, "1/2", ()),
     )
     rows = tuple(_binary(weight, chance, secrets) for weight, chance, secrets in table)
-    return Table(Region.of({"p": "0 < p < 1", "q": "0 < q <= 1/2"}), rows, (("s", "t"),))
+    return ConditionTable(Region.of({"p": "0 < p < 1", "q": "0 < q <= 1/2"}), rows, (("s", "t"),))
 
 
 def _binary(weight, chance, secrets):

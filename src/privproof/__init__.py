@@ -32,7 +32,7 @@ from collections.abc import Callable
 import lazy_loader
 
 from privproof.drawing.showing import show_with
-from privproof.evidence.presenting import Presenter, present_with
+from privproof.evidence.verdict_presenting import Presenter, present_with
 from privproof.version import __version__ as __version__
 
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
@@ -50,19 +50,19 @@ def __getattr__(name: str) -> object:
 
 
 def _presenter() -> Presenter:
-    from privproof.reporting.presenting import VerdictPresenter
+    from privproof.reporting.verdict_presenter import VerdictPresenter
 
     return VerdictPresenter()
 
 
 def _cards() -> Callable[[object], str]:
-    from privproof.reporting.notebooks import card_of
+    from privproof.reporting.notebook_cards import card_of
 
     return card_of
 
 
 def _texts() -> Callable[[object], str]:
-    from privproof.reporting.presenting import text_of
+    from privproof.reporting.verdict_presenter import text_of
 
     return text_of
 

@@ -8,7 +8,7 @@ from .audit.sampling.program_lanes import sample
 from .audit.sampling.runnable_functions import Runnable, runnable
 from .compiling import mechanism_question, output_distribution, time_series
 from .compiling.composing import composed
-from .engines.words.definition import word_probabilities
+from .engines.words.definition_engine import word_probabilities
 from .errors import (
     BudgetError,
     FloatRefused,
@@ -22,9 +22,10 @@ from .errors import (
     ScenarioError,
 )
 from .evidence import Proved, Refuted, Unknown, Verdict, Witness
-from .evidence.rechecking import recheck, recheck_file
+from .evidence.certificate_rechecking import recheck, recheck_file
 from .exact import Budget, Epsilon, epsilon, from_float, log, rational
-from .formats import read_question, write_question
+from .formats import read_question
+from .formats.document_writing import write_question
 from .language import (
     Mechanism,
     Prior,
@@ -68,21 +69,21 @@ from .logic.formulas.formula_parser import parse_formula
 from .logic.formulas.sublogics import sublogic
 from .logic.mechanism_process import mechanism_process
 from .logic.state_satisfaction import Satisfaction
-from .models import Branch, HiddenMarkovModel, Horizon, Letter, MarkovChain, StreamAutomaton, Transducer, WordProblem
-from .profiles import EnclosedProfile, Profile, SmallestDelta, privacy_loss_distribution, renyi_divergence
-from .projects.surveys import survey_project, survey_sizes
-from .scenarios import (
-    MarkovPrior,
-    Neighbours,
-    Pair,
-    ProgramQuestion,
-    PufferfishQuestion,
-    Question,
-    Scenario,
-    StreamQuestion,
-    Words,
-    pufferfish,
-)
+from .models import Branch, Horizon, Letter, StreamAutomaton, Transducer, WordProblem
+from .models.hidden_markov_model import HiddenMarkovModel, MarkovChain
+from .profiles import Profile
+from .profiles.enclosed_profile import EnclosedProfile
+from .profiles.loss_distributions import privacy_loss_distribution
+from .profiles.renyi_divergence import renyi_divergence
+from .profiles.smallest_delta import SmallestDelta
+from .projects.project_surveys import survey_project, survey_sizes
+from .scenarios import Neighbours
+from .scenarios.markov_prior import MarkovPrior
+from .scenarios.program_question import ProgramQuestion
+from .scenarios.pufferfish_question import PufferfishQuestion, pufferfish
+from .scenarios.stream_question import StreamQuestion
+from .scenarios.word_question import Pair, Question, Scenario
+from .scenarios.word_sets import Words
 
 __version__: str
 __all__ = [

@@ -24,9 +24,9 @@ from privproof.compiling.posing import (
     pose_question,
     run_instead,
 )
-from privproof.engines.engine import Engine, Remark, Request
-from privproof.engines.monitor import Monitor, Progress
-from privproof.engines.registry import ENGINES
+from privproof.engines.engine_protocol import Engine, Remark, Request
+from privproof.engines.engine_registry import ENGINES
+from privproof.engines.search_monitor import Monitor, Progress
 from privproof.errors import LanguageError, QuestionError, nearest
 from privproof.evidence.gate import first_admitted
 from privproof.evidence.verdicts import Proved, Refuted, Unknown, Verdict
@@ -353,7 +353,7 @@ def privacy_profile(
     3 uses of count and 3 uses of other: between 0.194803367367 and 0.194813
     """
     from privproof import profiles
-    from privproof.profiles.enclosed import Asking
+    from privproof.profiles.enclosed_profile import Asking
 
     question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
     if question.family == "words":
@@ -382,7 +382,7 @@ def delta_of(
     if bound.infinite:
         raise QuestionError("budget", "an infinite epsilon needs no delta", place="epsilon", hint="epsilon=1")
     from privproof.profiles import SmallestDelta, privacy_profile
-    from privproof.profiles.from_epsilon import delta_bounds
+    from privproof.profiles.delta_from_epsilon import delta_bounds
 
     watch = monitor or Monitor()
     shared: dict[str, Any] = {} if prepared is None else prepared
@@ -489,7 +489,7 @@ def posed(
     """The question that something poses: a question, a mechanism, a function, or what a file holds."""
     run = engine == "runs"
     if isinstance(subject, str | Path):
-        from privproof.loading import load
+        from privproof.file_loading import load
 
         return load(str(subject), size=size, horizon=horizon, inputs=inputs, neighbours=neighbours, run=run)
     return pose_question(subject, size=size, horizon=horizon, inputs=inputs, neighbours=neighbours, run=run)
@@ -558,7 +558,7 @@ def _from_elsewhere(request: Request, watch: Monitor) -> Verdict | None:
     budget = request.budget
     if request.tight or request.word is not None or budget is None or budget.delta == 0 or budget.pointwise:
         return None
-    from privproof.profiles.from_epsilon import proved_by_epsilon, refuted_on_short_lists
+    from privproof.profiles.delta_from_epsilon import proved_by_epsilon, refuted_on_short_lists
 
     def asked(other: Request) -> Verdict:
         return _asked(other, None, watch)

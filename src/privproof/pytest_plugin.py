@@ -156,9 +156,9 @@ class _Gathering:
         if hasattr(self.config, "workerinput"):
             return
         from privproof.formats.whole_files import write_whole
-        from privproof.projects.discovery import Target
-        from privproof.projects.results import Result
-        from privproof.reporting.projects import results_page
+        from privproof.projects.mechanism_discovery import Target
+        from privproof.projects.project_results import Result
+        from privproof.reporting.project_texts import results_page
 
         out = Path(self.config.getoption("--privproof-report"))
         results = [

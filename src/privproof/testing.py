@@ -91,8 +91,8 @@ def assert_private(
     from privproof.engines import Monitor
     from privproof.exact.measures import measured_budgets
     from privproof.exact.patience import watched
-    from privproof.store.asking import ask_once
-    from privproof.store.verdicts import VerdictStore, default_path
+    from privproof.store.stored_asking import ask_once
+    from privproof.store.stored_verdicts import VerdictStore, default_path
 
     watch = Monitor.within(time_limit)
     with watched(watch):

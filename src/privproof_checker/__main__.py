@@ -14,8 +14,8 @@ from types import FrameType
 from typing import NoReturn
 
 from privproof_checker import Accepted, Rejected, recheck_file
-from privproof_checker.arguments import told
-from privproof_checker.collecting import collected_seldom
+from privproof_checker.collected_outcomes import collected_seldom
+from privproof_checker.derived_facts import told
 
 _MIB = 1 << 20
 

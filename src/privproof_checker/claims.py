@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 
 from flint import arb
 
-from privproof_checker.documents import a_flag, a_number, text
 from privproof_checker.numbers import INFINITE, Epsilon, Rational, epsilon, smallest_epsilon
 from privproof_checker.numbers.balls import rational_bounds
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import a_flag, a_number, text
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?"
 _LOGARITHM = rf"(?:(?P<times>[0-9]{{1,4}})\s*\*\s*)?ln\(\s*(?P<inner>{_NUMBER})\s*\)(?:\s*/\s*(?P<root>[0-9]{{1,4}}))?"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import lcm
 
-from privproof_checker.documents import a_list, an_integer, an_object, number_pairs
 from privproof_checker.node_documents import Classes, Onward, Reading, listed_nodes, read_edges
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import a_list, an_integer, an_object, number_pairs
 from privproof_checker.systems import Letter, Vector
 
 

@@ -25,10 +25,10 @@ from math import gcd
 from typing import TypeAlias
 
 from privproof_checker.claims import as_rational
-from privproof_checker.documents import text
 from privproof_checker.machines import Machine
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse
+from privproof_checker.plain_documents import text
 from privproof_checker.systems import (
     Location,
     Moves,

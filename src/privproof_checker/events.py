@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from flint import arb
 
-from privproof_checker.documents import text
 from privproof_checker.numbers import Epsilon, Rational, epsilon
 from privproof_checker.numbers.balls import rational_bounds
 from privproof_checker.outcomes import Accepted, refuse
+from privproof_checker.plain_documents import text
 
 _GRID = 10**12
 """The epsilon that an event needs is rounded down to a multiple of its inverse, so that it can be written down."""

@@ -11,13 +11,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from privproof_checker.argument import Argument
+from privproof_checker.certificate_argument import Argument
+from privproof_checker.certificate_facts import FORMAT, Fact, posed, read_facts
 from privproof_checker.claims import read_claim, read_epsilon
-from privproof_checker.documents import an_object, load, only_members, plain, text
-from privproof_checker.facts import FORMAT, Fact, posed, read_facts
+from privproof_checker.established_texts import explained, how
 from privproof_checker.from_epsilon import delta_follows, refuse_other_laws
 from privproof_checker.numbers import INFINITE, epsilon
-from privproof_checker.once import one_certificate
+from privproof_checker.once_per_certificate import one_certificate
 from privproof_checker.outcomes import (
     DEFAULT_LIMITS,
     Accepted,
@@ -30,8 +30,8 @@ from privproof_checker.outcomes import (
     largest_bound,
     refuse,
 )
+from privproof_checker.plain_documents import an_object, load, only_members, plain, text
 from privproof_checker.rules import WORDS
-from privproof_checker.telling import explained, how
 from privproof_checker.version_one import ONE, second_version
 
 Kind = Callable[[Verdict, dict[str, object], dict[str, object], Limits], Accepted]
@@ -39,17 +39,17 @@ Kind = Callable[[Verdict, dict[str, object], dict[str, object], Limits], Accepte
 _KINDS = {
     "account": ("release.account_checking", "check_account"),
     "composed": ("composed", "check_composed"),
-    "draws": ("draws", "check_draws"),
-    "lottery": ("lotteries", "check_lottery"),
+    "draws": ("draws_checking", "check_draws"),
+    "lottery": ("lottery_checking", "check_lottery"),
     "location": ("release.locations.location_checking", "check_location"),
     "logic": ("logic", "check_logic"),
     "logic in columns": ("logic.column_bounds", "check_bounds"),
-    "program": ("programs.checking", "check_program"),
-    "measured": ("measured.checking", "check_measured"),
-    "pufferfish": ("pufferfish.checking", "check_pufferfish"),
+    "program": ("programs.program_checking", "check_program"),
+    "measured": ("measured.measure_checking", "check_measured"),
+    "pufferfish": ("pufferfish.secrets_checking", "check_pufferfish"),
     "release": ("release", "check_release"),
     "runs": ("runs", "check_runs"),
-    "stream": ("streams.checking", "check_stream"),
+    "stream": ("streams.stream_checking", "check_stream"),
 }
 """For kinds of questions of their own: the module and the function that check them; imported when one is met."""
 _WORDS = ("word_evidence", "check_words")
@@ -239,8 +239,8 @@ def _with_growth(argument: Argument, accepted: Accepted, asked: dict[str, object
     if verdict != "proved":
         refuse("expected a proof", f"{proof.place}.claim")
     larger = _established(argument, proof, "proved", held)
-    from privproof_checker.growing import attained_for_ever  # here, as is what checks the kinds of questions
-    from privproof_checker.questions import read_question
+    from privproof_checker.growing_ratios import attained_for_ever  # here, as is what checks the kinds of questions
+    from privproof_checker.word_questions import read_question
 
     question = read_question(held, argument.limits)
     family = attained_for_ever(question, fact.hint["family"], argument.limits)

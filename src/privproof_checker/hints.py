@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from privproof_checker.claims import read_epsilon
-from privproof_checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof_checker.outcomes import Limits
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, only_members
 
 Uses: TypeAlias = Literal["", "conditions", "part", "parts", "conclusion", "uses", "operators"]
 """What the facts are that a rule uses: refutations of its conditions; proofs about parts of the mechanism; conclusions."""

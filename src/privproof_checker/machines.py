@@ -24,7 +24,11 @@ from collections.abc import Collection, Mapping, Sequence
 from math import lcm
 from typing import TypeAlias
 
-from privproof_checker.documents import (
+from privproof_checker.neighbour_lists import Memory
+from privproof_checker.numbers import ONE, ZERO, Rational
+from privproof_checker.outcomes import Limits, Refusal, refuse, within
+from privproof_checker.pair_scenarios import Scenario
+from privproof_checker.plain_documents import (
     a_distribution,
     a_flag,
     a_list,
@@ -37,10 +41,6 @@ from privproof_checker.documents import (
     only_members,
     text,
 )
-from privproof_checker.neighbours import Memory
-from privproof_checker.numbers import ONE, ZERO, Rational
-from privproof_checker.outcomes import Limits, Refusal, refuse, within
-from privproof_checker.scenarios import Scenario
 from privproof_checker.systems import (
     Edge,
     Final,

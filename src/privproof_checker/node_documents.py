@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeAlias, TypeVar
 
-from privproof_checker.documents import a_list, a_text_or_null, an_integer, an_object, only_members
 from privproof_checker.machines import Machine, OneOutput
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import a_list, a_text_or_null, an_integer, an_object, only_members
 from privproof_checker.systems import Letter, Question, Rows, Start, matching_starts, read_letter
 
 M = TypeVar("M")

@@ -13,8 +13,8 @@ from privproof_checker.numbers import Epsilon, Rational
 from privproof_checker.numbers.patience import pause
 
 if TYPE_CHECKING:
-    from privproof_checker.facts import Fact
-    from privproof_checker.programs.inputs import Affine
+    from privproof_checker.certificate_facts import Fact
+    from privproof_checker.programs.program_inputs import Affine
 
 Verdict: TypeAlias = Literal["proved", "refuted"]
 

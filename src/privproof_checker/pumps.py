@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from math import lcm
 
 from privproof_checker.claims import as_rational
-from privproof_checker.documents import a_list, a_number, an_integer, an_object, number_pairs
 from privproof_checker.numbers import INFINITE, ZERO, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.plain_documents import a_list, a_number, an_integer, an_object, number_pairs
 from privproof_checker.systems import (
     Edge,
     Final,

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from privproof_checker.documents import (
+from privproof_checker.node_documents import Classes, Onward, Reading, listed_nodes, read_edges
+from privproof_checker.numbers import Rational
+from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import (
     a_list,
     a_number,
     a_text,
@@ -15,9 +18,6 @@ from privproof_checker.documents import (
     number_pairs,
     only_members,
 )
-from privproof_checker.node_documents import Classes, Onward, Reading, listed_nodes, read_edges
-from privproof_checker.numbers import Rational
-from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.systems import Letter
 
 Sums: TypeAlias = Mapping[int, Rational]

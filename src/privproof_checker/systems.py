@@ -23,9 +23,9 @@ from typing import Protocol, TypeAlias
 from flint import fmpz_mat
 
 from privproof_checker.claims import Claim
-from privproof_checker.documents import a_distribution, a_text, a_text_or_null, an_object
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse
+from privproof_checker.plain_documents import a_distribution, a_text, a_text_or_null, an_object
 
 Vector: TypeAlias = Mapping[int, int]
 Rows: TypeAlias = Mapping[int, Sequence[tuple[int, int]]]

@@ -34,11 +34,11 @@ from typing import TypeAlias
 from flint import fmpz_mat
 
 from privproof_checker.claims import Claim, as_rational
-from privproof_checker.diagrams import Moves, Windows, shared_tensor
-from privproof_checker.documents import text
+from privproof_checker.decision_diagrams import Moves, Windows, shared_tensor
 from privproof_checker.machines import Machine
 from privproof_checker.numbers.patience import pause
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.plain_documents import text
 from privproof_checker.systems import Masses, Question, Rows, on_common_denominator
 
 Tensor: TypeAlias = list[int]

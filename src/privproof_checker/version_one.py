@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from privproof_checker.argument import WITNESSES
-from privproof_checker.documents import a_text, an_object, only_members
-from privproof_checker.facts import FORMAT, alone, contradiction, fact, read_facts, verdict_of
+from privproof_checker.certificate_argument import WITNESSES
+from privproof_checker.certificate_facts import FORMAT, alone, contradiction, fact, read_facts, verdict_of
+from privproof_checker.fact_uses import taken
 from privproof_checker.outcomes import refuse
+from privproof_checker.plain_documents import a_text, an_object, only_members
 from privproof_checker.rules import RULES, WORDS
-from privproof_checker.uses import taken
 
 ONE = "privproof-certificate"
 _KNOWN = ("format", "version", "verdict", "question", "evidence")

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 
-from privproof_checker.documents import a_text, an_object
 from privproof_checker.outcomes import Accepted, Limits, Verdict, largest_bound, refuse
-from privproof_checker.questions import read_question
+from privproof_checker.plain_documents import a_text, an_object
 from privproof_checker.systems import Question
+from privproof_checker.word_questions import read_question
 
 Method = Callable[[Question, dict[str, object], Limits], Accepted]
 
@@ -22,8 +22,8 @@ _METHODS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "tensors": ("tensors", "proved_by_tensors"),
     },
     "refuted": {
-        "word": ("words", "refuted_by_word"),
-        "event": ("words", "refuted_by_event"),
+        "word": ("word_probabilities", "refuted_by_word"),
+        "event": ("word_probabilities", "refuted_by_event"),
         "pump": ("pumps", "refuted_by_pump"),
     },
 }
@@ -43,7 +43,7 @@ def check_words(verdict: Verdict, asked: dict[str, object], certificate: dict[st
     witness = certificate.get("witness")
     if witness is None:
         return accepted
-    from privproof_checker.words import attained, check_word, shown
+    from privproof_checker.word_probabilities import attained, check_word, shown
 
     found = check_word(question, witness, "witness", limits)
     lower = question.claim.needs(*found.compared)

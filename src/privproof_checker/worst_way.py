@@ -17,7 +17,7 @@ relations ``each``, ``one`` and ``monotone``, because R also depends on their me
 from __future__ import annotations
 
 from privproof_checker.machines import Machine
-from privproof_checker.neighbours import Memory
+from privproof_checker.neighbour_lists import Memory
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
 from privproof_checker.systems import Question

@@ -11,7 +11,7 @@ from tests.amounts import spread
 from privproof import check, tight_epsilon
 from privproof.library import EXAMPLES
 from privproof_checker import recheck, rules
-from privproof_checker.arguments import argument, told
+from privproof_checker.derived_facts import argument, told
 from privproof_checker.rules import rule_of
 
 

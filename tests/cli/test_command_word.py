@@ -20,7 +20,7 @@ import traceback
 import pytest
 from tests.commands import MODELS, ROOT, entered, environment, loaded
 
-from privproof.cli import supervising
+from privproof.cli import worker_supervision as supervising
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and /dev/full")
 
@@ -447,7 +447,7 @@ def test_what_is_established_survives_a_kill(run, monkeypatch):
     run.write(
         "stuck.py",
         """\
-import privproof.engines.words.frontier as frontier
+import privproof.engines.words.frontier_search as frontier
 from privproof import Horizon
 from privproof.library import above_threshold
 from dataclasses import replace
@@ -820,7 +820,7 @@ def test_weights_beyond_reason(release, weight):
 
 
 def test_an_internal_error_is_one_message(run):
-    broken = "import privproof.cli.asking as asking\n\n\ndef broken(*given, **named):\n    return {}['it']\n\n\n"
+    broken = "import privproof.cli.check_command as asking\n\n\ndef broken(*given, **named):\n    return {}['it']\n\n\n"
     broken += "broken.__code__ = broken.__code__.replace(co_filename=asking.__file__)\nasking.ask = broken\n"
     run.write("broken.py", broken + GOOD)
     result = run("check", "broken.py")

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from privproof.projects.errands import errand, run_errand
-from privproof.projects.surveys import survey_project
+from privproof.projects.project_errands import errand, run_errand
+from privproof.projects.project_surveys import survey_project
 
 TEXT = """from privproof import mechanism, queries, truncated_geometric
 
@@ -58,7 +58,7 @@ def test_another_file_is_refused(folder):
 
 
 def test_a_command_that_does_not_end_is_ended(folder, monkeypatch):
-    monkeypatch.setattr("privproof.projects.errands._GRACE", 0.5)
+    monkeypatch.setattr("privproof.projects.project_errands._GRACE", 0.5)
     (folder / "endless.py").write_text("import time\ntime.sleep(60)\n")
     found = run_errand(errand((*COMMAND, "endless.py"), "endless.py", 0.0))
     assert (found.status, found.error["code"]) == (2, "cluster")

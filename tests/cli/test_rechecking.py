@@ -13,7 +13,7 @@ from tests.commands import MODELS, Command
 
 from privproof.cli import main
 from privproof_checker import Accepted, Rejected, recheck
-from privproof_checker.facts import verdict_of
+from privproof_checker.certificate_facts import verdict_of
 
 CASES = {
     "a proof": ["check", MODELS / "geometric.yaml"],

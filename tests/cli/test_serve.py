@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from tests.commands import environment
 
-from privproof.cli import serving
-from privproof.cli.servants import Limits, Servants, answer_of
+from privproof.cli import serve_command as serving
+from privproof.cli.web_workers import Limits, Servants, answer_of
 from privproof.errors import QuestionError
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -52,7 +52,7 @@ class Heard:
 @pytest.mark.skipif(os.name != "posix", reason="limits are those of POSIX")
 def test_workers_keep_their_limits_and_can_be_stopped(tmp_path, monkeypatch):
     """Each worker ends, whatever it does, and the next one works: one test, because loading what they share takes seconds."""
-    monkeypatch.setattr("privproof.cli.servants._LOADED", ("privproof.cli.asking",))
+    monkeypatch.setattr("privproof.cli.web_workers._LOADED", ("privproof.cli.check_command",))
     servants = Servants(Limits(seconds=60, memory=2**30, written=10**6))
 
     def answered(text, *arguments, stop=None, name="mechanism.py"):

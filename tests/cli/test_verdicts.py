@@ -240,7 +240,7 @@ LONG = """\
 from dataclasses import replace
 from pathlib import Path
 
-import privproof.engines.words.frontier as frontier
+import privproof.engines.words.frontier_search as frontier
 from privproof.library import above_threshold
 from privproof.models import Horizon
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from random import Random
 
-from privproof.compiling.relational import Unsupported, relational
-from privproof.compiling.translation import agreement, refuse_endless
+from privproof.compiling.relational import Unsupported, program_for_alignment
+from privproof.compiling.translation import program_agreement, refuse_endless
 from privproof.errors import LanguageError
 from privproof.language import Mechanism
 
@@ -212,9 +212,9 @@ def outcome(mechanism: Mechanism) -> str:
     said = "agrees"
     for convert in (True, False):
         try:
-            program = relational(mechanism, convert=convert)
+            program = program_for_alignment(mechanism, convert=convert)
             refuse_endless(program)
-            told = agreement(program).told
+            told = program_agreement(program).told
         except Unsupported:
             said = "unsupported"
             continue

@@ -20,14 +20,14 @@ from typing import Any
 
 from flint import arb, ctx
 
-from privproof.engines.integrals.functions import Noise
-from privproof.engines.integrals.probabilities import difference, probability_ball
+from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.region_probabilities import difference, probability_ball
 from privproof.exact import rational
 from privproof.language import Mechanism
 from privproof.language.linear import exactly
 from privproof.language.noise import drawing
 from privproof.language.patterns import Between, matching
-from privproof.language.running import run
+from privproof.language.running import run_once
 from privproof.models.stream_automaton import alternatives
 from privproof.scenarios import StreamQuestion
 
@@ -449,7 +449,7 @@ def sampled_word(rng: random.Random, mechanism: Mechanism, arguments: dict) -> l
 
     exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
     with drawing(draw):
-        ran = run(exact, {name: exactly(value) for name, value in arguments.items()})
+        ran = run_once(exact, {name: exactly(value) for name, value in arguments.items()})
     return [_around(rng, value) for step in ran.written for value in step]
 
 

@@ -20,13 +20,13 @@ from tests.conformance.stream_programs import Late, limited, loaded, source
 
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.streams import stream_question
-from privproof.evidence.questions import question_document
+from privproof.evidence.question_documents import question_document
 from privproof.exact import Budget, epsilon
-from privproof.library.streams.examples import ENTRIES
-from privproof.scenarios.programs import program_question
+from privproof.library.streams.stream_examples import ENTRIES
+from privproof.scenarios.program_question import program_question
 from privproof_checker import Limits
+from privproof_checker.established_texts import _from_source
 from privproof_checker.outcomes import Refusal
-from privproof_checker.telling import _from_source
 
 MECHANISMS = {entry.mechanism.name: entry.mechanism for entry in ENTRIES}
 RUNS = 30

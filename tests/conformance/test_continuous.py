@@ -12,8 +12,8 @@ from tests.corpus import programs
 from tests.laplace_programs import load
 
 from privproof import LanguageError, check
-from privproof.compiling.relational import relational
-from privproof.compiling.translation import agreement
+from privproof.compiling.relational import program_for_alignment
+from privproof.compiling.translation import program_agreement
 from privproof.compiling.ways import ways
 
 ONE = "@mechanism\ndef m(x: real()):\n    y = laplace(x, scale=1)\n"
@@ -33,32 +33,32 @@ def test_a_function_that_fails_with_small_probability_is_refused(folder, program
 @pytest.mark.parametrize("program", programs("continuous", "printed"), ids=str)
 def test_equal_numbers_that_print_differently_are_not_one_output(folder, program):
     mechanism = load(folder, program)
-    assert "in how equal outputs print" in agreement(relational(mechanism)).told
+    assert "in how equal outputs print" in program_agreement(program_for_alignment(mechanism)).told
     assert check(mechanism, 1).status != "proved"
 
 
 @pytest.mark.parametrize("program", programs("continuous", "optional"), ids=str)
 def test_values_that_may_be_none_are_shown_as_the_function_shows_them(folder, program):
-    assert agreement(relational(load(folder, program))).told is None
+    assert program_agreement(program_for_alignment(load(folder, program))).told is None
 
 
 def test_a_list_that_nothing_is_ever_written_to(folder):
     text = ONE + "    out = []\n    return out\n    out.append(y)\n"
-    assert agreement(relational(load(folder, text))).told is None
+    assert program_agreement(program_for_alignment(load(folder, text))).told is None
 
 
 @pytest.mark.parametrize("convert", [True, False])
 def test_what_is_guarded_is_not_read(folder, convert):
     text = "@mechanism\ndef m(q: real_queries(), x: real()):\n    best = None\n"
     text += "    if best is None or q[0] > best:\n        best = laplace(x, scale=1)\n    return best\n"
-    assert agreement(relational(load(folder, text), convert=convert)).told is None
+    assert program_agreement(program_for_alignment(load(folder, text), convert=convert)).told is None
 
 
 def test_a_length_that_no_trial_has_is_told(folder):
     """Lists of all lengths are looked for, and not only those that trials have."""
     text = "@mechanism\ndef m(q: real_queries(), x: real()):\n    if len(q) > 700:\n        return 'long'\n"
     text += "    return laplace(x, scale=1) > 0\n"
-    assert [side.outcome for side in agreement(relational(load(folder, text))).missing] == [True]
+    assert [side.outcome for side in program_agreement(program_for_alignment(load(folder, text))).missing] == [True]
 
 
 def test_every_way_has_data_and_noise(folder):
@@ -82,7 +82,7 @@ def test_a_program_that_forgets_a_way_is_told_apart(folder):
     mechanism = load(folder, ONE + "    return 'rare' if y > 5000 else 'often'\n")
     other = load(folder, ONE + "    return 'often'\n")
     mechanism.__dict__["kept"] = replace(mechanism._kept, translated=other.translated, flow=other.flow)
-    assert "rare" in agreement(relational(mechanism)).told
+    assert "rare" in program_agreement(program_for_alignment(mechanism)).told
 
 
 @pytest.mark.parametrize("first", selected(range(0, 60, 10), 2))

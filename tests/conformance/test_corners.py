@@ -13,10 +13,10 @@ from tests.certificates import nested, recheck
 from privproof import check, gaussian, mechanism, real_queries, smallest_delta
 from privproof.compiling.registers import registers
 from privproof.compiling.rewriting import Unsupported
-from privproof.engines.registers import corners
-from privproof.engines.registers.corners import Corners, Reals
+from privproof.engines.registers import data_corners as corners
+from privproof.engines.registers.data_corners import Corners, Reals
 from privproof.exact import epsilon, fraction, rational
-from privproof.loading import load
+from privproof.file_loading import load
 
 
 @mechanism

@@ -35,7 +35,7 @@ from privproof import (
 )
 from privproof.audit.sampling.lane_draws import Bell
 from privproof.engines.integrals.discrete_normal import Lattice, lattice
-from privproof.engines.integrals.grids import grid_probability
+from privproof.engines.integrals.integration_grids import grid_probability
 from privproof.engines.laplace.squares import Steps, given_away
 from privproof.exact import rational
 from privproof.exact.balls import precision
@@ -43,7 +43,7 @@ from privproof.language import randomness
 from privproof_checker import Accepted
 from privproof_checker.integrals.compared import whole_probability
 from privproof_checker.integrals.whole import whole_excess, whole_moment, whole_share
-from privproof_checker.programs.trees import Linear
+from privproof_checker.programs.open_trees import Linear
 
 BITS = records(0, 1)
 

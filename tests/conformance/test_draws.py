@@ -20,7 +20,7 @@ from privproof import Mechanism, check, tight_epsilon
 from privproof.asking import ask
 from privproof.compiling.draws import draws_question, separate_draws
 from privproof.compiling.programs import mechanism_question
-from privproof.engines.engine import Request
+from privproof.engines.engine_protocol import Request
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import epsilon, log
 from privproof_checker import Accepted

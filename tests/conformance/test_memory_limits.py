@@ -25,7 +25,7 @@ from privproof import (
     tight_epsilon,
     truncated_geometric,
 )
-from privproof.engines.words import worst_way
+from privproof.engines.words import worst_way_engine as worst_way
 from privproof.errors import QuestionError
 from privproof.library import noisy_max_question
 from privproof.release import Chain, calibrate, count

@@ -18,7 +18,7 @@ import pytest
 from tests.commands import environment
 
 from privproof import mechanism, memory, queries, tight_epsilon, truncated_geometric
-from privproof.engines.words import worst_way
+from privproof.engines.words import worst_way_engine as worst_way
 from privproof.release import Chain
 from privproof.release.transition_powers import Powers
 

@@ -20,12 +20,12 @@ from privproof import PrivproofError, smallest_delta, tight_mu, tight_renyi, tig
 from privproof import composed as several
 from privproof.asking import delta_curve
 from privproof.compiling.runs import ran
-from privproof.engines.monitor import Monitor
-from privproof.engines.runs.divergence import Divergence
+from privproof.engines.runs.runs_divergence import LeafDivergence
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import CertificateRefused
 from privproof.exact import epsilon
+from privproof.file_loading import load
 from privproof.language import seeded
-from privproof.loading import load
 
 EPSILONS = ["0", "1/4", "1/2", "1", "ln(2)", "3/2"]
 NARROW = 1e-6
@@ -70,7 +70,7 @@ def excesses_of_pairs(made: Made, target: str, size: int, at: str, rnd: random.R
     """The excess of one pair of neighbours after the other, from the runs of the function."""
     runs = ran(load(target, size=size, run=True).mechanism, [size])
     numbers = {data: number for number, data in enumerate(tuple(each["q"]) for each in runs.data)}
-    divergence = Divergence(epsilon(at).ball(96).exp())
+    divergence = LeafDivergence(epsilon(at).ball(96).exp())
     pairs = list(made.pairs(size))
     for left, right in rnd.sample(pairs, min(PAIRS, len(pairs))):
         found = divergence.excess(*(runs.trees[numbers[side]] for side in (left, right)))

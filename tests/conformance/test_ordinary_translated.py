@@ -15,7 +15,7 @@ from tests.conformance.ordinary.idioms import CASES, LISTED
 from tests.conformance.ordinary.kept import TRAPS
 
 from privproof import LanguageError, check, integer, mechanism, one_of, queries, real_queries, records, tight_epsilon
-from privproof.compiling.posing import bare
+from privproof.compiling.posing import mechanism_of_function
 from privproof_checker import Accepted
 
 RUN = (
@@ -176,7 +176,7 @@ def below(bit):
 
 
 def translated(function):
-    return bare(function, {"bit": one_of(0, 1)}).translated
+    return mechanism_of_function(function, {"bit": one_of(0, 1)}).translated
 
 
 def test_a_subclass_of_a_generator_is_no_library():
@@ -189,7 +189,7 @@ def test_a_subclass_of_a_generator_is_no_library():
 )
 def test_a_function_that_was_put_in_place_of_a_library_is_none(function, module, name, monkeypatch):
     assert translated(function).ordinary
-    made = bare(function, {"bit": one_of(0, 1)})
+    made = mechanism_of_function(function, {"bit": one_of(0, 1)})
     before = made.program
     monkeypatch.setattr(module, name, lambda *_: 0)
     with pytest.raises(LanguageError):
@@ -229,7 +229,7 @@ def test_a_method_reads_the_attributes_that_its_object_has_now():
     scaled.epsilon = 1.0
     assert check(scaled.count, "1/2", data=queries(0, 1), size=1).status == "refuted"
     with pytest.raises(LanguageError):
-        bare(Scaled(1.0).computed, {"data": BITS}).translated  # noqa: B018
+        mechanism_of_function(Scaled(1.0).computed, {"data": BITS}).translated  # noqa: B018
 
 
 def test_a_refusal_names_the_line_of_the_users_file():
@@ -237,7 +237,7 @@ def test_a_refusal_names_the_line_of_the_users_file():
         return secrets.randbelow(n + 1, 2)
 
     with pytest.raises(LanguageError) as caught:
-        bare(several, {"n": integer(0, 1)}).translated  # noqa: B018
+        mechanism_of_function(several, {"n": integer(0, 1)}).translated  # noqa: B018
     assert Path(__file__).name in str(caught.value.place)
     assert caught.value.hint
 
@@ -272,7 +272,7 @@ def mean_of_what_is_released(data):
 )
 def test_what_a_hint_says_is_proved_for_every_length(refused, hint, rewritten):
     with pytest.raises(LanguageError) as caught:
-        bare(refused, {"data": BITS}).translated  # noqa: B018
+        mechanism_of_function(refused, {"data": BITS}).translated  # noqa: B018
     assert hint in str(caught.value.hint)
     verdict = check(rewritten, 1, data=BITS)
     assert (verdict.status, verdict.engine) == ("proved", "laplace")

@@ -12,7 +12,7 @@ from tests.laplace_programs import Author, load
 
 from privproof.compiling.rewriting import Unsupported
 from privproof.errors import PrivproofError
-from privproof.library.laplace.examples import ENTRIES
+from privproof.library.laplace.laplace_examples import ENTRIES
 
 MECHANISMS = {entry.mechanism.name: entry.mechanism for entry in ENTRIES}
 FEW = ("noisy_max", "above_threshold", "sparse_vector_gap", "partial_sum", "smart_sum", "noisy_histogram")

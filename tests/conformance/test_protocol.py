@@ -18,7 +18,7 @@ from privproof.asking import ask
 from privproof.engines import ENGINES, Monitor, Request
 from privproof.engines.laplace.engine import AlignmentEngine
 from privproof.errors import QuestionError
-from privproof.evidence.answers import Answer
+from privproof.evidence.engine_answers import Answer
 from privproof.evidence.gate import first_admitted
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import Budget, epsilon

@@ -16,11 +16,11 @@ from privproof.compiling.posing import pose_question
 from privproof.compiling.registers import registers
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.runs import ran
-from privproof.engines.registers.roles import Roles
-from privproof.engines.runs.divergence import Divergence
+from privproof.engines.registers.register_roles import Roles
+from privproof.engines.runs.runs_divergence import LeafDivergence
 from privproof.errors import LanguageError
 from privproof.exact import epsilon, rational
-from privproof.loading import load
+from privproof.file_loading import load
 
 WIDTH = 1e-9
 
@@ -305,7 +305,7 @@ def agrees_with_running(function, size):
     except Unsupported:
         return 0
     runs = ran(function, [size])
-    divergence = Divergence(epsilon(0).ball(64))
+    divergence = LeafDivergence(epsilon(0).ball(64))
     compared = 0
     try:
         grouped(divergence, runs.trees[0])

@@ -172,10 +172,10 @@ DRAWS = {
 
 @pytest.mark.parametrize("name", DRAWS)
 def test_libraries_draw_from_the_distribution_that_they_name(name):
-    from privproof.language.recognition import recognised
+    from privproof.language.recognition import controlled_libraries
 
     draw, expected = DRAWS[name]
-    with recognised(globals()):
+    with controlled_libraries(globals()):
         found = dict(shares(leaves(draw)))
     assert found == expected
 

@@ -15,8 +15,8 @@ import pytest
 from tests.conformance.ordinary import attacks
 
 from privproof import PrivproofError, check, integer, records
-from privproof.engines.runs.measures import share
-from privproof.language.recognition import recognised
+from privproof.engines.runs.runs_measures import share
+from privproof.language.recognition import controlled_libraries
 from privproof.language.trees import leaves
 
 
@@ -140,7 +140,7 @@ FAR = 6
 @pytest.mark.parametrize("number", range(len(DRAWS)))
 def test_real_draws_are_as_likely_as_the_runs_say(number):
     draw = DRAWS[number]
-    with recognised(globals()):
+    with controlled_libraries(globals()):
         ways = leaves(draw)
     chance = sum(float(share(leaf).ball(1, 64).mid()) for leaf in ways if "True" in leaf.outcome.text)
     seen = sum(bool(draw()) for _ in range(SAMPLES)) / SAMPLES
@@ -157,7 +157,7 @@ def test_scipy_draws_as_it_names():
         "uniform": (lambda: stats.uniform.rvs(1, 2) < 1.5, 0.25),
     }
     for draw, chance in made.values():
-        with recognised(globals()):
+        with controlled_libraries(globals()):
             ways = leaves(draw)
         found = sum(float(share(leaf).ball(1, 64).mid()) for leaf in ways if "True" in leaf.outcome.text)
         assert found == pytest.approx(chance)

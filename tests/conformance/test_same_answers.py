@@ -19,8 +19,8 @@ from privproof import audit, check, records, release, smallest_delta, tight_epsi
 from privproof.compiling import sharing
 from privproof.engines import Monitor
 from privproof.library import gaussian, mechanisms
-from privproof.library.laplace.examples import ENTRIES
-from privproof.library.streams.examples import ENTRIES as STREAMS
+from privproof.library.laplace.laplace_examples import ENTRIES
+from privproof.library.streams.stream_examples import ENTRIES as STREAMS
 
 FASTER = 100
 CHAIN = release.Chain.of({"0": {"0": "0.9", "1": "0.1"}, "1": {"0": "0.1", "1": "0.9"}})

@@ -16,7 +16,8 @@ from privproof.exact import epsilon
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.patterns import Between
 from privproof.library import EXAMPLES
-from privproof.library.laplace import noisy_max, sparse_vector, sums
+from privproof.library.laplace import laplace_noisy_max as noisy_max
+from privproof.library.laplace import sparse_vector, sums
 from privproof_checker.outcomes import Accepted
 
 CORPUS = {

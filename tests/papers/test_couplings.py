@@ -10,9 +10,9 @@ from tests.certificates import nested, recheck
 
 from privproof import Mechanism, check, tight_epsilon
 from privproof.compiling.streams import stream_question
-from privproof.engines.streams.executions import hardest
-from privproof.engines.streams.losses import loss
-from privproof.engines.streams.solving import decide, solve
+from privproof.engines.streams.shift_systems import decide, solve
+from privproof.engines.streams.stream_executions import hardest
+from privproof.engines.streams.stream_losses import loss
 from privproof.exact import ONE, epsilon, rational
 from privproof.exact.balls import rational_bounds
 from privproof.formats import question_from_document

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from privproof import audit
-from privproof.library.laplace.noisy_max import noisy_max, noisy_max_value
+from privproof.library.laplace.laplace_noisy_max import noisy_max, noisy_max_value
 from privproof.library.laplace.sparse_vector import (
     sparse_vector,
     sparse_vector_no_query_noise,

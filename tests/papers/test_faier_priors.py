@@ -8,9 +8,9 @@ import pytest
 from tests.certificates import recheck
 
 from privproof import check, tight_epsilon
-from privproof.compiling.pufferfish import compared
+from privproof.compiling.pufferfish import secrets_table
 from privproof.exact.polynomials import Polynomial
-from privproof.library import secrets
+from privproof.library import secret_examples as secrets
 from privproof_checker import Accepted
 
 
@@ -36,7 +36,7 @@ def test_examples(name, status, tight):
 
 
 def test_table_1():
-    found = compared(secrets.independent_count_as_printed).table
+    found = secrets_table(secrets.independent_count_as_printed).table
     without, present = "no record of John", "somebody is ill"
 
     def polynomial(text):

@@ -26,7 +26,7 @@ from tests.chains import (
     random_state,
 )
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.logic import chain_solving as chains
 from privproof.logic.enclosed_processes import Enclosed
 from privproof.logic.formulas import (
@@ -50,7 +50,7 @@ from privproof.logic.formulas.formula_syntax import children
 from privproof.logic.formulas.sublogics import is_state_formula
 from privproof.logic.model_checking import Checker
 from privproof.logic.path_probabilities import normal
-from privproof.logic.process_graphs import Graph
+from privproof.logic.process_graphs import ProcessGraph
 
 stormpy = pytest.importorskip("stormpy")
 from stormpy import datastructures, models  # noqa: E402
@@ -232,7 +232,7 @@ def enclosed(process, path: Formula) -> list[tuple[Fraction, Fraction]]:
     small = normal(path, lambda inner: leaves.setdefault(inner, len(leaves)))
     truths = [checker.truth(inner) == 1 for inner in leaves]
     arithmetic = Enclosed(process.numbers, Monitor())
-    graph = Graph(process.rows, process.targets, process.values)
+    graph = ProcessGraph(process.rows, process.targets, process.values)
     ball = chains.probabilities(graph, truths, small, arithmetic)
     return [tuple(map(fraction, arithmetic.bounds(ball, s))) for s in range(len(process))]
 

@@ -11,7 +11,7 @@ from tests.property.test_bounds_by_vectors import random_process as random_spars
 from tests.property.test_logic_processes import random_process, with_labels
 
 from privproof import model_check
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formulas import parse_formula
 from privproof.logic.large_processes import path_bounds

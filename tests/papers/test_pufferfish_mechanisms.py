@@ -25,7 +25,7 @@ from privproof.release.markov_chains import Chain
 from privproof.release.markov_quilts import quilts, spent
 from privproof.release.release_losses import largest_loss, largest_rate
 from privproof.release.series_queries import count
-from privproof.release.sum_laws import Laws, listed_laws
+from privproof.release.sum_laws import SumLaws, listed_laws
 from privproof.release.transition_powers import Powers
 
 
@@ -161,7 +161,7 @@ def grid(alpha: Fraction) -> tuple[Chain, ...]:
 
 
 @cache
-def laws_on(alpha: Fraction) -> list[Laws]:
+def laws_on(alpha: Fraction) -> list[SumLaws]:
     return QueryLaws(grid(alpha), (LENGTH,), count("1")).by("exact")
 
 

@@ -35,7 +35,7 @@ from privproof import (
 from privproof.audit.sampling import data_moves as moving
 from privproof.audit.sampling import data_proposals as proposing
 from privproof.audit.sampling.adjacent_data import Adjacent, is_adjacent
-from privproof.audit.sampling.data_moves import drawn, mutated
+from privproof.audit.sampling.data_moves import draw_neighbours, mutate_neighbours
 from privproof.audit.sampling.data_proposals import patterns
 from privproof.exact import rational
 
@@ -191,7 +191,7 @@ def test_whatever_is_proposed_are_neighbours(space, seed):
     generator = np.random.default_rng(seed)
     pair = None
     for _ in range(4):
-        random = drawn(inputs, relation, size, {}, generator)
+        random = draw_neighbours(inputs, relation, size, {}, generator)
         if random is None:
             continue
         assert found
@@ -201,7 +201,7 @@ def test_whatever_is_proposed_are_neighbours(space, seed):
         if pair is None:
             break
         before = pair
-        pair = mutated(before, inputs, relation, {}, generator)
+        pair = mutate_neighbours(before, inputs, relation, {}, generator)
         if pair is None:
             break
         assert_neighbours(pair, inputs, relation)
@@ -349,9 +349,9 @@ def test_the_relation_is_that_of_the_compiled_question(number):
     # by chance, and from there on
     generator = np.random.default_rng(number)
     for _ in range(10):
-        pair = drawn(inputs, relation, size, {}, generator)
+        pair = draw_neighbours(inputs, relation, size, {}, generator)
         assert pair is not None
-        for one in (pair, mutated(pair, inputs, relation, {}, generator)):
+        for one in (pair, mutate_neighbours(pair, inputs, relation, {}, generator)):
             assert one is None or frozenset((hidden(one.left), hidden(one.right))) in exact
 
 
@@ -471,7 +471,7 @@ def test_a_list_of_declared_length_loses_no_record():
     assert found
     assert all(len(pair.left["q"]) == len(pair.right["q"]) == 3 for pair in found)
     assert patterns({"q": records("a", "b", size=3)}, "add-remove", 2) == []
-    assert drawn({"q": records("a", "b", size=3)}, "add-remove", 2, {}, np.random.default_rng(0)) is None
+    assert draw_neighbours({"q": records("a", "b", size=3)}, "add-remove", 2, {}, np.random.default_rng(0)) is None
     assert not is_adjacent(Adjacent({"q": ["a"] * 3}, {"q": ["a"] * 2}), {"q": records("a", "b", size=3)}, "add-remove")
 
 
@@ -504,9 +504,9 @@ def test_what_is_given_stays_and_other_public_values_move():
     inputs = {"t": public(real(0, 9)), "n": public(integer(1)), "q": queries()}
     generator = np.random.default_rng(3)
     seen = set()
-    pair = drawn(inputs, "each", 3, {"t": 2}, generator)
+    pair = draw_neighbours(inputs, "each", 3, {"t": 2}, generator)
     for _ in range(200):
-        pair = mutated(pair, inputs, "each", {"t": 2}, generator)
+        pair = mutate_neighbours(pair, inputs, "each", {"t": 2}, generator)
         assert_neighbours(pair, inputs, "each")
         assert pair.left["t"] == 2
         seen.add(pair.left["n"])
@@ -519,7 +519,7 @@ def test_only_values_of_public_inputs_can_be_given(fixed):
     with pytest.raises(LanguageError):
         patterns(inputs, "each", 2, fixed)
     with pytest.raises(LanguageError):
-        drawn(inputs, "each", 2, fixed, np.random.default_rng(0))
+        draw_neighbours(inputs, "each", 2, fixed, np.random.default_rng(0))
 
 
 # ----------------------------------------------------------------------------------------------------------- hill climbing
@@ -532,7 +532,7 @@ def test_small_changes_lead_far_and_everywhere():
     pair = Adjacent({"q": [0, 0, 0]}, {"q": [1, 1, 1]})
     differences, furthest = set(), 0
     for _ in range(600):
-        pair = mutated(pair, inputs, "each", {}, generator)
+        pair = mutate_neighbours(pair, inputs, "each", {}, generator)
         assert_neighbours(pair, inputs, "each")
         assert len(pair.left["q"]) == 3
         differences |= {y - x for x, y in zip(pair.left["q"], pair.right["q"], strict=True)}
@@ -554,7 +554,7 @@ def test_small_changes_reach_every_pair_of_a_small_space():
         generator = np.random.default_rng(2)
         pair, missing = found[0], {unordered(pair) for pair in found}
         for _ in range(2000):
-            pair = mutated(pair, inputs, relation, {}, generator)
+            pair = mutate_neighbours(pair, inputs, relation, {}, generator)
             missing.discard(unordered(pair))
             if not missing:
                 break
@@ -564,7 +564,7 @@ def test_small_changes_reach_every_pair_of_a_small_space():
 def test_random_pairs_reach_every_pair_of_a_small_space():
     for inputs, relation in (({"q": queries(0, 2)}, "each"), ({"q": records("a", "b", "c")}, "add-remove")):
         generator = np.random.default_rng(2)
-        seen = {unordered(drawn(inputs, relation, 2, {}, generator)) for _ in range(500)}
+        seen = {unordered(draw_neighbours(inputs, relation, 2, {}, generator)) for _ in range(500)}
         assert seen == {unordered(pair) for pair in patterns(inputs, relation, 2)}
 
 
@@ -576,10 +576,10 @@ def test_one_seed_gives_one_walk():
 
     def walk(seed):
         generator = np.random.default_rng(seed)
-        pair = drawn(inputs, "each", 4, {}, generator)
+        pair = draw_neighbours(inputs, "each", 4, {}, generator)
         yield pair
         while True:
-            pair = mutated(pair, inputs, "each", {}, generator)
+            pair = mutate_neighbours(pair, inputs, "each", {}, generator)
             yield pair
 
     assert patterns(inputs, "each", 4) == patterns(inputs, "each", 4)
@@ -595,7 +595,7 @@ def test_a_pair_is_data_of_its_own():
     assert patterns({"x": integer()}, "each", None)[0].size is None
     before = Adjacent({"q": [0, 0]}, {"q": [1, 1]})
     for seed in range(20):
-        mutated(before, {"q": queries()}, "each", {}, np.random.default_rng(seed))
+        mutate_neighbours(before, {"q": queries()}, "each", {}, np.random.default_rng(seed))
     assert before == Adjacent({"q": [0, 0]}, {"q": [1, 1]})
 
 
@@ -614,9 +614,9 @@ def test_a_relation_of_the_user_on_large_and_on_infinite_spaces():
         assert_good(found, inputs, relation)
         assert len(found) > 10
         generator = np.random.default_rng(0)
-        pair = drawn(inputs, relation, 4, {}, generator)
+        pair = draw_neighbours(inputs, relation, 4, {}, generator)
         assert_neighbours(pair, inputs, relation)
-        assert_neighbours(mutated(pair, inputs, relation, {}, generator), inputs, relation)
+        assert_neighbours(mutate_neighbours(pair, inputs, relation, {}, generator), inputs, relation)
 
 
 def test_rare_neighbours_are_found_in_a_small_space(monkeypatch):
@@ -630,7 +630,7 @@ def test_rare_neighbours_are_found_in_a_small_space(monkeypatch):
     assert unordered(pair) == unordered(Adjacent({"q": [3, 1, 4]}, {"q": [1, 4, 2]}))
     assert patterns({"q": queries(0, 4)}, lambda x, y: False, 2) == []
     assert patterns({"q": real_queries()}, lambda x, y: False, 2) == []
-    assert drawn({"q": queries(0, 4)}, lambda x, y: x == y, 2, {}, np.random.default_rng(0)) is None
+    assert draw_neighbours({"q": queries(0, 4)}, lambda x, y: x == y, 2, {}, np.random.default_rng(0)) is None
 
 
 def test_a_relation_that_fails_says_on_what():
@@ -672,7 +672,7 @@ def test_what_is_no_relation_for_the_inputs():
 def test_where_nothing_may_change_there_are_no_neighbours():
     for inputs in ({"q": queries(sensitivity="1/2")}, {"q": queries(0, 9, sensitivity="1/2")}, {"q": records("a")}, {}):
         assert patterns(inputs, "each", 3) == []
-        assert drawn(inputs, "each", 3, {}, np.random.default_rng(0)) is None
+        assert draw_neighbours(inputs, "each", 3, {}, np.random.default_rng(0)) is None
     assert patterns({"t": public(integer())}, "each", None) == []
 
 

@@ -23,7 +23,7 @@ from tests.property.test_audit_events import happens, loosened
 
 from privproof.audit.audit_findings import Certified
 from privproof.audit.audit_request import audit
-from privproof.audit.exact_certification import Suspect, certified
+from privproof.audit.exact_certification import Suspect, certify_suspect
 from privproof.audit.sampling import sample
 from privproof.audit.sampling.confidence_intervals import epsilon_at_least
 from privproof.audit.sampling.event_learning import learn
@@ -49,7 +49,8 @@ from privproof.language import (
 from privproof.language.patterns import ANY, Between
 from privproof.language.running import Run, outputs
 from privproof.library import mechanisms
-from privproof.library.laplace import noisy_max, sparse_vector
+from privproof.library.laplace import laplace_noisy_max as noisy_max
+from privproof.library.laplace import sparse_vector
 
 BUDGETS = (
     None,
@@ -133,7 +134,7 @@ def examine(made: Mechanism, left: Any, right: Any, chance: Random, most: int = 
     several = 0
     for event in listed:
         for budget in chance.sample(BUDGETS, 2):
-            found = certified(Suspect(made, left, right, event, budget), table, Monitor())
+            found = certify_suspect(Suspect(made, left, right, event, budget), table, Monitor())
             if found is not None:
                 agree(found, *sides, budget)
                 several += 1
@@ -283,7 +284,7 @@ def test_half_lines_intervals_and_boxes_of_geometric_noise(pattern):
     left, right = {"x": 1}, {"x": 0}
     sides = [Brute(several_geometric, data, 4_000) for data in (left, right)]
     for budget in (None, Budget.of("1/2"), Budget.of("0", "1/100")):
-        found = certified(Suspect(several_geometric, left, right, OneOf((pattern,)), budget), (), Monitor())
+        found = certify_suspect(Suspect(several_geometric, left, right, OneOf((pattern,)), budget), (), Monitor())
         agree(found, *sides, budget)
 
 
@@ -344,7 +345,7 @@ def test_continuous_noise_against_many_runs(made, left, right):
     checked = 0
     for event in proposals:
         for budget in (None, Budget.of("1/2"), Budget.of("1/4", "1/20")):
-            found = certified(Suspect(made, left, right, event, budget), table, Monitor())
+            found = certify_suspect(Suspect(made, left, right, event, budget), table, Monitor())
             if found is None:
                 continue
             for side, exact in zip(sides, (found.left_probability, found.right_probability), strict=True):
@@ -398,19 +399,21 @@ def test_texts_that_look_like_tails_are_texts():
             return 0
         return "≥0"
 
-    found = certified(Suspect(looks, {"x": 0}, {"x": 1}, OneOf(("≥0", 0)), Budget.of("0", "1/4")), ("≥0", 0), Monitor())
+    found = certify_suspect(
+        Suspect(looks, {"x": 0}, {"x": 1}, OneOf(("≥0", 0)), Budget.of("0", "1/4")), ("≥0", 0), Monitor()
+    )
     assert found.judgement != "real"
     assert audit(looks, samples=4_000).status == "proved"
 
 
 def test_what_a_mechanism_returns_on_a_stream_is_found_by_the_exact_engine():
-    found = certified(
+    found = certify_suspect(
         Suspect(returns_on_a_stream, {"answers": [0, 0]}, {"answers": [1, 1]}, OneOf((0,)), Budget.of("ln(2)")),
         (0, 1, 2, None),
         Monitor(),
     )
     assert (found.left_probability, found.right_probability, found.judgement) == (Fraction(3, 4), 0, "real")
-    silent = certified(
+    silent = certify_suspect(
         Suspect(returns_on_a_stream, {"answers": [0, 0]}, {"answers": [1, 1]}, OneOf((None,)), None),
         (0, 1, 2, None),
         Monitor(),
@@ -465,10 +468,12 @@ def test_an_event_of_several_parts_is_not_spurious_by_one_of_them():
         return laplace(0, scale=4)
 
     event = OneOf((between(3, None), between(None, -3)))
-    found = certified(Suspect(tails, {"b": False}, {"b": True}, event, Budget.of("1/10", "1/4")), (), Monitor())
+    found = certify_suspect(Suspect(tails, {"b": False}, {"b": True}, event, Budget.of("1/10", "1/4")), (), Monitor())
     assert found.judgement == "real"  # e^(-3/4) - e^(1/10) e^(-3) > 0.41
     many = tuple(between(Fraction(k, 4), Fraction(k + 1, 4)) for k in range(12, 40))
-    found = certified(Suspect(tails, {"b": False}, {"b": True}, OneOf(many), Budget.of("1/10", "1/20")), (), Monitor())
+    found = certify_suspect(
+        Suspect(tails, {"b": False}, {"b": True}, OneOf(many), Budget.of("1/10", "1/20")), (), Monitor()
+    )
     assert found is None or found.judgement != "spurious"
 
 
@@ -491,7 +496,7 @@ def test_an_atom_at_a_common_end_is_counted_once(parts, around):
     ]
     event = OneOf(tuple(map(around, parts)))
     # every event has delta at most (1 - e^(-1/2)) / 2 < 1/4
-    found = certified(Suspect(made, {"x": 1}, {"x": 0}, event, Budget.of("0", "1/4")), (), Monitor())
+    found = certify_suspect(Suspect(made, {"x": 1}, {"x": 0}, event, Budget.of("0", "1/4")), (), Monitor())
     assert found.judgement != "real", (str(found.left_probability), str(found.right_probability))
 
 
@@ -522,7 +527,7 @@ def test_numbers_that_are_one_to_the_engine_are_counted_once():
         return "low"
 
     event = OneOf((1, Fraction(1)))
-    found = certified(Suspect(ones, {"x": 1}, {"x": 0}, event, Budget.of("0", "1/4")), (), Monitor())
+    found = certify_suspect(Suspect(ones, {"x": 1}, {"x": 0}, event, Budget.of("0", "1/4")), (), Monitor())
     assert found is None or found.judgement != "real"
 
 

@@ -21,7 +21,7 @@ from privproof.audit.sampling.claim_tests import Count
 from privproof.audit.sampling.output_events import Beginning, OneOf
 from privproof.language import Mechanism, mechanism, one_of, randomized_response
 from privproof.language.patterns import Between
-from privproof.library.laplace.noisy_max import noisy_max
+from privproof.library.laplace.laplace_noisy_max import noisy_max
 from privproof.library.laplace.sums import laplace_mechanism
 from privproof.library.mechanisms import bounded_geometric, improved_noisy_max, plain_geometric, rappor, survey
 

@@ -37,7 +37,7 @@ from privproof import (
     tight_epsilon,
 )
 from privproof.audit.sampling.adjacent_data import Adjacent
-from privproof.library.examples import EXAMPLES
+from privproof.library.library_examples import EXAMPLES
 
 CONFIDENCE = "0.9999"
 SAMPLES = 4_000

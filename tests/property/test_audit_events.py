@@ -20,7 +20,8 @@ from privproof.audit.sampling.output_forms import SLOT, filled, form_of, numbers
 from privproof.audit.sampling.output_samples import FLOAT, Samples
 from privproof.language.patterns import ANY, Between
 from privproof.library import mechanisms
-from privproof.library.laplace import noisy_max, sparse_vector
+from privproof.library.laplace import laplace_noisy_max as noisy_max
+from privproof.library.laplace import sparse_vector
 
 # ----------------------------------------------------------------------------------------------- runs as Python values
 

@@ -14,7 +14,7 @@ from tests.amounts import selected
 from tests.property.test_audit_intervals import PROBABILITIES, mass
 from tests.property.test_audit_regions import table
 
-from privproof.audit.sampling.search_aims import Aim, promised
+from privproof.audit.sampling.search_aims import Aim, bound_from_counts
 from privproof.audit.sampling.tradeoff_curves import CONCENTRATED, DeltaAt, EpsilonAt, Gaussian, RenyiOrders
 from privproof.exact.balls import precision
 
@@ -180,5 +180,5 @@ def test_shares_sum_to_one():
 
 def test_promises_are_below_what_the_counts_suggest():
     for notion in NOTIONS.values():
-        promise = promised(notion, [700], [200], 1000, 10_000)[0]
+        promise = bound_from_counts(notion, [700], [200], 1000, 10_000)[0]
         assert 0 <= promise < notion.least(np.array(0.7), np.array(0.2))

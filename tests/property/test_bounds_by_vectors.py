@@ -20,7 +20,7 @@ from tests.amounts import examples, selected
 from tests.certificates import nested, recheck
 
 from privproof import model_check
-from privproof.engines.monitor import Monitor, Stopped
+from privproof.engines.search_monitor import Monitor, Stopped
 from privproof.exact import fraction
 from privproof.logic import model_checking as checking
 from privproof.logic import sparse_factors as factored

@@ -12,13 +12,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
-from privproof_checker.documents import plain
 from privproof_checker.logic import check_logic
 from privproof_checker.logic.decision_processes import ends, read_process, walk_of
 from privproof_checker.logic.formulas import Reader
 from privproof_checker.logic.measures import Measure
 from privproof_checker.logic.state_truth import Truth
 from privproof_checker.outcomes import Accepted, Limits, Refusal
+from privproof_checker.plain_documents import plain
 
 # ---------------------------------------------------------------------------------- the oracle: refining the chain
 

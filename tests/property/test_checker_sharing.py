@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privproof_checker.documents import a_number
 from privproof_checker.numbers import rational
 from privproof_checker.occupation import Occupation
 from privproof_checker.outcomes import Limits, Refusal
-from privproof_checker.runs.data import read_data
-from privproof_checker.streams.products import Products
+from privproof_checker.plain_documents import a_number
+from privproof_checker.runs.run_data import read_data
+from privproof_checker.streams.cost_products import Products
 from privproof_checker.systems import DenseMatrices, Edge, Moves, ScaledRows, Stack, Start, columns
 from privproof_checker.systems import product as times
 

@@ -10,12 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
-from privproof.engines.composition.curves import sampled_first, sampled_second, through_points, without_replacement
-from privproof.engines.composition.lattices import losses_above, losses_below
+from privproof.engines.composition.hockey_stick_curves import (
+    sampled_first,
+    sampled_second,
+    through_points,
+    without_replacement,
+)
+from privproof.engines.composition.loss_lattices import losses_above, losses_below
 from privproof.exact import Rational, epsilon, rational
 from privproof.exact.balls import precision
-from privproof_checker.composed import curves as checking
-from privproof_checker.composed.lattices import lattice_above, lattice_below
+from privproof_checker.composed import composed_curves as checking
+from privproof_checker.composed.loss_lattices import lattice_above, lattice_below
 
 STEP, REACH = epsilon("1/40"), 200
 POINTS = [rational(p) for p in ("1/2", "1", "5/4", "2", "4", "9")]

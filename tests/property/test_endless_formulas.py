@@ -12,7 +12,7 @@ from tests.property.automata import largest
 from tests.property.test_logic_processes import random_process, with_labels
 
 from privproof import model_check
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import fraction
 from privproof.logic.automaton_products import supported
 from privproof.logic.decision_process import DecisionProcess

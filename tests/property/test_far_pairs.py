@@ -15,7 +15,7 @@ from tests.certificates import nested, recheck
 from tests.property.test_bounds_by_vectors import random_process
 
 from privproof import model_check
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.logic import far_query_pairs as far_pairs
 from privproof.logic import model_checking as checking
 from privproof.logic.decision_process import DecisionProcess

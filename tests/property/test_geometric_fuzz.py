@@ -19,7 +19,7 @@ from tests.programs import load
 from privproof import check
 from privproof.engines import Monitor
 from privproof.errors import LanguageError
-from privproof.language.laws import Geometric, Table
+from privproof.language.laws import Geometric, TableLaw
 from privproof.language.noise import drawing
 
 HEADER = "from privproof.language import geometric, integer, mechanism, public, queries, truncated_geometric\n\n\n"
@@ -122,7 +122,7 @@ def listed(law, reach):
         case Geometric(center, alpha):
             height = (1 - alpha) / (1 + alpha)
             return [(int(center) + k, height * alpha ** abs(k)) for k in range(-reach, reach + 1)]
-        case Table(rows):
+        case TableLaw(rows):
             return [row for row in rows if row[1]]
     raise AssertionError(law)
 

@@ -16,14 +16,14 @@ from tests.amounts import examples
 
 from privproof.audit.sampling import sample
 from privproof.audit.sampling.column_operations import apply, element, truth
-from privproof.audit.sampling.lane_joining import joined
+from privproof.audit.sampling.lane_joining import join_columns
 from privproof.audit.sampling.program_lanes import _WRONG
 from privproof.audit.sampling.sample_columns import Numbers, distinct, from_table, identity, select, values_at
 from privproof.errors import LanguageError
 from privproof.language import NOISES, integer, mechanism, queries
 from privproof.language.noise import drawing
 from privproof.language.operations import OPERATIONS
-from privproof.language.operations import element as one_element
+from privproof.language.operations import element_at as one_element
 from privproof.language.values import Cells
 from privproof.language.values import truth as one_truth
 
@@ -150,7 +150,7 @@ def test_an_element_and_the_truth_of_columns(data, count):
 def test_columns_are_joined_and_selected(data, sizes):
     drawn = [data.draw(columns(size)) for size in sizes]
     listed = [value for part, _ in drawn for value in part]
-    column = joined([part for _, part in drawn], sizes)
+    column = join_columns([part for _, part in drawn], sizes)
     same(column, listed)
     chosen = data.draw(st.lists(st.integers(0, len(listed) - 1), min_size=1, max_size=6))
     part = select(column, np.array(chosen))

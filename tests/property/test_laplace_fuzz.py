@@ -18,8 +18,8 @@ from tests.corpus import programs
 from tests.laplace_programs import Author, frequency, load, losses, neighbours, relation_of, streams
 
 from privproof import check, sample, tight_epsilon
-from privproof.compiling.relational import Unsupported, relational
-from privproof.compiling.translation import agreement
+from privproof.compiling.relational import Unsupported, program_for_alignment
+from privproof.compiling.translation import program_agreement
 from privproof.engines import Monitor
 from privproof.engines.laplace.alignments import Alignment, Shift
 from privproof.engines.laplace.certificates import alignment_evidence
@@ -27,17 +27,17 @@ from privproof.engines.laplace.events import event_probability, measure, tree
 from privproof.engines.laplace.horn import Invariants, invariants
 from privproof.engines.laplace.proving import AlignmentProof, prove
 from privproof.engines.laplace.refuting import Refuter, publics
-from privproof.engines.laplace.tight import approached
-from privproof.engines.monitor import Allowance, Stopped
+from privproof.engines.laplace.tight import search_losses_at_size
+from privproof.engines.search_monitor import Allowance, Stopped
 from privproof.errors import LanguageError
-from privproof.evidence.completing import completed
+from privproof.evidence.certified_multipliers import refutations
 from privproof.evidence.gate import Answer
-from privproof.evidence.multipliers import refutations
+from privproof.evidence.proof_completion import complete_certificate
 from privproof.exact import epsilon, fraction
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.patterns import word
 from privproof.scenarios import program_question
-from privproof_checker.linear.documents import supplied
+from privproof_checker.linear.linear_documents import supplied
 from privproof_checker.outcomes import Accepted, Rejected
 
 SEEDS = range(40)
@@ -89,7 +89,7 @@ def hard(mechanism, verdict, size):
         for public in publics(mechanism):
             refuter = Refuter(mechanism, relation_of(mechanism), soon(4))
             with contextlib.suppress(Stopped):
-                approached(refuter, one, public)
+                search_losses_at_size(refuter, one, public)
             if refuter.best is not None:
                 yield refuter.best, bound(verdict, public, one)
 
@@ -178,11 +178,11 @@ def agrees(seed, folder, kind=None):
     for convert in (True, False):
         for ahead in (True, False):
             try:
-                program, refusal = attempted(relational, mechanism, convert=convert, ahead=ahead)
+                program, refusal = attempted(program_for_alignment, mechanism, convert=convert, ahead=ahead)
             except Unsupported:
                 continue
             if refusal is None:
-                assert agreement(program).told is None
+                assert program_agreement(program).told is None
             else:
                 assert refusal.hint
 
@@ -294,7 +294,7 @@ def alignment_certificate(question, proof):
     """The certificate of a proof by alignment."""
     evidence = alignment_evidence(proof)
     answer = Answer(status="proved", question=question, engine="laplace", evidence=evidence, compiled=proof.program)
-    return nested(completed(answer.certificate()))
+    return nested(complete_certificate(answer.certificate()))
 
 
 @pytest.mark.parametrize("program", TIGHT, ids=str)
@@ -322,7 +322,7 @@ def test_a_changed_alignment_is_no_proof_or_one_that_the_checker_accepts(folder,
             assert isinstance(searched(certificate), Rejected)
     assert kept < 8
     refuter = Refuter(mechanism, relation_of(mechanism), soon())
-    approached(refuter, 2 if listed(mechanism) else None, {})
+    search_losses_at_size(refuter, 2 if listed(mechanism) else None, {})
     assert not refuter.best.exceeds(epsilon(claim))
 
 
@@ -331,7 +331,7 @@ def test_a_lowered_claim_is_rejected_where_a_loss_exceeds_it(folder, program):
     mechanism, question, claim, proof = proof_of(folder, program)
     less = claim * Fraction(99, 100)
     refuter = Refuter(mechanism, relation_of(mechanism), Monitor())
-    approached(refuter, 2 if listed(mechanism) else None, {}, far=True)
+    search_losses_at_size(refuter, 2 if listed(mechanism) else None, {}, far=True)
     assert refuter.best.exceeds(epsilon(less))
     certificate = json.loads(json.dumps(alignment_certificate(question, proof)))
     lowered = copy.deepcopy(certificate)

@@ -27,7 +27,7 @@ from tests.chains import (
     steps_to_decide,
 )
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.logic import chain_solving as chains
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.enclosed_processes import Enclosed
@@ -49,7 +49,7 @@ from privproof.logic.formulas import (
 from privproof.logic.formulas.formula_syntax import Count
 from privproof.logic.model_checking import Checker
 from privproof.logic.path_probabilities import normal
-from privproof.logic.process_graphs import Graph
+from privproof.logic.process_graphs import ProcessGraph
 
 MANY = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SOME = settings(MANY, max_examples=examples(60))
@@ -81,7 +81,7 @@ def prepared(process, path):
     checker, leaves = Checker(process, Monitor()), {}
     small = normal(path, lambda inner: leaves.setdefault(inner, len(leaves)))
     truths = [checker.truth(inner) == 1 for inner in leaves]
-    return Graph(process.rows, process.targets, process.values), truths, small
+    return ProcessGraph(process.rows, process.targets, process.values), truths, small
 
 
 def enclosed(process, path):

@@ -14,7 +14,7 @@ from tests.amounts import selected
 from tests.certificates import recheck
 
 from privproof import model_check, rational
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import fraction
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formulas import Private, parse_formula

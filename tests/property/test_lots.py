@@ -15,10 +15,10 @@ from tests.property.test_lists_of_every_length import law_of, worst
 
 from privproof import PrivproofError, tight_epsilon
 from privproof.compiling.lotteries import lottery
-from privproof.compiling.posing import related
-from privproof.evidence.sources import program_source
+from privproof.compiling.posing import with_neighbours
+from privproof.evidence.question_sources import program_source
 from privproof.exact import fraction
-from privproof.models.lotteries import win_probability
+from privproof.models.lottery_model import win_probability
 from privproof_checker.outcomes import DEFAULT_LIMITS, Refusal
 from privproof_checker.source.lotteries import laws_of_levels
 from privproof_checker.source.running import Work
@@ -55,7 +55,7 @@ def compared(subject, relation):
                 rest = data[:place] + data[place + 1 :]
                 mass = win_probability(model, data[place], {value: rest.count(value) for value in set(rest)})
                 assert found[data].get(str(place), 0) == mass, data
-    verdict = tight_epsilon(related(subject, relation), time_limit=20)
+    verdict = tight_epsilon(with_neighbours(subject, relation), time_limit=20)
     ratio = worst(found, relation)
     if ratio is None:
         assert verdict.upper.infinite

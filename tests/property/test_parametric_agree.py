@@ -12,13 +12,13 @@ from tests.amounts import examples
 from tests.certificates import recheck
 from tests.tables import proved_certificate, refuted_certificate
 
-from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Undecided, Violation, prove, supremum
-from privproof.evidence.documents.tables import table_document
+from privproof.engines.search_monitor import Monitor
+from privproof.evidence.documents.secrets_document import table_document
 from privproof.exact import Budget, Rational, log
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
-from privproof.models.conditions import Condition, Conditions, Row, Table, conditions_of
+from privproof.models.parameter_conditions import Condition, Conditions, ConditionTable, Row, conditions_of
 from privproof_checker import Accepted
 
 ZERO = Rational(0)
@@ -56,7 +56,7 @@ def tables(draw):
     pairs = [("ill", "well")]
     if len(persons) > 1 and draw(st.booleans()):
         pairs.append(("many", "few"))
-    return Table(region, tuple(rows), tuple(pairs))
+    return ConditionTable(region, tuple(rows), tuple(pairs))
 
 
 @st.composite

@@ -13,7 +13,7 @@ from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.prism import explore
 from privproof.logic.prism import state_batches as batches
 from privproof.logic.prism import state_exploration as exploring
-from privproof.logic.prism.columnwise_steps import Expressions, States
+from privproof.logic.prism.columnwise_steps import ColumnExpressions, States
 from privproof.logic.prism.expression_meanings import Scope
 from privproof.logic.prism.prism_expressions import parse_expression
 from privproof.logic.prism.prism_tokens import Source
@@ -155,12 +155,12 @@ def test_large_numbers_do_not_overflow():
     """2^40 times itself leaves 64 bits: such a guard is computed exactly."""
     high = 2**40
     scope = Scope(Source("", text := "x*x > 1"), variables={"x": (0, "int")})
-    expressions = Expressions([(0, high)])
+    expressions = ColumnExpressions([(0, high)])
     meaning = expressions.shared(scope.meaning(parse_expression(Source("", text))))
     assert expressions.values(meaning, States(2, [np.array([1, high])])).tolist() == [False, True]
     # what is added up on the way counts, too
     scope = Scope(Source("", text := "x+x+x+x-x-x-x-x = 0"), variables={"x": (0, "int")})
-    expressions = Expressions([(0, 2**61)])
+    expressions = ColumnExpressions([(0, 2**61)])
     meaning = expressions.shared(scope.meaning(parse_expression(Source("", text))))
     assert expressions.values(meaning, States(2, [np.array([1, 2**61])])).tolist() == [True, True]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.amounts import examples
 
 from privproof import bernoulli, check, choice, mechanism, prior, pufferfish, records, tight_epsilon
-from privproof.compiling.pufferfish import compared
+from privproof.compiling.pufferfish import secrets_table
 from privproof.exact import fraction
 
 FEW = settings(max_examples=examples(25), deadline=None)
@@ -73,7 +73,7 @@ GRID = [Fraction(k, 8) for k in range(9)]
 
 def ratios(question):
     """All ratios on a grid of priors, from the definition."""
-    found = compared(question).table
+    found = secrets_table(question).table
     for p, q in product(GRID, repeat=2):
         point = {"p": p, "q": q}
         for s, t in [*found.pairs, *((t, s) for s, t in found.pairs)]:

@@ -11,7 +11,7 @@ from flint import fmpq, fmpq_mat
 from tests.amounts import selected
 from tests.property.test_bounds_by_vectors import ENDLESS, random_process
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.logic import (
     exact_solving as exactly,
 )
@@ -23,7 +23,7 @@ from privproof.logic import (
 )
 from privproof.logic.automaton_products import product
 from privproof.logic.optimal_schedulers import least_and_most
-from privproof.logic.rational_reconstruction import reconstructed
+from privproof.logic.rational_reconstruction import reconstruct_rationals
 
 
 def random_system(seed: int) -> tuple[list[dict[int, fmpq]], list[fmpq]]:
@@ -58,7 +58,7 @@ def by_elimination(inside: list[dict[int, fmpq]], outside: list[fmpq]) -> list[f
 @pytest.mark.parametrize("seed", selected(range(1_000), 40))
 def test_the_solution_or_none(seed):
     inside, outside = random_system(seed)
-    found, wanted = reconstructed(inside, outside, Monitor()), by_elimination(inside, outside)
+    found, wanted = reconstruct_rationals(inside, outside, Monitor()), by_elimination(inside, outside)
     if found is not None:
         assert found == wanted
     assert found is not None or wanted is None or max(int(x.q).bit_length() for x in wanted) > 500
@@ -66,20 +66,20 @@ def test_the_solution_or_none(seed):
 
 def test_a_part_that_is_never_left_has_no_solution():
     """Any number solves ``x = x``: one that is guessed would be as wrong as any other."""
-    assert reconstructed([{1: fmpq(1)}, {0: fmpq(1)}], [fmpq(0), fmpq(0)], Monitor()) is None
-    assert reconstructed([{0: fmpq(1)}, {0: fmpq(1, 2)}], [fmpq(0), fmpq(1, 2)], Monitor()) is None
+    assert reconstruct_rationals([{1: fmpq(1)}, {0: fmpq(1)}], [fmpq(0), fmpq(0)], Monitor()) is None
+    assert reconstruct_rationals([{0: fmpq(1)}, {0: fmpq(1, 2)}], [fmpq(0), fmpq(1, 2)], Monitor()) is None
 
 
 def test_a_guess_that_does_not_solve_is_not_given(monkeypatch):
     inside, outside = [{0: fmpq(1, 2)}], [fmpq(1, 3)]
-    assert reconstructed(inside, outside, Monitor()) == [fmpq(2, 3)]
+    assert reconstruct_rationals(inside, outside, Monitor()) == [fmpq(2, 3)]
     monkeypatch.setattr(reconstructing, "_fractions", lambda x, digits: [fmpq(5, 7)])
-    assert reconstructed(inside, outside, Monitor()) is None
+    assert reconstruct_rationals(inside, outside, Monitor()) is None
 
 
 def test_long_denominators_are_left_to_elimination():
     inside, outside = [{0: fmpq(1, 2)}], [fmpq(1, 3**6_000)]
-    assert reconstructed(inside, outside, Monitor()) is None
+    assert reconstruct_rationals(inside, outside, Monitor()) is None
 
 
 @pytest.mark.parametrize("seed", selected(range(800), 40))

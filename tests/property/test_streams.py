@@ -22,7 +22,7 @@ from tests.property.stream_brute import (
     worst_case,
 )
 
-from privproof.engines.streams.solving import Solution, decide, solve
+from privproof.engines.streams.shift_systems import Solution, decide, solve
 from privproof.errors import QuestionError
 from privproof.exact import Rational, rational
 from privproof.models.stream_automaton import Order, Sample, StreamAutomaton, Transition, Value

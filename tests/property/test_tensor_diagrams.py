@@ -12,7 +12,8 @@ from tests.certificates import nested
 
 from privproof import tight_epsilon
 from privproof.library.noisy_max import noisy_max_question
-from privproof_checker import Accepted, Rejected, diagrams, recheck, tensors
+from privproof_checker import Accepted, Rejected, recheck, tensors
+from privproof_checker import decision_diagrams as diagrams
 
 
 def minima(kind, values, axes, windows):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import privproof_checker
-from privproof_checker.facts import FORMAT
+from privproof_checker.certificate_facts import FORMAT
 from privproof_checker.rules import RULES, WORDS
 
 FILE = Path(privproof_checker.__file__).with_name("certificate.schema.json")

@@ -43,7 +43,7 @@ def part_of(module: str) -> str:
 
     >>> [part_of("privproof." + each) for each in ("asking", "language.noise", "evidence.gate")]
     ['asking', 'language', 'evidence']
-    >>> part_of("privproof.engines"), part_of("privproof.engines.words.frontier"), part_of("privproof")
+    >>> part_of("privproof.engines"), part_of("privproof.engines.words.frontier_search"), part_of("privproof")
     ('engines', 'engines.words', 'privproof')
     """
     names = module.split(".")[1:]

@@ -23,7 +23,7 @@ import pytest
 from privproof.errors import BudgetError, FormatError
 from privproof.release import Accountant, Chain, calibrate, count, read_account, spend, write_account
 from privproof.release.ledger import account_files
-from privproof.release.ledger.file_locks import locked
+from privproof.release.ledger.file_locks import file_lock
 
 CHAIN = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 COST = "0.02"
@@ -210,7 +210,7 @@ def held(path: Path) -> Any:
     taken = FORK.Event()
 
     def act() -> None:
-        with locked(path, wait=10):
+        with file_lock(path, wait=10):
             taken.set()
             time.sleep(600)
 

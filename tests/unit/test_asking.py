@@ -41,11 +41,11 @@ from privproof import (
 )
 from privproof.asking import ask, delta_curve, renyi_curve
 from privproof.compiling.posing import pose_question
-from privproof.engines.engine import Request
-from privproof.engines.words.definition import word_probabilities
+from privproof.engines.engine_protocol import Request
+from privproof.engines.words.definition_engine import word_probabilities
 from privproof.library.laplace.sums import laplace_mechanism
 from privproof.library.mechanisms import survey
-from privproof.library.secrets import contagious, count, ill, noisy_count, well
+from privproof.library.secret_examples import contagious, count, ill, noisy_count, well
 from privproof.release.release_examples import entry_release
 
 FAMILY = read_question(MODELS / "family.yaml")

@@ -32,7 +32,7 @@ from privproof import (
 )
 from privproof.engines import Monitor
 from privproof.exact import epsilon
-from privproof.library.laplace.noisy_max import noisy_max, noisy_max_value
+from privproof.library.laplace.laplace_noisy_max import noisy_max, noisy_max_value
 from privproof.library.laplace.sparse_vector import sparse_vector_wrong_scales
 from privproof.library.mechanisms import improved_noisy_max, rejected_geometric, survey
 from privproof_checker import Accepted

@@ -43,11 +43,11 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.drawing.showing import Shown
-from privproof.engines.monitor import Progress
+from privproof.engines.search_monitor import Progress
 from privproof.library.mechanisms import improved_noisy_max
 from privproof.library.noisy_max import noisy_max_question
-from privproof.reporting.notebooks import card
-from privproof.reporting.progress import show_progress
+from privproof.reporting.notebook_cards import card
+from privproof.reporting.progress_bars import show_progress
 from privproof.scenarios import program_question
 
 
@@ -150,7 +150,7 @@ def test_a_verdict_has_its_picture_and_its_colour():
 
 
 def test_everything_is_escaped_and_many_facts_open_on_demand():
-    from privproof.reporting.facts import Fact
+    from privproof.reporting.report_facts import Fact
 
     html = card("<i>", [Fact(f"<{i}>", "&") for i in range(12)], status="proved")
     ElementTree.fromstring(html)
@@ -168,7 +168,7 @@ def test_progress_leaves_nothing_on_what_is_no_terminal(capsys):
 def test_progress_on_a_terminal_is_one_line_that_goes_away(monkeypatch):
     import io
 
-    from privproof.reporting import progress
+    from privproof.reporting import progress_bars as progress
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

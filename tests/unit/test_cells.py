@@ -16,7 +16,7 @@ from tests.laplace_programs import load
 
 from privproof import check, geometric, integer, laplace, mechanism, one_of, records, rows
 from privproof.compiling.cells import few_cells
-from privproof.compiling.relational import relational
+from privproof.compiling.relational import program_for_alignment
 from privproof_checker import Rejected
 
 KEYS = tuple(f"k{i}" for i in range(16))
@@ -266,7 +266,7 @@ def test_a_certificate_about_other_cells_is_rejected(change):
 
 
 def test_few_cells_are_kept():
-    program = few_cells(relational(sparse))
+    program = few_cells(program_for_alignment(sparse))
     assert program.cells is not None
     assert (len(program.cells.kept), len(program.code)) == (2, 25)
-    assert few_cells(relational(carried)).cells is None
+    assert few_cells(program_for_alignment(carried)).cells is None

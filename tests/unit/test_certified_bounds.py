@@ -11,7 +11,7 @@ from tests.certificates import nested, recheck
 from privproof import check, read_question, tight_epsilon
 from privproof.evidence import gate
 from privproof.exact import INFINITE, epsilon
-from privproof.library.laplace.noisy_max import noisy_max, noisy_max_value
+from privproof.library.laplace.laplace_noisy_max import noisy_max, noisy_max_value
 from privproof.library.laplace.sums import laplace_mechanism, noisy_histogram_all_change, partial_sum
 from privproof.library.noisy_max import noisy_max_question
 from privproof.release import verify

@@ -10,13 +10,13 @@ from tests.certificates import nested
 
 from privproof import check, laplace, mechanism, public, real, real_stream, stream, tight_epsilon
 from privproof.compiling.streams import stream_question
-from privproof.evidence.questions import question_document
+from privproof.evidence.question_documents import question_document
 from privproof.exact import Budget, epsilon
-from privproof.scenarios.programs import program_question
+from privproof.scenarios.program_question import program_question
 from privproof_checker import Accepted, Limits, Rejected, recheck
+from privproof_checker.established_texts import _from_source
 from privproof_checker.outcomes import Refusal
 from privproof_checker.source.values import Beyond
-from privproof_checker.telling import _from_source
 
 LATEST = 10
 
@@ -382,7 +382,7 @@ def test_zip_with_a_stream_is_beyond_the_checker():
 @pytest.fixture
 def unguarded(monkeypatch):
     """The guards of a state are not compared with each other, so that all rests on the comparison with the text."""
-    monkeypatch.setattr("privproof_checker.streams.automata._exclusive", lambda *_: frozenset())
+    monkeypatch.setattr("privproof_checker.streams.stream_automata._exclusive", lambda *_: frozenset())
 
 
 def step_that_writes(document, output):

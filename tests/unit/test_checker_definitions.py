@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.amounts import examples, selected
 
 from privproof_checker import Accepted, Outcome, Rejected, recheck
-from privproof_checker.expressions import Languages, read_expression
+from privproof_checker.model_expressions import Languages, read_expression
 from privproof_checker.outcomes import Limits
 from privproof_checker.systems import DenseMatrices, Stack, product
 

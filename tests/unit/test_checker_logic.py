@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from privproof_checker.documents import plain
 from privproof_checker.logic import check_logic
 from privproof_checker.outcomes import Accepted, Limits, Outcome, Refusal, Rejected
+from privproof_checker.plain_documents import plain
 
 TRUE: Any = ["true"]
 FALSE: Any = ["false"]

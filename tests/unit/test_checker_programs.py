@@ -14,19 +14,19 @@ from tests.amounts import examples, spread
 from tests.certificates import nested
 
 import privproof_checker as checker
-from privproof.engines.integrals.functions import Noise
-from privproof.engines.integrals.leaves import Halfspace
-from privproof.engines.integrals.probabilities import probability as searched
-from privproof.evidence.multipliers import refutations
+from privproof.engines.integrals.leaf_integrals import Halfspace
+from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.region_probabilities import probability as searched
+from privproof.evidence.certified_multipliers import refutations
 from privproof.exact import rational
-from privproof_checker.documents import plain
 from privproof_checker.integrals import probabilities as integrals
 from privproof_checker.integrals.elimination import Unresolved
 from privproof_checker.integrals.probabilities import Integrator
-from privproof_checker.linear.documents import supplied
+from privproof_checker.linear.linear_documents import supplied
 from privproof_checker.outcomes import Accepted, Limits, Refusal, Rejected
-from privproof_checker.programs.checking import check_program
-from privproof_checker.programs.invariants import read_invariant
+from privproof_checker.plain_documents import plain
+from privproof_checker.programs.alignment_invariants import read_invariant
+from privproof_checker.programs.program_checking import check_program
 from privproof_checker.programs.terms import BOOL, INT, REAL, Symbol
 from privproof_checker.version_one import second_version
 

@@ -16,7 +16,7 @@ from privproof import check
 from privproof.engines.laplace import engine
 from privproof.errors import CertificateRefused
 from privproof.evidence import gate
-from privproof.library.laplace.examples import ENTRIES
+from privproof.library.laplace.laplace_examples import ENTRIES
 from privproof_checker import Accepted, recheck
 
 PROVED = [entry.mechanism for entry in ENTRIES if entry.known.startswith("proved")]

@@ -11,11 +11,11 @@ from math import comb
 import pytest
 from tests.tables import counting, noisy_max, proved_certificate, rare_causes, refuted_certificate, simplex
 
-from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Violation, prove
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import Budget, Rational, rational
 from privproof.exact.regions import Region
-from privproof.models.conditions import Table, conditions_of
+from privproof.models.parameter_conditions import ConditionTable, conditions_of
 from privproof_checker import Accepted, Limits, Rejected, recheck
 from privproof_checker.outcomes import Refusal
 from privproof_checker.pufferfish.bernstein import Boxes, Side, check_tree, grid, halves, ordered
@@ -387,7 +387,9 @@ class TestTampering:
 
     def test_an_empty_region_is_not_proved(self):
         table = simplex()
-        empty = Table(Region.of({"p": "[0, 1]", "q": "[0, 1]"}, ["p + q <= 1", "p >= 2"]), table.rows, table.pairs)
+        empty = ConditionTable(
+            Region.of({"p": "[0, 1]", "q": "[0, 1]"}, ["p + q <= 1", "p >= 2"]), table.rows, table.pairs
+        )
         document = certificate(table, "ln(3)")
         document["question"]["constraints"].append({"expression": str(empty.region.constraints[1].expression)})
         outcome = recheck(document)

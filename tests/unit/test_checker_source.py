@@ -32,18 +32,18 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.compiling import mechanism_question
-from privproof.evidence.questions import question_document
+from privproof.evidence.question_documents import question_document
 from privproof.exact import Budget, epsilon
 from privproof.library import mechanisms
 from privproof.models import Horizon
 from privproof_checker import Accepted, Limits, Rejected, recheck
+from privproof_checker.established_texts import _from_source
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Refusal
-from privproof_checker.questions import read_question
 from privproof_checker.source.agreeing import Transducer, agree
 from privproof_checker.source.running import Work
 from privproof_checker.source.values import Beyond
-from privproof_checker.telling import _from_source
+from privproof_checker.word_questions import read_question
 
 TENFOLD = 10
 

@@ -12,13 +12,13 @@ import pytest
 from flint import arb, ctx, fmpq
 from scipy.integrate import quad
 
-from privproof.engines.integrals.functions import Noise
-from privproof.engines.integrals.probabilities import difference
-from privproof.engines.integrals.probabilities import probability as searched
+from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.region_probabilities import difference
+from privproof.engines.integrals.region_probabilities import probability as searched
 from privproof_checker.integrals import probabilities as bounds
 from privproof_checker.integrals.elimination import Unresolved
 from privproof_checker.integrals.probabilities import Integrator, probability_ball
-from privproof_checker.streams.losses import _inequality
+from privproof_checker.streams.stream_losses import _inequality
 
 ZERO, ONE = fmpq(0), fmpq(1)
 

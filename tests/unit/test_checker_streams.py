@@ -11,14 +11,14 @@ import time
 import pytest
 
 from privproof.exact import rational
-from privproof_checker.documents import plain
 from privproof_checker.outcomes import Accepted, Limits, Refusal, Rejected
-from privproof_checker.streams.automata import read_automaton
-from privproof_checker.streams.checking import check_stream
-from privproof_checker.streams.couplings import Kernels
-from privproof_checker.streams.executions import Situation
-from privproof_checker.streams.orders import Conflict, conflict
-from privproof_checker.streams.products import Products
+from privproof_checker.plain_documents import plain
+from privproof_checker.streams.cost_products import Products
+from privproof_checker.streams.order_systems import Conflict, conflict
+from privproof_checker.streams.shift_couplings import Kernels
+from privproof_checker.streams.stream_automata import read_automaton
+from privproof_checker.streams.stream_checking import check_stream
+from privproof_checker.streams.stream_executions import Situation
 
 
 def outcome(certificate):

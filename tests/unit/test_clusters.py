@@ -27,7 +27,7 @@ from privproof.execution.chunks import map_chunks
 from privproof.execution.workers import Workers, cluster, still_wanted
 from privproof.language import integer
 from privproof.library.mechanisms import improved_noisy_max, survey
-from privproof.projects.surveys import survey_sizes
+from privproof.projects.project_surveys import survey_sizes
 
 distributed = pytest.importorskip(
     "distributed", reason="clusters need the extra privproof[cluster], which is not installed"

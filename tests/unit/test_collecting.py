@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from privproof_checker.collecting import collected_seldom
+from privproof_checker.collected_outcomes import collected_seldom
 
 
 @pytest.fixture(autouse=True)

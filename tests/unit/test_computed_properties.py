@@ -10,7 +10,7 @@ from tests.amounts import selected
 from tests.unit.test_prism_properties import CHOICE, DIE
 
 from privproof import FormulaError, QuestionError
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import fraction, rational
 from privproof.logic.computed_quantities import Amount, compute, evaluate
 from privproof.logic.prism.computed_values import Computed

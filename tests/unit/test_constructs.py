@@ -9,8 +9,8 @@ from tests.amounts import patience
 from tests.certificates import recheck
 
 from privproof import check, integer, laplace, mechanism, output_probability, public, real, real_queries, rows
-from privproof.compiling.relational import relational
-from privproof.compiling.translation import agreement
+from privproof.compiling.relational import program_for_alignment
+from privproof.compiling.translation import program_agreement
 from privproof.engines.laplace import horn
 from privproof.errors import LanguageError
 from privproof_checker.outcomes import Accepted, Rejected
@@ -50,7 +50,7 @@ def distance_from_zero(x: real()):
 
 def test_noise_that_both_branches_draw_is_matched():
     proved(distance_from_zero, 1)
-    assert agreement(relational(distance_from_zero)).told is None
+    assert program_agreement(program_for_alignment(distance_from_zero)).told is None
 
 
 def test_less_than_the_matched_noise_costs_is_refuted():
@@ -105,7 +105,7 @@ def adaptive(q: real_queries(), threshold: public(real()), N: public(integer(low
 
 def test_a_counter_may_begin_at_a_public_expression_and_be_called_cost():
     proved(adaptive, 1)
-    assert agreement(relational(adaptive)).told is None
+    assert program_agreement(program_for_alignment(adaptive)).told is None
 
 
 def test_the_adaptive_sparse_vector_with_a_larger_limit_is_not_proved():

@@ -11,7 +11,7 @@ from tests.amounts import selected
 from tests.certificates import nested
 
 from privproof import check, laplace, mechanism, records
-from privproof.compiling.relational import relational
+from privproof.compiling.relational import program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace.contests import Contest, contest_program
 from privproof.engines.laplace.events import measure
@@ -141,7 +141,7 @@ def by_length(data):
 )
 def test_what_reads_data_again_is_not_computed_from_noisy_counts(function):
     with pytest.raises(Unsupported):
-        relational(asked(function, "add-remove"), select=True, released=True)
+        program_for_alignment(asked(function, "add-remove"), select=True, released=True)
 
 
 def test_records_that_count_for_two_cells_cost_what_both_pay():

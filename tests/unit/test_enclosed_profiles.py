@@ -24,7 +24,7 @@ from privproof import (
     records,
     smallest_delta,
 )
-from privproof.engines.composition.losses import Losses
+from privproof.engines.composition.composed_losses import Losses
 from privproof.errors import LanguageError
 from privproof.exact import epsilon, rational
 from privproof.exact.balls import precision

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
-from privproof.engines.integrals import panels
-from privproof.engines.integrals.curves import Curve, Law
-from privproof.engines.integrals.enclosures import Condition, probability
-from privproof.engines.integrals.functions import Noise
-from privproof.engines.integrals.leaves import Halfspace
-from privproof.engines.integrals.probabilities import probability as exact_probability
+from privproof.engines.integrals import integration_panels as panels
+from privproof.engines.integrals.density_curves import Curve, DensityLaw
+from privproof.engines.integrals.integral_enclosures import Condition, probability
+from privproof.engines.integrals.leaf_integrals import Halfspace
+from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.region_probabilities import probability as exact_probability
 from privproof.errors import LanguageError
 from privproof.exact import rational
 from privproof.exact.balls import precision
-from privproof_checker.integrals.normal import forest_probability
+from privproof_checker.integrals.normal_enclosures import forest_probability
 from privproof_checker.outcomes import Refusal
 
 WIDEST = 1e-12
@@ -111,7 +111,7 @@ def test_rooted_forests_have_the_product_of_their_hooks(parents):
 
 
 def test_the_normal_distribution_function_exceeds_one_off_the_line_and_stays_within_its_bound():
-    curve = Curve(Law("gaussian", rational(0), rational(1)), "below")
+    curve = Curve(DensityLaw("gaussian", rational(0), rational(1)), "below")
     largest = 0.0
     for across in (Fraction(1, 2), Fraction(1)):
         for low in range(-3, 4):

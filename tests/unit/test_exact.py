@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from privproof.errors import BudgetError, FloatRefused, NumberError, PrivproofError
 from privproof.exact import INFINITE, Budget, decimal, delta, epsilon, fraction, from_float, log, rational, show
 from privproof.exact.balls import precision, rational_bounds
-from privproof.exact.matrices import Matrix, dot
+from privproof.exact.rational_matrices import Matrix, dot
 
 fractions = st.fractions(max_denominator=10**9)
 ratios = st.fractions(Fraction(1), Fraction(50), max_denominator=60)

@@ -27,13 +27,13 @@ from privproof import (
     seeded,
     tight_epsilon,
 )
-from privproof.engines.integrals.leaves import Halfspace
-from privproof.engines.integrals.races import order_probability
+from privproof.engines.integrals.leaf_integrals import Halfspace
+from privproof.engines.integrals.noise_races import order_probability
 from privproof.errors import LanguageError
 from privproof.exact import epsilon, rational
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.quotients import ExponentialQuotient
-from privproof_checker.integrals import orders
+from privproof_checker.integrals import integral_orders as orders
 from privproof_checker.numbers import exponentials as checked
 from privproof_checker.outcomes import Accepted, Rejected
 

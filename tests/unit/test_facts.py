@@ -14,8 +14,8 @@ from privproof import check, tight_epsilon
 from privproof.library import EXAMPLES
 from privproof.library.laplace.sums import laplace_mechanism
 from privproof_checker import Accepted, Rejected, recheck
-from privproof_checker.argument import WITNESSES
-from privproof_checker.facts import FORMAT, verdict_of
+from privproof_checker.certificate_argument import WITNESSES
+from privproof_checker.certificate_facts import FORMAT, verdict_of
 from privproof_checker.hints import TYPES
 from privproof_checker.rules import RULES
 from privproof_checker.version_one import second_version

@@ -35,8 +35,8 @@ from privproof.formats import (
     write_question,
     yaml_text,
 )
+from privproof.formats.document_writing import to_yaml
 from privproof.formats.json_text import parse_json
-from privproof.formats.writing import to_yaml
 from privproof.formats.yaml_text import parse_yaml
 from privproof.models import HiddenMarkovModel, Horizon, MarkovChain, Transducer
 from privproof.scenarios import Neighbours, Pair, Question, Scenario, Words

@@ -13,7 +13,7 @@ from tests.certificates import recheck
 from tests.unit.test_formulas import formulas
 
 from privproof import model_check
-from privproof.logic.formula_document import structured
+from privproof.logic.formula_document import formula_data
 from privproof.logic.formulas import (
     And,
     Atom,
@@ -379,10 +379,10 @@ def test_what_the_checker_tells_is_read_alike_in_both_conventions(text):
     formula = parse_formula(f"P>=1/2 [ {text} ]")
     labels = {name: frozenset(int(s) for s in carried.nonzero()[0]) for name, carried in process.labels.items()}
     reader = Reader(tuple(process.names), labels, Limits())
-    words = written(reader.state(structured(formula, process), "formula")).replace("P[1/2, 1](", "P>=1/2 [ ", 1)
+    words = written(reader.state(formula_data(formula, process), "formula")).replace("P[1/2, 1](", "P>=1/2 [ ", 1)
     told = f"{words[:-1]} ]"
     assert note_on_reading(told) is None, told
-    assert _plain(structured(parse_formula(told), process)) == _plain(structured(formula, process))
+    assert _plain(formula_data(parse_formula(told), process)) == _plain(formula_data(formula, process))
 
 
 def _plain(tree):

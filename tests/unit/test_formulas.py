@@ -16,7 +16,7 @@ from privproof.logic.formulas import (
     Atom,
     Bound,
     Comparison,
-    Family,
+    FormulaFamily,
     Iff,
     Implies,
     Next,
@@ -147,12 +147,12 @@ def formulas(draw, depth=3, *, path=False, scope=None):
     variable, quantifier = draw(st.sampled_from(fresh)), draw(st.sampled_from(["all", "some"]))
     if draw(st.booleans()):
         low = draw(st.integers(0, 5))
-        return Family(
+        return FormulaFamily(
             quantifier, variable, tuple(range(low, low + draw(st.integers(1, 4)))), below(more={variable: int})
         )
     names = st.one_of(PLAIN, st.sampled_from(["(1,2)", "a b", "1", "a,b", "}", 'q"q', "X", "all"]))
     values = tuple(draw(st.lists(names, min_size=1, max_size=3)))
-    return Family(quantifier, variable, values, below(more={variable: str}))
+    return FormulaFamily(quantifier, variable, values, below(more={variable: str}))
 
 
 @settings(

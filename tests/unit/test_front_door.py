@@ -13,7 +13,7 @@ from tests.commands import MODELS, environment
 
 import privproof
 from privproof.cli.application import COMMANDS, application
-from privproof.cli.working import LOADED
+from privproof.cli.command_worker import LOADED
 
 
 def loaded_by(code):

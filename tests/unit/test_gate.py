@@ -20,13 +20,14 @@ import privproof_checker as checker
 from privproof import check, epsilon, laplace, mechanism, randomized_response, records, tight_epsilon
 from privproof.compiling.covering import Covered
 from privproof.engines.parametric import Proof
-from privproof.engines.words.findings import EnumerationProof, Finding, TensorProof
+from privproof.engines.words.word_findings import EnumerationProof, Finding, TensorProof
 from privproof.errors import CertificateRefused
-from privproof.evidence import Proved, Refuted, Unknown, answers, gate
-from privproof.evidence.answers import Answer
+from privproof.evidence import Proved, Refuted, Unknown, gate
+from privproof.evidence import engine_answers as answers
+from privproof.evidence.engine_answers import Answer
 from privproof.exact import INFINITE, Budget
 from privproof.formats import read_question
-from privproof.library.laplace.noisy_max import noisy_max_little_noise
+from privproof.library.laplace.laplace_noisy_max import noisy_max_little_noise
 from privproof.library.laplace.sums import laplace_mechanism, noisy_histogram_all_change
 from privproof.library.noisy_max import noisy_max_question
 from privproof.logic.formula_engine import model_check
@@ -35,7 +36,7 @@ from privproof.release import Chain, Laplace, Map, PlanarGeometric, Resampled, c
 from privproof.release.release_examples import lecture_release
 from privproof.release.series_queries import count, histogram
 from privproof_checker import Accepted, Rejected, front
-from privproof_checker.facts import verdict_of
+from privproof_checker.certificate_facts import verdict_of
 
 ROOT = Path(privproof.__file__).parent
 EXAMPLE_FILES = ROOT.parent.parent / "examples"
@@ -345,14 +346,14 @@ def test_the_corpus_is_certified_from_both_sides(case):
 
 
 def lie_about_tensors(monkeypatch):
-    from privproof.engines.words.bounded import TensorEngine
+    from privproof.engines.words.bounded_engines import TensorEngine
 
     monkeypatch.setattr(TensorEngine, "check", lambda *_: Finding(epsilon(0), epsilon("1/100"), proof=TensorProof()))
     return lambda: check(noisy_max_question(2, improved=False), "1/2", engine="tensors")
 
 
 def lie_about_words(monkeypatch):
-    from privproof.engines.words.bounded import FrontierEngine
+    from privproof.engines.words.bounded_engines import FrontierEngine
 
     monkeypatch.setattr(
         FrontierEngine, "check", lambda *_: Finding(epsilon(0), epsilon("1/100"), proof=EnumerationProof())
@@ -361,7 +362,7 @@ def lie_about_words(monkeypatch):
 
 
 def lie_about_streams(monkeypatch):
-    from privproof.engines.streams import engine as about_streams
+    from privproof.engines.streams import stream_engine as about_streams
 
     true = about_streams.solve
 
@@ -373,7 +374,7 @@ def lie_about_streams(monkeypatch):
 
 
 def lie_about_priors(monkeypatch):
-    from privproof.engines.parametric import engine as under_priors
+    from privproof.engines.parametric import parametric_engine as under_priors
 
     true = under_priors.prove
 
@@ -417,8 +418,8 @@ def lie_about_locations(monkeypatch):
 
 def lie_about_programs(monkeypatch):
     from privproof.engines.laplace import engine as about_programs
-    from privproof.library.laplace.noisy_max import noisy_max as honest
-    from privproof.library.laplace.noisy_max import noisy_max_little_noise as broken
+    from privproof.library.laplace.laplace_noisy_max import noisy_max as honest
+    from privproof.library.laplace.laplace_noisy_max import noisy_max_little_noise as broken
 
     true = about_programs.attempts
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from privproof import read_question
-from privproof.drawing import graphs
-from privproof.drawing.graphs import Arrow, Box, Picture, graph_drawing
-from privproof.formats.pictures import picture
+from privproof.drawing import graph_pictures as graphs
+from privproof.drawing.graph_pictures import Arrow, Box, Picture, graph_drawing
+from privproof.formats.automaton_pictures import picture
 
 ROOT = Path(__file__).parents[2]
 DRAWN = sorted((ROOT / "examples" / "models" / "streams").glob("*.yaml"))

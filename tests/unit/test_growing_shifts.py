@@ -28,16 +28,16 @@ from privproof import (
     tight_mu,
     tight_rho,
 )
-from privproof.compiling.relational import relational
+from privproof.compiling.relational import program_for_alignment
 from privproof.errors import BudgetError
-from privproof.evidence.questions import question_document
+from privproof.evidence.question_documents import question_document
 from privproof.language.mechanism import Claim
 from privproof.scenarios import program_question
 from privproof_checker import Accepted, Rejected
 from privproof_checker.outcomes import DEFAULT_LIMITS
 from privproof_checker.programs.foretelling import ends_surely
-from privproof_checker.programs.inputs import read_declared
 from privproof_checker.programs.instructions import read_program
+from privproof_checker.programs.program_inputs import read_declared
 
 
 @mechanism
@@ -361,6 +361,6 @@ def halved(q: real_queries()):
 )
 def test_which_programs_surely_end(function, ends):
     question = program_question(claiming(function, epsilon=1, delta="1/2"))
-    document = question_document(question, relational(question.mechanism))
+    document = question_document(question, program_for_alignment(question.mechanism))
     program = read_program(document, read_declared(document, DEFAULT_LIMITS), DEFAULT_LIMITS)
     assert ends_surely(program) == ends

@@ -7,13 +7,13 @@ import pytest
 from tests.certificates import nested
 
 from privproof import check, exponential, geometric, laplace, mechanism, queries, real_queries
-from privproof.compiling.relational import relational
+from privproof.compiling.relational import program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace import engine
 from privproof.engines.laplace.events import event_probability, measure
-from privproof.engines.laplace.growth import Family, Growing
+from privproof.engines.laplace.growth import Growing, GrowingFamily
 from privproof.engines.laplace.long_words import word_leaves
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import epsilon
 from privproof_checker import Accepted, Rejected, recheck
 
@@ -144,7 +144,7 @@ def test_few_answers_are_enough_for_a_small_claim(claim, size):
     ids=lambda each: getattr(each, "name", ""),
 )
 def test_the_program_has_the_probabilities_of_the_function(function, alphabet):
-    program = relational(function, convert=False)
+    program = program_for_alignment(function, convert=False)
     for word in product(alphabet, repeat=2):
         leaves = word_leaves(program, {"q": [0, 1]}, list(word))
         expected = event_probability(function, list(word), {"q": [0, 1]})
@@ -152,7 +152,7 @@ def test_the_program_has_the_probabilities_of_the_function(function, alphabet):
 
 
 def test_a_word_that_is_never_written_has_no_way():
-    program = relational(no_cut_off, convert=False)
+    program = program_for_alignment(no_cut_off, convert=False)
     assert word_leaves(program, {"q": [0, 1]}, [True]) == ()
     assert word_leaves(program, {"q": [0, 1]}, [True, True, True]) == ()
     assert word_leaves(program, {"q": [0, 1]}, [True, "above"]) == ()
@@ -160,18 +160,18 @@ def test_a_word_that_is_never_written_has_no_way():
 
 def test_too_many_ways_are_left_to_others():
     with pytest.raises(Unsupported, match="too many ways"):
-        word_leaves(relational(two_ways, convert=False), {"q": [0] * 8}, [True] * 8)
+        word_leaves(program_for_alignment(two_ways, convert=False), {"q": [0] * 8}, [True] * 8)
 
 
 @pytest.mark.parametrize("size", [2, 3, 9, 40])
 def test_words_are_stretched_where_they_repeat_themselves(size):
-    half = Family((True,) * 4 + (False,) * 4, (1,) * 4 + (-1,) * 4, 1.0)
+    half = GrowingFamily((True,) * 4 + (False,) * 4, (1,) * 4 + (-1,) * 4, 1.0)
     word, corner = half.stretched(size)
     assert word == sorted(word, reverse=True)
     assert corner == [1 if letter else -1 for letter in word]
     assert len(word) == size
     assert abs(2 * sum(word) - size) <= 1
-    last = Family((False,) * 7 + (True,), (1,) * 8, 1.0)
+    last = GrowingFamily((False,) * 7 + (True,), (1,) * 8, 1.0)
     assert last.stretched(size)[0] == [False] * (size - 1) + [True]
 
 

@@ -12,10 +12,10 @@ import pytest
 from flint import arb, fmpq
 
 from privproof.engines.integrals import polyhedra
-from privproof.engines.integrals.functions import Calculus, Noise, Numeric, Symbolic
-from privproof.engines.integrals.leaves import Halfspace
-from privproof.engines.integrals.probabilities import probability, probability_ball
-from privproof.engines.integrals.sums import geometric_probability
+from privproof.engines.integrals.leaf_integrals import Halfspace
+from privproof.engines.integrals.leaf_sums import geometric_probability
+from privproof.engines.integrals.piecewise_functions import Calculus, Noise, Numeric, Symbolic
+from privproof.engines.integrals.region_probabilities import probability, probability_ball
 from privproof.errors import LanguageError, NumberError
 from privproof.exact import rational
 from privproof.exact.balls import precision

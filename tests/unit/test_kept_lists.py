@@ -12,11 +12,11 @@ from tests.certificates import nested, recheck
 
 from privproof import check, integer, laplace, mechanism, public, real_queries
 from privproof.compiling.kept_lists import kept_names
-from privproof.engines.laplace.kept import filled
+from privproof.engines.laplace.kept import equal_entries_list
 from privproof.engines.laplace.solver import z3
 from privproof.errors import LanguageError
-from privproof.language.running import run
-from privproof.language.scripts import recorded
+from privproof.language.running import run_once
+from privproof.language.scripts import record_run
 from privproof.library.laplace.sums import binary_mechanism, binary_mechanism_forgotten_level
 from privproof_checker import Accepted
 
@@ -157,7 +157,7 @@ def test_a_list_that_is_too_short_by_noise_is_told():
 
 
 def centers(f, q, levels):
-    _, drawn = recorded(lambda: run(f, {"q": q, "levels": levels}), lambda law: Fraction(law.center))
+    _, drawn = record_run(lambda: run_once(f, {"q": q, "levels": levels}), lambda law: Fraction(law.center))
     return [(Fraction(law.center), Fraction(law.scale)) for law, _ in drawn]
 
 
@@ -216,7 +216,7 @@ def test_differences_of_lists_are_what_they_are(seed):
     places = chance.choice((1, 2))
     count = chance.randint(1, 4)
     one, two = [0] * count, [0] * count
-    kept = filled("int", z3.IntVal(count), places)
+    kept = equal_entries_list("int", z3.IntVal(count), places)
 
     def told(index):
         return z3.simplify(kept.entry(kept.index(z3.IntVal(index)))).as_long()

@@ -14,7 +14,7 @@ from scipy import stats
 from privproof.audit.sampling import Samples, sample
 from privproof.audit.sampling.column_operations import apply
 from privproof.audit.sampling.lane_draws import Draws, TwoSided, Weights
-from privproof.audit.sampling.lane_joining import joined
+from privproof.audit.sampling.lane_joining import join_columns
 from privproof.audit.sampling.output_samples import FLOAT
 from privproof.audit.sampling.sample_columns import Coded, Numbers, Rows, Same, distinct, select, values_at
 from privproof.compiling.exploring import Explorer
@@ -38,7 +38,7 @@ from privproof.language import (
     truncated_geometric,
     uniform,
 )
-from privproof.language.values import Answers, Cells, Tail, held, plain
+from privproof.language.values import Answers, Cells, Tail, plain, shared_value
 
 # ----------------------------------------------------------------------------------------------------------- mechanisms
 
@@ -269,7 +269,7 @@ def exact(case: Case) -> dict[str, tuple[Any, float]]:
     """The classes of outputs, by their text: values (perhaps with tails) and their probabilities."""
     flow, inputs = case.mechanism.flow, case.mechanism.inputs
     explorer = Explorer(flow)
-    store = {name: held(value) for name, value in case.mechanism.parameters.items()}
+    store = {name: shared_value(value) for name, value in case.mechanism.parameters.items()}
     answers = ()
     for name, value in case.arguments.items():
         if inputs[name].shape == "stream":
@@ -676,7 +676,7 @@ def test_parameters_and_equal_lists():
 
 
 def test_joining_keeps_kinds_apart():
-    column = joined([Same(1), Same(True), Numbers(np.array([1, 2])), Same(None)], [1, 1, 2, 1])
+    column = join_columns([Same(1), Same(True), Numbers(np.array([1, 2])), Same(None)], [1, 1, 2, 1])
     assert isinstance(column, Coded)
     assert list(map(repr, values_at(column, np.arange(5)))) == ["1", "True", "1", "2", "None"]
     assert isinstance(select(column, np.array([0, 2, 3])), Numbers)
@@ -684,7 +684,7 @@ def test_joining_keeps_kinds_apart():
 
 
 def test_lists_of_one_length_are_columns():
-    column = joined([Same(Cells((1, "a"))), Same(Cells((2, "a")))], [2, 1])
+    column = join_columns([Same(Cells((1, "a"))), Same(Cells((2, "a")))], [2, 1])
     assert isinstance(column, Rows)
     assert isinstance(column.columns[1], Same)
     codes, tuples = distinct([column], 3)

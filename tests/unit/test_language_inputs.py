@@ -28,7 +28,7 @@ from privproof import (
     tight_epsilon,
 )
 from privproof.exact import INFINITE, epsilon
-from privproof.profiles.sizes import over_sizes, trend
+from privproof.profiles.size_sweeps import over_sizes, trend
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from privproof import (
 )
 from privproof.exact import epsilon
 from privproof.language import NOISES, laws, randomness
-from privproof.language.laws import Continuous, Geometric, Table
+from privproof.language.laws import Continuous, Geometric, TableLaw
 
 SUM = {
     "truncated": laws.truncated_geometric(1, -1, 3, "2/3", None, 1),
@@ -195,5 +195,5 @@ def test_equal_tables_of_other_types_are_not_confused():
 
 def test_what_kind_of_law_each_noise_has():
     assert isinstance(laws.geometric(2, "1/2", None, 1), Geometric)
-    assert isinstance(laws.uniform(0, 1), Table)
+    assert isinstance(laws.uniform(0, 1), TableLaw)
     assert laws.laplace(0, 1) == Continuous("laplace", 0, 1)

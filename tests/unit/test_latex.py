@@ -23,8 +23,8 @@ from privproof import (
 )
 from privproof.errors import FormatError
 from privproof.library.noisy_max import noisy_max_question
-from privproof.reporting.latex import escaped, formula, latex
-from privproof.reporting.profiles import profile_page
+from privproof.reporting.latex_tables import escape_latex, formula, latex
+from privproof.reporting.profile_texts import profile_page
 
 
 @mechanism(epsilon="ln(2)")
@@ -107,7 +107,7 @@ def test_what_is_not_refuted_has_no_counterexample(written):
 
 
 def test_texts_and_formulas():
-    assert escaped("\\a_b{c}") == "\\textbackslash{}a\\_b\\{c\\}"
+    assert escape_latex("\\a_b{c}") == "\\textbackslash{}a\\_b\\{c\\}"
     assert formula("1/2*e^(-3/2) - 1/192*e^(-5/2)") == "\\tfrac{1}{2}\\,e^{-3/2} - \\tfrac{1}{192}\\,e^{-5/2}"
 
 

@@ -1,10 +1,10 @@
 """Examples of the library as files of their own: what they hold is what the library holds."""
 
 import privproof
-from privproof.formats.outlines import outline_of
+from privproof.formats.file_outlines import outline_of
 from privproof.formats.python_files import run_file
 from privproof.library import EXAMPLES
-from privproof.library.texts import mechanism_text
+from privproof.library.example_texts import mechanism_text
 
 SUBJECTS = {example.name: example.mechanism for example in EXAMPLES if example.mechanism is not None}
 

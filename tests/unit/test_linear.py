@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
-from privproof.evidence.multipliers import NoMultipliers, multipliers, refutations
+from privproof.evidence.certified_multipliers import NoMultipliers, multipliers, refutations
 from privproof.exact import Rational
-from privproof_checker.linear.documents import read_refutation
-from privproof_checker.linear.normal import Clauses, Form, clauses_of
-from privproof_checker.linear.rule import Propagation, Refutation, refuted
+from privproof_checker.linear.linear_documents import read_refutation
+from privproof_checker.linear.linear_normal import Clauses, Form, clauses_of
+from privproof_checker.linear.linear_rule import Propagation, Refutation, refuted
 from privproof_checker.outcomes import DEFAULT_LIMITS, Refusal
 
 DECLARED = "\n".join(

@@ -10,8 +10,8 @@ from tests.amounts import patience, selected
 from tests.certificates import nested, recheck
 
 from privproof import check, geometric, integer, laplace, mechanism, public, queries, real_queries, records
-from privproof.language.running import run
-from privproof.language.scripts import recorded
+from privproof.language.running import run_once
+from privproof.language.scripts import record_run
 from privproof_checker import Accepted
 
 
@@ -214,7 +214,7 @@ def exact_loss(f, size):
         right[changed] = 1
         sides = []
         for data in (left, right):
-            _, drawn = recorded(lambda data=data: run(f, {"q": data}), lambda law: Fraction(law.center))
+            _, drawn = record_run(lambda data=data: run_once(f, {"q": data}), lambda law: Fraction(law.center))
             sides.append([(Fraction(law.center), Fraction(law.scale)) for law, _ in drawn])
         most = max(most, sum(abs(a - b) / scale for (a, scale), (b, _) in zip(*sides, strict=True)))
     return most

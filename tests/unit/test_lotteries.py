@@ -22,10 +22,10 @@ from privproof import (
 )
 from privproof.compiling.lotteries import lottery
 from privproof.compiling.posing import pose_question
-from privproof.engines.lotteries.stretching import largest_level_ratio, stretched
+from privproof.engines.lotteries.lottery_stretching import largest_level_ratio, stretched
 from privproof.exact import fraction, log, rational
 from privproof.language.running import outputs
-from privproof.models.lotteries import Lottery, win_probability
+from privproof.models.lottery_model import Lottery, win_probability
 from privproof_checker import Accepted, Rejected
 
 

@@ -35,7 +35,7 @@ from privproof import (
     truncated_laplace,
     uniform_real,
 )
-from privproof.engines.runs.likelihoods import Move, likelihoods
+from privproof.engines.runs.leaf_likelihoods import Move, likelihoods
 from privproof.exact import rational
 from privproof.exact.balls import precision
 from privproof_checker.outcomes import Accepted, Rejected

@@ -9,7 +9,7 @@ import pytest
 
 from privproof import mechanism, memory, records, tight_epsilon, truncated_geometric
 from privproof.engines import Monitor
-from privproof.engines.monitor import Timed
+from privproof.engines.search_monitor import Timed
 from privproof.errors import QuestionError
 from privproof.library import above_threshold, noisy_max_question
 from privproof.models import Horizon

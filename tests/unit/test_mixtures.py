@@ -29,8 +29,8 @@ from privproof import (
     tight_epsilon,
     truncated_geometric,
 )
-from privproof.compiling.coins import tossed
-from privproof.compiling.posing import related
+from privproof.compiling.coins import record_coins_of
+from privproof.compiling.posing import with_neighbours
 from privproof.errors import PrivproofError
 from privproof.exact import epsilon, fraction, rational
 from privproof_checker import Accepted
@@ -296,12 +296,12 @@ def test_a_changed_certificate_is_refused(certificate, change):
 
 def test_a_coin_that_depends_on_more_than_its_record_is_none():
     for subject in (by_the_record_before, one_coin_for_all):
-        found = tossed(related(subject, MORE))
+        found = record_coins_of(with_neighbours(subject, MORE))
         assert found is None or not found.coins
 
 
 def test_coins_whose_laws_differ_by_record_are_listed_by_record():
-    found = tossed(related(answers_added_up, MORE))
+    found = record_coins_of(with_neighbours(answers_added_up, MORE))
     assert [{value: fraction(p) for value, p in law} for law in found.coins[0].laws] == [
         {0: Fraction(3, 4), 1: Fraction(1, 4)},
         {0: Fraction(1, 4), 1: Fraction(3, 4)},

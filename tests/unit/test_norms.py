@@ -33,7 +33,7 @@ from privproof import (
     tight_rho,
 )
 from privproof.audit.sampling.adjacent_data import Adjacent, is_adjacent
-from privproof.audit.sampling.data_moves import drawn
+from privproof.audit.sampling.data_moves import draw_neighbours
 from privproof.audit.sampling.data_proposals import patterns
 from privproof.compiling.runs import ran
 from privproof.errors import LanguageError
@@ -296,7 +296,7 @@ def test_neighbours_that_are_drawn_are_within_the_norm():
     generator = np.random.default_rng(3)
     for norm in ("l1", "l2"):
         declared = {"q": real_queries(norm=norm, sensitivity=2)}
-        found = [pair for _ in range(40) if (pair := drawn(declared, norm, 3, {}, generator)) is not None]
+        found = [pair for _ in range(40) if (pair := draw_neighbours(declared, norm, 3, {}, generator)) is not None]
         found += patterns(declared, norm, 3)
         assert len(found) > 40
         power = 1 if norm == "l1" else 2

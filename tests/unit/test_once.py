@@ -15,7 +15,7 @@ from privproof.compiling import optionals, relational
 from privproof.engines.laplace import events
 from privproof.errors import FormulaError
 from privproof.language import flow
-from privproof.library.laplace.noisy_max import noisy_max
+from privproof.library.laplace.laplace_noisy_max import noisy_max
 from privproof.logic.formulas import formula_parser as reading
 from privproof.logic.formulas import read_formula
 from privproof.logic.library.logic_models import survey
@@ -23,7 +23,7 @@ from privproof.release import Chain, calibrate, count, histogram, verify
 from privproof.release import sum_laws as laws
 from privproof.release.error_comparison import errors_by_method
 from privproof.release.influence_costs import QueryLaws
-from privproof.scenarios import programs
+from privproof.scenarios import program_question as programs
 
 CHAIN = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 
@@ -36,7 +36,7 @@ def calls(run):
             "laws": laws._exact,
             "relational": relational._prepared,
             "refuse_outside": relational.refuse_outside,
-            "optional": optionals.optional,
+            "optional": optionals.split_optional_variables,
             "tree": events.tree,
             "posed": programs.program_question,
             "kept": flow.flow,

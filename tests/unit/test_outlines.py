@@ -7,7 +7,7 @@ import pytest
 from tests.commands import Command
 
 from privproof.errors import FormatError
-from privproof.formats.outlines import outline_of
+from privproof.formats.file_outlines import outline_of
 
 HEAD = "from privproof import integer, mechanism, queries, truncated_geometric, laplace, real\n"
 MAX = (

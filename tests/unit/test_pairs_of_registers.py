@@ -5,9 +5,9 @@ import random
 import pytest
 from tests.amounts import selected
 
-from privproof.engines.integrals.curves import Law
-from privproof.engines.registers import integrating
-from privproof.engines.registers.integrating import BITS, Monomial
+from privproof.engines.integrals.density_curves import DensityLaw
+from privproof.engines.registers import register_integrals as integrating
+from privproof.engines.registers.register_integrals import BITS, Monomial
 from privproof.exact import rational
 from privproof.exact.balls import precision
 from privproof_checker.integrals import strips
@@ -23,7 +23,7 @@ def test_expanded_powers_are_what_they_were(seed):
     for _ in range(6):
         powers = {(chance.randrange(3), chance.choice(CELLS)): chance.randint(1, 5) for _ in range(3)}
         group.append(((chance.randrange(3), chance.randrange(3)), tuple(sorted(powers.items()))))
-    mine = [Law("gaussian", *law) for law in laws]
+    mine = [DensityLaw("gaussian", *law) for law in laws]
     with precision(BITS):
         expanded = integrating._over_pairs(mine, [Monomial(*each) for each in group], lambda: None)
         summed = integrating._pair_by_pair(mine, [Monomial(*each) for each in group], lambda: None)

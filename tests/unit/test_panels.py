@@ -7,7 +7,7 @@ import random
 import pytest
 from flint import arb, fmpq
 
-from privproof_checker.integrals.normal import forest_probability
+from privproof_checker.integrals.normal_enclosures import forest_probability
 from privproof_checker.integrals.panels import Law, rule_for
 from privproof_checker.integrals.strips import integrate
 from privproof_checker.numbers.balls import precision

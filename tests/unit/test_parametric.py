@@ -12,9 +12,18 @@ import numpy as np
 import pytest
 from tests.tables import counting, noisy_max, one, rare_causes, simplex
 
-from privproof.engines.monitor import Monitor
-from privproof.engines.parametric import Proof, Undecided, Violation, non_negative, prove, solvers, supremum
-from privproof.engines.parametric.bernstein import (
+from privproof.engines.parametric import (
+    Proof,
+    Undecided,
+    Violation,
+    non_negative,
+    prove,
+    supremum,
+)
+from privproof.engines.parametric import (
+    second_solvers as solvers,
+)
+from privproof.engines.parametric.bernstein_boxes import (
     Corner,
     coefficients,
     coordinates,
@@ -23,12 +32,13 @@ from privproof.engines.parametric.bernstein import (
     ordered,
     straightening,
 )
-from privproof.engines.parametric.points import simple_points, simplified
-from privproof.engines.parametric.suprema import described
+from privproof.engines.parametric.ratio_suprema import bracket_text
+from privproof.engines.parametric.simple_points import simple_points, simplify_point
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import Rational, fraction, simplest
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
-from privproof.models.conditions import Conditions, conditions_of
+from privproof.models.parameter_conditions import Conditions, conditions_of
 
 ZERO = Rational(0)
 SQUARE = {"p": "0 < p < 1", "q": "0 < q < 1"}
@@ -157,7 +167,7 @@ class TestPoints:
 
     def test_off_an_open_border(self):
         region = Region.of({"p": "0 < p < 1"})
-        found = simplified({"p": ZERO}, region, {"p": Rational(1, 2)}, lambda at: at["p"] < Rational(1, 77))
+        found = simplify_point({"p": ZERO}, region, {"p": Rational(1, 2)}, lambda at: at["p"] < Rational(1, 77))
         assert found == {"p": Rational(1, 100)}
 
     @pytest.mark.parametrize(
@@ -321,7 +331,7 @@ class TestSuprema:
         found = supremum(one(SQUARE, left, right, scale), ZERO, Monitor())
         assert found.infinite
         assert found.exact
-        assert described(found) == "infinite"
+        assert bracket_text(found) == "infinite"
         assert found.attained or found.direction is not None
 
     def test_irrational(self):

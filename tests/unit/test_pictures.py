@@ -34,10 +34,10 @@ from privproof.exact.probabilities import enclosed
 from privproof.library.noisy_max import noisy_max_question
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formula_texts import pictures, satisfaction_page
-from privproof.profiles.laws import laws_of
+from privproof.profiles.output_laws import laws_of
 from privproof.reporting import distribution_picture, profile_picture
-from privproof.reporting.pictures import compared_bound
-from privproof.reporting.reports import report_of
+from privproof.reporting.law_pictures import compared_bound
+from privproof.reporting.report_registry import report_of
 
 
 def laws(verdict):

@@ -9,8 +9,8 @@ from tests.certificates import recheck
 
 from privproof import Horizon, check
 from privproof.compiling import word_problem
-from privproof.engines.words.potentials import potential_of
-from privproof.engines.words.vectors import Reached
+from privproof.engines.words.word_potentials import potential_of
+from privproof.engines.words.word_vectors import Reached
 from privproof.exact import rational
 from privproof.library.above_threshold import above_threshold
 from privproof_checker import Accepted

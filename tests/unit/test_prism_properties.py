@@ -11,7 +11,7 @@ from privproof.logic.path_measures import Between
 from privproof.logic.prism.prism_model import explore
 from privproof.logic.prism.prism_properties import read_property
 from privproof.logic.prism.property_files import parse_properties
-from privproof.logic.state_filters import filtered
+from privproof.logic.state_filters import apply_filter
 
 DIE = """
 dtmc
@@ -51,7 +51,7 @@ def value(text: str, model: str = DIE):
     process = asked.model.process
     states = None if asked.states is None else [process.names[s] for s in asked.states]
     found = model_check(process, asked.written, states=states)
-    made = filtered(found, asked.aggregate or "print").value
+    made = apply_filter(found, asked.aggregate or "print").value
     if isinstance(made, Between):
         return fraction(made.low)
     return tuple(fraction(end.low) for end in made) if isinstance(made, tuple) else made

@@ -17,7 +17,7 @@ from tests.laplace_programs import load
 from privproof import LanguageError, check
 from privproof.exact import Rational
 from privproof_checker import Accepted, Rejected
-from privproof_checker.programs.products import inequalities
+from privproof_checker.programs.symbol_products import inequalities
 
 PROVED, NOT_PROVED, REFUSED = (
     [each for each in programs("continuous", "products") if each.expected == word]

@@ -23,10 +23,10 @@ from privproof.profiles import (
     privacy_profile,
     renyi_divergence,
 )
-from privproof.profiles.accounting import float_above, rounded_losses
-from privproof.profiles.curves import hull
-from privproof.profiles.games import Game
-from privproof.profiles.pairs import Table
+from privproof.profiles.delta_curves import hull
+from privproof.profiles.loss_distributions import float_above, rounded_losses
+from privproof.profiles.profile_games import Game
+from privproof.profiles.profile_pairs import PairTable
 from privproof.scenarios import Neighbours
 
 q = rational
@@ -96,7 +96,7 @@ def test_the_set_sense_and_the_pointwise_sense_differ():
 def test_noisy_max_as_a_transducer_and_as_a_hidden_markov_model(size, improved, tight):
     left = privacy_profile(noisy_max_question(size, improved=improved))
     right = privacy_profile(noisy_max_hmm(size, improved=improved))
-    assert isinstance(left.compared, Table)
+    assert isinstance(left.compared, PairTable)
     assert isinstance(right.compared, Game)
     assert left.epsilon() == log(tight)
     assert (left.curve, left.single) == (right.curve, right.single)

@@ -23,11 +23,11 @@ from privproof import (
     time_series,
     truncated_geometric,
 )
-from privproof.compiling.pufferfish import compared
+from privproof.compiling.pufferfish import secrets_table
 from privproof.exact import fraction
-from privproof.language.laws import Table as Law
+from privproof.language.laws import TableLaw as Law
 from privproof.language.noise import drawing
-from privproof.models.conditions import conditions_of
+from privproof.models.parameter_conditions import conditions_of
 
 
 @mechanism
@@ -82,7 +82,7 @@ def drawn(chosen, values):
     "values", [{"p": Fraction(1, 3), "q": Fraction(1, 2)}, {"p": Fraction(4, 5), "q": Fraction(1)}]
 )
 def test_the_table_holds_the_definition(values):
-    found = compared(asked()).table
+    found = secrets_table(asked()).table
     data = drawn(household, values)
     assert sum(data.values()) == 1
     exact = dict(values.items())
@@ -105,7 +105,7 @@ def _row(count):
 
 
 def test_conditions_compare_both_directions():
-    listed = conditions_of(compared(asked(pairs=[("first", "not first")])).table).listed
+    listed = conditions_of(secrets_table(asked(pairs=[("first", "not first")])).table).listed
     assert {condition.pair for condition in listed} == {("first", "not first"), ("not first", "first")}
 
 
@@ -115,7 +115,7 @@ def certain():
 
 
 def test_an_impossible_secret_is_told():
-    found = compared(asked(certain, pairs=[("first", "not first")]))
+    found = secrets_table(asked(certain, pairs=[("first", "not first")]))
     assert found.impossible == ("not first",)
     assert found.table.pairs == ()
 
@@ -138,7 +138,7 @@ def test_wrong_questions(call, message):
 def test_a_failing_secret_is_told():
     question = pufferfish(noisy_count, prior=household, query=sum, secrets={"x": lambda d: d[9], "y": all})
     with pytest.raises(ScenarioError, match="IndexError"):
-        compared(question)
+        secrets_table(question)
 
 
 def branching(p):
@@ -150,7 +150,7 @@ def branching(p):
 def test_a_prior_does_not_branch_on_what_is_unknown():
     question = asked(prior(p="0 < p < 1")(branching))
     with pytest.raises(LanguageError, match="an unknown parameter is compared"):
-        compared(question)
+        secrets_table(question)
 
 
 @pytest.mark.parametrize("text", ["p < 1", "1 < p < 0", "0 < q < 1", "0 < p < x", "p"])

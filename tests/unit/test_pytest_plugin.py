@@ -164,7 +164,7 @@ def test_unknown_is_no_proof():
 
 def test_verdicts_are_kept_from_one_run_to_the_next(tmp_path, monkeypatch):
     from privproof import asking
-    from privproof.store.verdicts import VerdictStore
+    from privproof.store.stored_verdicts import VerdictStore
 
     file = tmp_path / "verdicts.sqlite"
     monkeypatch.setenv("PRIVPROOF_CACHE", str(file))

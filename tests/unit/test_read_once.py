@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privproof_checker.once import once, one_certificate
+from privproof_checker.once_per_certificate import once, one_certificate
 
 
 def counted():

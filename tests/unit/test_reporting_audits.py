@@ -15,14 +15,22 @@ from privproof.audit.audit_data import audit_data
 from privproof.audit.audit_findings import Audit, Certified
 from privproof.audit.audit_pages import audit_page, histogram_chart, p_value_chart
 from privproof.audit.audit_request import audit
-from privproof.audit.audit_texts import audit_sentence, down, loss_words, percent, print_audit, probability_words, up
+from privproof.audit.audit_texts import (
+    audit_sentence,
+    digits_down,
+    loss_words,
+    percent,
+    print_audit,
+    probability_words,
+    up,
+)
 from privproof.audit.sampling.adjacent_data import Adjacent
 from privproof.audit.sampling.claim_tests import Count, Histogram
 from privproof.audit.sampling.output_events import OneOf
 from privproof.exact import Budget, epsilon
 from privproof.exact.exponentials import ExponentialSum
 from privproof.library import mechanisms
-from privproof.library.laplace import noisy_max
+from privproof.library.laplace import laplace_noisy_max as noisy_max
 
 PAIR = Adjacent({"q": [0, Fraction(1, 2)]}, {"q": [1, 0]})
 COUNT = Count(PAIR, OneOf((1,)), 400, 100, 1000)
@@ -413,9 +421,9 @@ def test_on_a_terminal_too():
 
 def test_bounds_are_rounded_to_the_safe_side():
     for value in (1.2345678, 0.99999, 1e-7, 123456.7, 2.0):
-        assert float(down(value)) <= value <= float(up(value))
+        assert float(digits_down(value)) <= value <= float(up(value))
     assert (up(0.05), up(1e-30), up(0.0501)) == ("0.05", "1e-30", "0.051")
-    assert (down(1e-7 / 3), down(inf), down(0.0)) == ("3.333e-8", "infinite", "0")
+    assert (digits_down(1e-7 / 3), digits_down(inf), digits_down(0.0)) == ("3.333e-8", "infinite", "0")
     assert (percent(Fraction(999, 1000)), percent(Fraction(1, 2))) == ("99.9 %", "50 %")
     assert "p < 1e-300" in printed(made(p_value=0.0))
 

@@ -13,7 +13,7 @@ from tests.certificates import nested
 from tests.cli.test_errands import TEXT
 
 import privproof
-import privproof.store.digests
+import privproof.store.question_digests
 from privproof import laplace, mechanism, queries, real_queries, truncated_geometric
 from privproof.asking import check, claiming, tight_epsilon
 from privproof.compiling.posing import pose_question
@@ -21,10 +21,10 @@ from privproof.evidence.gate import Refusal
 from privproof.evidence.verdicts import Verdict
 from privproof.language import Mechanism, integer
 from privproof.library import mechanisms
-from privproof.projects.discovery import find_targets
-from privproof.projects.errands import _admitted, errand
-from privproof.projects.results import Told, told_result
-from privproof.store.asking import document_entry, entry_document, reported_entry, reported_verdict
+from privproof.projects.mechanism_discovery import find_targets
+from privproof.projects.project_errands import _admitted, errand
+from privproof.projects.project_results import Told, told_result
+from privproof.store.stored_asking import document_entry, entry_document, reported_entry, reported_verdict
 
 LIBRARY = {name: value for name, value in vars(mechanisms).items() if isinstance(value, Mechanism)}
 
@@ -177,7 +177,7 @@ def test_instructions_that_are_not_those_of_the_text_are_refused():
 
 
 def test_bounds_beyond_the_certificate_are_not_certified():
-    from privproof.store import records
+    from privproof.store import stored_records as records
 
     question = pose_question(fair, size=2).under(None)
     verdict, entry = report(question)
@@ -186,7 +186,7 @@ def test_bounds_beyond_the_certificate_are_not_certified():
     import io
 
     file = io.BytesIO()
-    records._Writer(file, privproof.store.digests.question_functions(question)).dump(kept)
+    records._Writer(file, privproof.store.question_digests.question_functions(question)).dump(kept)
     assert isinstance(reported_verdict(replace(entry, record=file.getvalue()), question), Refusal)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from privproof.errors import LanguageError
 from privproof.exact import rational
-from privproof.language.laws import Continuous, Table
+from privproof.language.laws import Continuous, TableLaw
 from privproof.language.noise import bernoulli, choice, exponential, geometric, laplace, uniform
-from privproof.language.scripts import Draw, GivenUp, Runs, recorded, weighted_results
+from privproof.language.scripts import Draw, GivenUp, Runs, record_run, weighted_results
 
 
 class Urn:
@@ -106,11 +106,11 @@ def test_continuous_noise_cannot_be_listed():
 
 
 def test_a_run_on_noise_that_is_handed_to_it():
-    result, drawn = recorded(
+    result, drawn = record_run(
         lambda: laplace(3, scale=2) if bernoulli("1/2") else None,
-        lambda law: True if isinstance(law, Table) else law.center + 7,
+        lambda law: True if isinstance(law, TableLaw) else law.center + 7,
     )
     assert result == 10
-    assert [(type(law), value) for law, value in drawn] == [(Table, True), (Continuous, 10)]
+    assert [(type(law), value) for law, value in drawn] == [(TableLaw, True), (Continuous, 10)]
     with pytest.raises(GivenUp):
-        recorded(lambda: [bernoulli("1/2") for _ in range(5)], lambda _: True, most=4)
+        record_run(lambda: [bernoulli("1/2") for _ in range(5)], lambda _: True, most=4)

@@ -24,9 +24,9 @@ from privproof import (
     real_queries,
     records,
 )
-from privproof.compiling.relational import relational
+from privproof.compiling.relational import program_for_alignment
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.translation import agreement
+from privproof.compiling.translation import program_agreement
 from privproof.language.syntax import Return, Sample
 from privproof_checker.outcomes import Accepted, Rejected
 
@@ -188,7 +188,7 @@ def test_the_answer_of_the_winner_itself_is_not_private():
 
 @pytest.mark.parametrize("name", PROVED)
 def test_the_selection_does_what_the_function_does(name):
-    assert agreement(relational(PROVED[name][0], select=True)).told is None
+    assert program_agreement(program_for_alignment(PROVED[name][0], select=True)).told is None
 
 
 def test_lists_on_which_every_run_fails_are_told():
@@ -304,7 +304,7 @@ SPELLINGS = (
 
 def instructions(function):
     """What the selection draws and returns on lists of two elements and more."""
-    code = relational(mechanism(function, inputs={"q": real_queries()}), select=True).code
+    code = program_for_alignment(mechanism(function, inputs={"q": real_queries()}), select=True).code
     start = next(i for i, step in enumerate(code) if isinstance(step, Sample) and step.noise == "place")
     end = next(i for i in range(start, len(code)) if isinstance(code[i], Return))
     kept = [step for step in code[start : end + 1] if isinstance(step, Sample | Return)]
@@ -320,7 +320,10 @@ def test_noisy_max_is_one_selection_however_it_is_written(function):
         ("#ranked", "ranked"),
         ("return", "#place1"),
     ]
-    assert agreement(relational(mechanism(function, inputs={"q": real_queries()}), select=True)).told is None
+    assert (
+        program_agreement(program_for_alignment(mechanism(function, inputs={"q": real_queries()}), select=True)).told
+        is None
+    )
 
 
 def top_three(q):
@@ -379,7 +382,7 @@ def test_what_comes_of_a_selection_is_proved_and_less_is_refuted(name):
 
 def no_selection(function):
     with pytest.raises(Unsupported, match="no loop that only finds"):
-        relational(function, select=True)
+        program_for_alignment(function, select=True)
 
 
 def test_a_list_that_does_not_take_every_value_once_is_no_list_of_them():
@@ -575,7 +578,7 @@ def one_of_two_keys(data):
 @pytest.mark.parametrize("function", [two_and_a_value, one_of_two_keys], ids=lambda function: function.__name__)
 def test_a_value_of_its_own_or_some_of_the_keys_are_no_selection(function):
     with pytest.raises(Unsupported):
-        relational(mechanism(function, inputs={"data": records(*KEYS)}, neighbours="one"), select=True)
+        program_for_alignment(mechanism(function, inputs={"data": records(*KEYS)}, neighbours="one"), select=True)
 
 
 def test_the_place_of_the_largest_of_a_list_that_has_no_name():

@@ -14,12 +14,12 @@ import pytest
 
 from privproof import LanguageError, check, one_of, records
 from privproof.compiling import sharing
-from privproof.compiling.posing import bare
-from privproof.compiling.sharing import Work, grown
-from privproof.engines.runs.again import other_runs
-from privproof.engines.runs.certificates import whole_tree
+from privproof.compiling.posing import mechanism_of_function
+from privproof.compiling.sharing import Work, grow_trees
+from privproof.engines.runs.run_again import other_runs
+from privproof.engines.runs.runs_certificates import whole_tree
 from privproof.exact.patience import Stopped
-from privproof.language.recognition import recognised
+from privproof.language.recognition import controlled_libraries
 from privproof_checker import recheck
 
 
@@ -47,11 +47,11 @@ def constant():
 
 @pytest.mark.parametrize("processes", [2, 3])
 def test_the_trees_are_the_same_for_every_number_of_processes(monkeypatch, from_the_start, processes):
-    with recognised(globals()):
+    with controlled_libraries(globals()):
         monkeypatch.setattr(sharing, "processors", lambda: 1)
-        alone = grown(work(uneven, constant, uneven))
+        alone = grow_trees(work(uneven, constant, uneven))
         monkeypatch.setattr(sharing, "processors", lambda: processes)
-        assert grown(work(uneven, constant, uneven)) == alone
+        assert grow_trees(work(uneven, constant, uneven)) == alone
     assert [len(tree) for tree in alone] == [15, 1, 15]
 
 
@@ -89,8 +89,8 @@ def test_a_process_that_ends_in_the_middle_is_no_answer(from_the_start):
         if random.randint(0, 1) and os.getpid() != here:
             signal.raise_signal(signal.SIGKILL)
 
-    with recognised(globals()), pytest.raises(LanguageError, match="ended in the middle"):
-        grown(work(leaves_at_once))
+    with controlled_libraries(globals()), pytest.raises(LanguageError, match="ended in the middle"):
+        grow_trees(work(leaves_at_once))
 
 
 def test_whoever_stops_the_search_stops_all_processes(from_the_start):
@@ -104,8 +104,8 @@ def test_whoever_stops_the_search_stops_all_processes(from_the_start):
         time.sleep(0.01)
         return [random.randint(0, 1) for _ in range(16)]
 
-    with recognised(globals()), pytest.raises(Stopped, match="interrupted"):
-        grown(work(endless, pause=stop_here))
+    with controlled_libraries(globals()), pytest.raises(Stopped, match="interrupted"):
+        grow_trees(work(endless, pause=stop_here))
     assert time.monotonic() < begun + 20
 
 
@@ -148,4 +148,4 @@ def test_a_certificate_with_all_steps_written_out_is_about_the_same_runs():
     asked = check(bits, "ln(3)", data=records(0, 1), size=2, engine="runs").certificate["question"]
     written_out = {**asked, "trees": [whole_tree(tree) for tree in asked["trees"]]}
     assert all("after" not in leaf for tree in written_out["trees"] for leaf in tree)
-    assert other_runs(written_out, bare(bits, {"data": records(0, 1)})) == []
+    assert other_runs(written_out, mechanism_of_function(bits, {"data": records(0, 1)})) == []

@@ -11,7 +11,7 @@ from privproof.asking import check, tight_epsilon
 from privproof.engines import Monitor
 from privproof.errors import LanguageError
 from privproof.library.mechanisms import improved_noisy_max
-from privproof.profiles.sizes import over_sizes
+from privproof.profiles.size_sweeps import over_sizes
 from privproof_checker import Accepted, recheck
 
 

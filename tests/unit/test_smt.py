@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from tests.amounts import examples
 
 from privproof.compiling import word_problem
-from privproof.engines.words import smt, solver
+from privproof.engines.words import smt_search as smt
+from privproof.engines.words import word_solver as solver
 from privproof.errors import QuestionError
 from privproof.exact import Rational, fraction, rational
 from privproof.library.above_threshold import above_threshold_two_copies

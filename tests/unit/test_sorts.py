@@ -6,12 +6,12 @@ import pytest
 from tests.instructions import outcome, question_of
 
 from privproof import check, integer, laplace, mechanism, public, queries, real
-from privproof.compiling.relational import relational
+from privproof.compiling.relational import program_for_alignment
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.translation import agreement
+from privproof.compiling.translation import program_agreement
 from privproof_checker.outcomes import Limits
-from privproof_checker.programs.inputs import read_declared
 from privproof_checker.programs.instructions import read_program
+from privproof_checker.programs.program_inputs import read_declared
 
 
 @mechanism(epsilon="1")
@@ -68,7 +68,7 @@ def test_the_checker_reads_what_the_compiler_writes(program):
     read = read_program(document, read_declared(document, Limits()), Limits())
     assert len(read.code) == len(document["code"])
     assert outcome(document) == "established"
-    assert agreement(relational(program)).told is None
+    assert program_agreement(program_for_alignment(program)).told is None
 
 
 @pytest.mark.parametrize("program", [bare_tuple, empty_or_first, first_if_any], ids=lambda m: m.name)
@@ -134,4 +134,4 @@ REFUSED = [
 @pytest.mark.parametrize(("program", "reason"), REFUSED, ids=lambda case: getattr(case, "name", ""))
 def test_what_no_program_can_say_is_refused_with_its_place(program, reason):
     with pytest.raises(Unsupported, match=rf"({reason}).*test_sorts\.py:\d+"):
-        relational(program)
+        program_for_alignment(program)

@@ -20,16 +20,17 @@ from tests.certificates import nested
 import privproof
 import privproof_checker
 from privproof import check
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import QuestionError
 from privproof.evidence import gate
+from privproof.file_loading import load
 from privproof.formats import read_question
-from privproof.loading import load
-from privproof.store import digests, verdicts
-from privproof.store.asking import ask_once
-from privproof.store.digests import NotKept, asked_digest
-from privproof.store.records import Unreadable, answer_of, record_of
-from privproof.store.verdicts import Entry, VerdictStore, default_path
+from privproof.store import question_digests as digests
+from privproof.store import stored_verdicts as verdicts
+from privproof.store.question_digests import NotKept, asked_digest
+from privproof.store.stored_asking import ask_once
+from privproof.store.stored_records import Unreadable, answer_of, record_of
+from privproof.store.stored_verdicts import Entry, VerdictStore, default_path
 from privproof_checker import Rejected
 
 MODELS = Path(__file__).parents[2] / "examples" / "models"

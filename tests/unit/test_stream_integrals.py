@@ -11,10 +11,11 @@ import pytest
 from flint import arb, fmpq
 from tests.amounts import selected
 
-from privproof.engines.integrals import differences as systems
-from privproof.engines.integrals import polyhedra, probabilities
-from privproof.engines.integrals.functions import Calculus, Noise, Numeric, Symbolic
-from privproof.engines.integrals.probabilities import difference
+from privproof.engines.integrals import difference_polynomials as systems
+from privproof.engines.integrals import polyhedra
+from privproof.engines.integrals import region_probabilities as probabilities
+from privproof.engines.integrals.piecewise_functions import Calculus, Noise, Numeric, Symbolic
+from privproof.engines.integrals.region_probabilities import difference
 from privproof.errors import LanguageError
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum

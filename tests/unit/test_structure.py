@@ -29,7 +29,7 @@ LAYERS = (
     {"engines"},
     {"store"},
     {"profiles"},
-    {"loading"},
+    {"file_loading"},
     {"asking"},
     {"projects"},
     {"reporting"},
@@ -40,7 +40,6 @@ LAYERS = (
     {"audit"},
     {"logic"},
     {"library"},
-    {"general"},
     {"testing"},
     {"pytest_plugin"},
     {"__main__"},
@@ -105,7 +104,7 @@ def test_the_layers_are_all_there_is():
 
 def test_the_top_level_is_small():
     assert {path.stem for path in ROOT.glob("*.py")} == {
-        *("__init__", "__main__", "errors", "asking", "loading", "capabilities", "version"),
+        *("__init__", "__main__", "errors", "asking", "file_loading", "capabilities", "version"),
         *("testing", "pytest_plugin"),  # the names by which tests and pytest load them
         "memory",  # commands limit it before they load numbers
     }
@@ -145,12 +144,12 @@ def test_nobody_asks_what_kind_a_witness_is():
 
 DOORS = {
     "z3": {
-        "engines/words/solver.py",
+        "engines/words/word_solver.py",
         "engines/laplace/solver.py",
-        "engines/parametric/solvers.py",  # asks whether it is installed
-        "evidence/multipliers.py",
+        "engines/parametric/second_solvers.py",  # asks whether it is installed
+        "evidence/certified_multipliers.py",
     },
-    "cvc5": {"engines/parametric/solvers.py"},
+    "cvc5": {"engines/parametric/second_solvers.py"},
     "stormpy": {"logic/storm_comparison.py"},
 }
 """The files that load a solver, in whatever way."""
@@ -219,7 +218,7 @@ def tree(tmp_path):
         return tmp_path / "package"
 
     add("__init__.py", '"""A package.\n\nfrom the evidence, import nothing\n"""\n')
-    add("engines/words/solver.py", '"""The door."""\nimport z3\n')
+    add("engines/words/word_solver.py", '"""The door."""\nimport z3\n')
     add("exact/numbers.py", '"""Numbers.\n\n>>> import z3\n"""\nimport math\nfrom flint import fmpq\n')
     add("__main__.py", "import runpy\n")
     return add
@@ -245,7 +244,7 @@ WAYS = {
 @pytest.mark.parametrize("file", ["engines/solver.py", "engines/words/deep/deeper/solver.py", "cli/x.py"])
 def test_knowing_a_solver_is_found_wherever_it_is(tree, file, text):
     root = tree(file, text)
-    assert set(knowing(root, "z3")) == {"engines/words/solver.py", file}
+    assert set(knowing(root, "z3")) == {"engines/words/word_solver.py", file}
 
 
 HIDDEN = {
@@ -306,7 +305,7 @@ def test_an_engine_behind_the_checker_is_found(tree, text):
     [
         ("from privproof.cli import main\n", "cli"),
         ("from privproof import asking\n", "asking"),
-        ("import privproof.reporting.text\n", "reporting"),
+        ("import privproof.reporting.console_texts\n", "reporting"),
         ("def f():\n    from privproof_checker import recheck\n", "checker"),
         ("from importlib import import_module\nimport_module('privproof.cli')\n", "cli"),
         ("from importlib import import_module\nimport_module(f'privproof_checker.{1}')\n", "checker"),

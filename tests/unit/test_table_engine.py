@@ -7,7 +7,7 @@ from tests.cases import CASES
 from tests.certificates import recheck
 
 from privproof import check, integer, mechanism, tight_epsilon, truncated_geometric
-from privproof.engines.words.table import one_step
+from privproof.engines.words.table_engine import one_step
 from privproof_checker import Accepted
 
 ONE_STEP = [case for case in CASES if one_step(case.question()) is not None]

@@ -22,7 +22,7 @@ from privproof.execution.workers import Workers
 from privproof.release import Chain, Request, calibrate, count, histogram, release, release_table
 from privproof.tables import table_counting
 from privproof.tables.table_counting import Part, count_part
-from privproof.tables.table_files import ROWS_AT_ONCE, Bins, Reading, summarise
+from privproof.tables.table_files import ROWS_AT_ONCE, Bins, TableReading, summarise
 from privproof.tables.table_streams import query_rows
 
 pa = pytest.importorskip("pyarrow")
@@ -73,7 +73,7 @@ def test_tallies_form_a_monoid(folder, rows, cuts, gap, known, seed):
     expected = by_hand(rows, gap=None if gap is None else Fraction(gap), states=states)
     paths = parts_of(table_of(rows), [min(cut, len(rows)) for cut in cuts], folder)
     options = {"column": "value", "series": "who", "time": "time", "gap": gap, "states": states}
-    reading = Reading.of(paths, **options)
+    reading = TableReading.of(paths, **options)
     assert facts(summarise(reading, mapped=inline, rows=1 + seed % 5)) == expected
 
     source = random.Random(seed)
@@ -107,17 +107,17 @@ def test_one_series_is_counted_by_its_steps(folder, seed, missing, size, apart):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_counting, "PART_ROWS", 100)
         how = {"rows": size, "mapped": inline if apart else None}
-        reading = Reading.of(folder / "run.parquet", column="value")
+        reading = TableReading.of(folder / "run.parquet", column="value")
         assert facts(summarise(reading, **how)) == expected
-        reading = Reading.of(folder / "run.parquet", column="value", mapping=mapping)
+        reading = TableReading.of(folder / "run.parquet", column="value", mapping=mapping)
         assert facts(summarise(reading, **how)) == mapped
 
 
 def test_texts_that_no_row_has_are_no_states(tmp_path):
     coded = pa.DictionaryArray.from_arrays(pa.array([2, 1, 1, 2, 2] * 9, pa.int32()), ["unused", "b", "c"])
     pq.write_table(pa.table({"v": coded}), tmp_path / "t.parquet")
-    assert summarise(Reading.of(tmp_path / "t.parquet", column="v")).states == ("c", "b")
-    known = Reading.of(tmp_path / "t.parquet", column="v", states=["b", "c"])
+    assert summarise(TableReading.of(tmp_path / "t.parquet", column="v")).states == ("c", "b")
+    known = TableReading.of(tmp_path / "t.parquet", column="v", states=["b", "c"])
     assert summarise(known).counts == (18, 27)
 
 
@@ -135,7 +135,7 @@ def test_processes_count_parts(tmp_path, monkeypatch):
     ]
     pq.write_table(table_of(rows), tmp_path / "t.parquet", row_group_size=500)
     monkeypatch.setattr(table_counting, "PART_ROWS", 900)
-    reading = Reading.of(tmp_path / "t.parquet", column="value", series="who", time="time", gap=20)
+    reading = TableReading.of(tmp_path / "t.parquet", column="value", series="who", time="time", gap=20)
     with Workers(jobs=2) as workers:
         found = summarise(reading, mapped=partial(map_chunks, workers))
     consistent(found)
@@ -150,7 +150,7 @@ def test_faults_are_told_where_they_are_whatever_the_parts(tmp_path, monkeypatch
         messages = set()
         for mapped in (None, inline):
             with pytest.raises(FormatError) as caught:
-                summarise(Reading.of(tmp_path / "t.parquet", column="v", **how), mapped=mapped)
+                summarise(TableReading.of(tmp_path / "t.parquet", column="v", **how), mapped=mapped)
             assert caught.value.code == code
             messages.add(caught.value.place)
         assert len(messages) == 1
@@ -173,14 +173,14 @@ def test_a_folder_is_a_table_in_the_order_of_names(tmp_path):
     (tmp_path / "_SUCCESS").write_text("", encoding="utf-8")
     (tmp_path / ".hidden.csv").write_text("v\nz\n", encoding="utf-8")
     for mapped in (None, inline):
-        found = summarise(Reading.of(tmp_path, column="v"), mapped=mapped)
+        found = summarise(TableReading.of(tmp_path, column="v"), mapped=mapped)
         assert found.states == ("a", "b", "c")
         assert found.transitions.tolist() == [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     with pytest.raises(FormatError, match="named 2 times"):
-        summarise(Reading.of([tmp_path, tmp_path / "part-2.csv"], column="v"))
+        summarise(TableReading.of([tmp_path, tmp_path / "part-2.csv"], column="v"))
     (tmp_path / "none").mkdir()
     with pytest.raises(FormatError, match="the folder has no tables"):
-        summarise(Reading.of(tmp_path / "none", column="v"))
+        summarise(TableReading.of(tmp_path / "none", column="v"))
 
 
 def test_folders_that_say_a_column(tmp_path):
@@ -188,16 +188,16 @@ def test_folders_that_say_a_column(tmp_path):
         place = tmp_path / "year=2024" / f"who={name}"
         place.mkdir(parents=True)
         pq.write_table(pa.table({"v": values}), place / "0.parquet")
-    found = summarise(Reading.of(tmp_path, column="v", series="who"))
+    found = summarise(TableReading.of(tmp_path, column="v", series="who"))
     assert (found.series, dict(found.lengths), found.missing) == (2, {1: 1, 2: 1}, 1)
-    assert dict(summarise(Reading.of(tmp_path, column="v")).lengths) == {3: 1}
+    assert dict(summarise(TableReading.of(tmp_path, column="v")).lengths) == {3: 1}
     with pytest.raises(FormatError, match="no column 'year'"):
-        summarise(Reading.of(tmp_path, column="year"))
+        summarise(TableReading.of(tmp_path, column="year"))
     other = tmp_path / "year=2024" / "who=__HIVE_DEFAULT_PARTITION__"
     other.mkdir()
     pq.write_table(pa.table({"v": ["a"]}), other / "0.parquet")
     with pytest.raises(FormatError, match="there is no series"):
-        summarise(Reading.of(tmp_path, column="v", series="who"))
+        summarise(TableReading.of(tmp_path, column="v", series="who"))
 
 
 # ------------------------------------------------------------------------------------------------ frames and databases
@@ -281,13 +281,15 @@ TABLES = (
 def test_frames_relations_and_cursors_are_tables(made):
     expected = by_hand([(who, time, value) for who, time, value, _ in ROWS], gap=1, states=["a", "b"])
     for rows in (2, ROWS_AT_ONCE):
-        reading = Reading.of(made(), column="v", series="who", time="t", gap=1, states=["a", "b"])
+        reading = TableReading.of(made(), column="v", series="who", time="t", gap=1, states=["a", "b"])
         assert facts(summarise(reading, rows=rows)) == expected
-    binned = summarise(Reading.of(made(), column="watts", bins=Bins.between([0, 1, "1.5", 4])))
+    binned = summarise(TableReading.of(made(), column="watts", bins=Bins.between([0, 1, "1.5", 4])))
     assert binned.counts == (2, 0, 3)
-    assert facts(summarise(Reading.of(made(), column="v"))) == by_hand([("all", 0, value) for _, _, value, _ in ROWS])
+    assert facts(summarise(TableReading.of(made(), column="v"))) == by_hand(
+        [("all", 0, value) for _, _, value, _ in ROWS]
+    )
     with pytest.raises(FormatError, match="no column 'w'"):
-        summarise(Reading.of(made(), column="w"))
+        summarise(TableReading.of(made(), column="w"))
 
 
 def sqlite_address(folder):
@@ -320,7 +322,7 @@ def check_address(address, *, may_write=False):
     expected = by_hand([(who, time, value) for who, time, value, _ in ROWS], gap=1, states=["a", "b"])
     for rows in (2, ROWS_AT_ONCE):
         found = query_rows(address, "SELECT v, t, who FROM t")
-        reading = Reading.of(found, column="v", series="who", time="t", gap=1, states=["a", "b"])
+        reading = TableReading.of(found, column="v", series="who", time="t", gap=1, states=["a", "b"])
         assert facts(summarise(reading, rows=rows)) == expected
     with pytest.raises(FormatError, match="the database says"):
         query_rows(address, "SELECT v FROM nowhere")
@@ -328,25 +330,27 @@ def check_address(address, *, may_write=False):
         with pytest.raises(FormatError, match="the database says"):
             query_rows(address, "DELETE FROM t")
     found = query_rows(address, "SELECT v FROM t")
-    assert facts(summarise(Reading.of(found, column="v"))) == by_hand([("all", 0, value) for _, _, value, _ in ROWS])
+    assert facts(summarise(TableReading.of(found, column="v"))) == by_hand(
+        [("all", 0, value) for _, _, value, _ in ROWS]
+    )
 
 
 def test_what_is_no_table_is_refused():
     for made in (7, {"v": ["a"]}, object()):
         with pytest.raises(FormatError, match="is no table"):
-            Reading.of(made, column="v")
+            TableReading.of(made, column="v")
     cursor = sqlite3.connect(":memory:").cursor()
     with pytest.raises(FormatError, match="no rows"):
-        summarise(Reading.of(cursor, column="v"))
+        summarise(TableReading.of(cursor, column="v"))
     cursor.execute("SELECT x'ff' AS v")
     with pytest.raises(FormatError, match="no text"):
-        summarise(Reading.of(cursor, column="v"))
+        summarise(TableReading.of(cursor, column="v"))
 
 
 def test_series_beyond_the_memory_that_may_be_taken_are_told(monkeypatch):
     monkeypatch.setattr("privproof.memory.Growth.beyond", lambda self: "out of memory: 9 MiB are taken")
     with pytest.raises(FormatError, match="there are 2 series and 2 states") as caught:
-        summarise(Reading.of(arrow_table(), column="v", series="who"))
+        summarise(TableReading.of(arrow_table(), column="v", series="who"))
     assert caught.value.code == "memory"
 
 

@@ -22,7 +22,7 @@ from privproof.errors import FormatError
 from privproof.exact import rational
 from privproof.tables import table_sources
 from privproof.tables.table_cells import instant
-from privproof.tables.table_files import Bins, Reading, summarise
+from privproof.tables.table_files import Bins, TableReading, summarise
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -151,10 +151,10 @@ def test_both_ways_agree_with_counting_by_hand(folder, rows, size, gap, block):
         if block:
             patch.setattr(table_sources, "BLOCK", 64)
         for backend in BACKENDS:
-            summary = summarise(Reading.of(path, **options), rows=size, backend=backend)
+            summary = summarise(TableReading.of(path, **options), rows=size, backend=backend)
             consistent(summary)
             assert facts(summary) == expected
-    assert facts(summarise(Reading.of(folder / "mixed.parquet", **options), rows=size)) == expected
+    assert facts(summarise(TableReading.of(folder / "mixed.parquet", **options), rows=size)) == expected
 
 
 @settings(max_examples=examples(60))
@@ -166,7 +166,7 @@ def test_without_series_and_times(folder, rows, size):
     path = folder / "single.csv"
     path.write_text(written([[value] for _, _, value in rows], ["value"]), encoding="utf-8", newline="")
     for backend in BACKENDS:
-        assert facts(summarise(Reading.of(path, column="value"), rows=size, backend=backend)) == by_hand(rows)
+        assert facts(summarise(TableReading.of(path, column="value"), rows=size, backend=backend)) == by_hand(rows)
 
 
 NEAR_EDGES = st.sampled_from(
@@ -195,8 +195,10 @@ def test_decimals_are_put_into_the_exact_bins(folder, values, size):
     path.write_text(written([[value, "x"] for value in values], ["value", "more"]), encoding="utf-8", newline="")
     pq.write_table(pa.table({"value": [value or None for value in values]}), folder / "binned.parquet")
     for backend in BACKENDS:
-        assert facts(summarise(Reading.of(path, column="value", bins=bins), rows=size, backend=backend)) == expected
-    reading = Reading.of(folder / "binned.parquet", column="value", bins=bins)
+        assert (
+            facts(summarise(TableReading.of(path, column="value", bins=bins), rows=size, backend=backend)) == expected
+        )
+    reading = TableReading.of(folder / "binned.parquet", column="value", bins=bins)
     assert facts(summarise(reading, rows=size)) == expected
 
 
@@ -211,23 +213,23 @@ def test_floats_in_parquet_stand_for_their_shortest_decimal(tmp_path):
     for kind in (pa.float64(), pa.float32()):
         path = tmp_path / f"{kind}.parquet"
         pq.write_table(pa.table({"value": pa.array(values, kind)}), path)
-        assert facts(summarise(Reading.of(path, column="value", bins=bins))) == expected
+        assert facts(summarise(TableReading.of(path, column="value", bins=bins))) == expected
     path = tmp_path / "whole.parquet"
     pq.write_table(pa.table({"value": pa.array([2**53, 2**53 + 1, 2**53 + 2], pa.int64())}), path)
     edges = Bins.between([0, 2**53 + 1, 2**54])
-    assert summarise(Reading.of(path, column="value", bins=edges)).counts == (1, 2)
+    assert summarise(TableReading.of(path, column="value", bins=edges)).counts == (1, 2)
     path = tmp_path / "exact.parquet"
     pq.write_table(pa.table({"value": pa.array(["0.30", "0.29"]).cast(pa.decimal128(5, 2))}), path)
-    assert summarise(Reading.of(path, column="value", bins=Bins.between([0, "0.3", 1]))).counts == (1, 1)
+    assert summarise(TableReading.of(path, column="value", bins=Bins.between([0, "0.3", 1]))).counts == (1, 1)
 
 
 def test_floats_that_are_no_numbers_are_missing_only_if_one_says_so(tmp_path):
     path = tmp_path / "gaps.parquet"
     pq.write_table(pa.table({"value": pa.array([1.0, float("nan"), 2.0])}), path)
     bins = Bins.of(0, 1, 4)
-    message = refused(Reading.of(path, column="value", bins=bins), "number")
+    message = refused(TableReading.of(path, column="value", bins=bins), "number")
     assert "row 2: value: 'nan' is no number" in message
-    summary = summarise(Reading.of(path, column="value", bins=bins, missing=["nan"]))
+    summary = summarise(TableReading.of(path, column="value", bins=bins, missing=["nan"]))
     assert (summary.missing, dict(summary.lengths)) == (1, {1: 2})
 
 
@@ -254,31 +256,31 @@ def test_a_bin_holds_its_decimals(text):
 def test_states_from_a_mapping(table):
     path = table("v\n1\n2\n3\n2\n")
     for backend in BACKENDS:
-        reading = Reading.of(path, column="v", mapping={"1": "low", "2": "high", "3": "high", "4": "out"})
+        reading = TableReading.of(path, column="v", mapping={"1": "low", "2": "high", "3": "high", "4": "out"})
         assert facts(summarise(reading, backend=backend)) | {"series": 1} == by_hand(
             [("", 0, "low"), ("", 0, "high"), ("", 0, "high"), ("", 0, "high")], states=("low", "high", "out")
         )
-        some = Reading.of(path, column="v", mapping={"1": "low", "2": "high"})
+        some = TableReading.of(path, column="v", mapping={"1": "low", "2": "high"})
         assert "row 3: v: the mapping has no state for '3'" in refused(some, "unknown-value", backend=backend)
-        binned = Reading.of(path, column="v", bins=Bins.of(0, 2, 4), mapping={"0..2": "low", "2..4": "high"})
+        binned = TableReading.of(path, column="v", bins=Bins.of(0, 2, 4), mapping={"0..2": "low", "2..4": "high"})
         assert summarise(binned, backend=backend).counts == (1, 3)
 
 
 def test_states_that_are_known_keep_their_order_and_others_are_refused(table):
     path = table("v\nwalk\nrest\nwlak\n")
     for backend in BACKENDS:
-        message = refused(Reading.of(path, column="v", states=["rest", "walk"]), "unknown-state", backend=backend)
+        message = refused(TableReading.of(path, column="v", states=["rest", "walk"]), "unknown-state", backend=backend)
         assert "data.csv: row 3: v: 'wlak' is none of the states" in message
         assert "did you mean 'walk'?" in message
-        summary = summarise(Reading.of(path, column="v", states=["rest", "wlak", "run", "walk"]), backend=backend)
+        summary = summarise(TableReading.of(path, column="v", states=["rest", "wlak", "run", "walk"]), backend=backend)
         assert summary.counts == (1, 1, 0, 1)
-        assert summarise(Reading.of(path, column="v"), rows=1, backend=backend).states == ("walk", "rest", "wlak")
+        assert summarise(TableReading.of(path, column="v"), rows=1, backend=backend).states == ("walk", "rest", "wlak")
 
 
 def test_too_many_states_are_refused(table):
     path = table("v\n" + "".join(f"{i % 3000}\n" for i in range(5000)))
     for backend in BACKENDS:
-        message = refused(Reading.of(path, column="v"), "states", backend=backend, rows=100)
+        message = refused(TableReading.of(path, column="v"), "states", backend=backend, rows=100)
         assert "row 2001" in message
         assert "bins" in message
 
@@ -288,23 +290,23 @@ def test_many_states_are_counted_sparsely(table):
     path = table("v\n" + "\n".join(values))
     expected = by_hand([("", 0, value) for value in values])
     for backend in BACKENDS:
-        assert facts(summarise(Reading.of(path, column="v"), rows=500, backend=backend)) == expected
+        assert facts(summarise(TableReading.of(path, column="v"), rows=500, backend=backend)) == expected
 
 
 def test_missing_entries_end_chains(table):
     path = table("v,w\na,1\nNA,2\nb,3\n,4\n,5\nb,6\na,7\n")
     for backend in BACKENDS:
-        summary = summarise(Reading.of(path, column="v", missing=["NA"]), rows=1, backend=backend)
+        summary = summarise(TableReading.of(path, column="v", missing=["NA"]), rows=1, backend=backend)
         assert (summary.missing, dict(summary.lengths), summary.firsts) == (3, {1: 2, 2: 1}, (1, 2))
-        assert "NA" in summarise(Reading.of(path, column="v"), backend=backend).states
+        assert "NA" in summarise(TableReading.of(path, column="v"), backend=backend).states
 
 
 def test_empty_lines(table):
     """They are skipped, except where there is one column only: there they are empty cells."""
     for backend in BACKENDS:
-        two = summarise(Reading.of(table("v,w\na,1\n\nb,2\n\n"), column="v"), backend=backend)
+        two = summarise(TableReading.of(table("v,w\na,1\n\nb,2\n\n"), column="v"), backend=backend)
         assert (two.rows, dict(two.lengths)) == (2, {2: 1})
-        one = summarise(Reading.of(table("v\na\n\nb\n"), column="v"), backend=backend)
+        one = summarise(TableReading.of(table("v\na\n\nb\n"), column="v"), backend=backend)
         assert (one.rows, one.missing, dict(one.lengths)) == (3, 1, {1: 2})
 
 
@@ -312,7 +314,7 @@ def test_empty_lines(table):
 def test_ends_of_lines_marks_and_quotes(table, end):
     text = "\ufeff" + end.join(["v,w", '"a",1', 'a,"two\nlines"', "b,3"])
     for backend in BACKENDS:
-        summary = summarise(Reading.of(table(text), column="v"), backend=backend, rows=1)
+        summary = summarise(TableReading.of(table(text), column="v"), backend=backend, rows=1)
         assert (summary.states, summary.counts) == (("a", "b"), (2, 1))
 
 
@@ -324,9 +326,9 @@ def test_packed_tabbed_and_headless_files(table):
             table(gzip.compress(text.encode()), "data.tsv.gz"),
             table(gzip.compress(text[:6].encode()) + gzip.compress(text[6:].encode()), "parts.tsv.gz"),
         ):
-            assert summarise(Reading.of(path, column="v"), backend=backend).counts == (1, 1)
+            assert summarise(TableReading.of(path, column="v"), backend=backend).counts == (1, 1)
         bare = table("a;1\nb;2\n", "bare.txt")
-        summary = summarise(Reading.of(bare, column="1", delimiter=";", header=False), backend=backend)
+        summary = summarise(TableReading.of(bare, column="1", delimiter=";", header=False), backend=backend)
         assert summary.states == ("a", "b")
 
 
@@ -342,19 +344,19 @@ def test_timestamps(table, tmp_path):
     other = table(written([[moment, "a"] for moment in zoned], ["t", "v"]), "zoned.csv")
     for backend in BACKENDS:
         for gap, lengths in ((60, {2: 2}), ("60.000000001", {4: 1}), ("59.9999999999", {1: 2, 2: 1})):
-            summary = summarise(Reading.of(path, column="v", time="t", gap=gap), backend=backend, rows=1)
+            summary = summarise(TableReading.of(path, column="v", time="t", gap=gap), backend=backend, rows=1)
             assert dict(summary.lengths) == lengths
-        assert dict(summarise(Reading.of(other, column="v", time="t", gap=60), backend=backend).lengths) == {4: 1}
+        assert dict(summarise(TableReading.of(other, column="v", time="t", gap=60), backend=backend).lengths) == {4: 1}
     for unit in ("s", "ms", "us", "ns"):
         for zone in (None, "Europe/Vienna"):
             times = pa.array([datetime(2024, 3, 1, 0, minute) for minute in (0, 1, 3, 4)]).cast(pa.timestamp(unit))
             times = times if zone is None else times.cast(pa.timestamp(unit, "UTC")).cast(pa.timestamp(unit, zone))
             pq.write_table(pa.table({"t": times, "v": list("abba")}), tmp_path / "t.parquet")
-            reading = Reading.of(tmp_path / "t.parquet", column="v", time="t", gap=60)
+            reading = TableReading.of(tmp_path / "t.parquet", column="v", time="t", gap=60)
             assert dict(summarise(reading, rows=3).lengths) == {2: 2}
     days = pa.array([datetime(2024, 3, day) for day in (1, 2, 4)]).cast(pa.date32())
     pq.write_table(pa.table({"t": days, "v": list("abb")}), tmp_path / "t.parquet")
-    reading = Reading.of(tmp_path / "t.parquet", column="v", time="t", gap=86_400)
+    reading = TableReading.of(tmp_path / "t.parquet", column="v", time="t", gap=86_400)
     assert dict(summarise(reading).lengths) == {1: 1, 2: 1}
 
 
@@ -374,9 +376,9 @@ def test_tenths_are_exactly_a_tenth_apart(table, tmp_path, times):
     for gap, lengths in (("0.1", {4: 1}), ("0.0999999999999999999999", {1: 4})):
         for backend in BACKENDS:
             for rows in (1, 3, 10):
-                summary = summarise(Reading.of(path, column="v", time="t", gap=gap), backend=backend, rows=rows)
+                summary = summarise(TableReading.of(path, column="v", time="t", gap=gap), backend=backend, rows=rows)
                 assert dict(summary.lengths) == lengths
-        reading = Reading.of(tmp_path / "t.parquet", column="v", time="t", gap=gap)
+        reading = TableReading.of(tmp_path / "t.parquet", column="v", time="t", gap=gap)
         assert dict(summarise(reading).lengths) == lengths
 
 
@@ -385,7 +387,7 @@ def test_the_widest_steps_do_not_overflow(table):
     for backend in BACKENDS:
         for gap, lengths in ((2**63 - 1, {1: 1, 2: 1}), (2**64, {3: 1}), (10**30, {3: 1}), (5, {1: 3})):
             for rows in (1, 5):
-                summary = summarise(Reading.of(path, column="v", time="t", gap=gap), backend=backend, rows=rows)
+                summary = summarise(TableReading.of(path, column="v", time="t", gap=gap), backend=backend, rows=rows)
                 assert dict(summary.lengths) == lengths
 
 
@@ -400,7 +402,7 @@ def test_times_that_descend_are_refused(table):
     for backend in BACKENDS:
         for rows in (1, 2, 3, 10):
             message = refused(
-                Reading.of(path, column="v", series="who", time="t"), "time-order", backend=backend, rows=rows
+                TableReading.of(path, column="v", series="who", time="t"), "time-order", backend=backend, rows=rows
             )
             assert "row 5: t:" in message
 
@@ -426,7 +428,7 @@ def test_times_that_are_none(table, cells, row, said):
     path = table(written([[cell, "a"] for cell in cells], ["t", "v"]))
     for backend in BACKENDS:
         for rows in (1, 5):
-            message = refused(Reading.of(path, column="v", time="t"), "time", backend=backend, rows=rows)
+            message = refused(TableReading.of(path, column="v", time="t"), "time", backend=backend, rows=rows)
             assert f"row {row}: t:" in message
             assert said in message
 
@@ -434,7 +436,7 @@ def test_times_that_are_none(table, cells, row, said):
 def test_rows_without_a_series_are_refused(table):
     path = table("who,v\nx,a\n,b\n")
     for backend in BACKENDS:
-        message = refused(Reading.of(path, column="v", series="who"), "series", backend=backend)
+        message = refused(TableReading.of(path, column="v", series="who"), "series", backend=backend)
         assert "row 2: who: there is no series" in message
 
 
@@ -442,18 +444,18 @@ def test_columns_that_are_not_there(table, tmp_path):
     path = table("state,time\na,1\n")
     pq.write_table(pa.table({"state": ["a"], "time": [1]}), tmp_path / "t.parquet")
     for one in (path, tmp_path / "t.parquet"):
-        message = refused(Reading.of(one, column="stat"), "column")
+        message = refused(TableReading.of(one, column="stat"), "column")
         assert "there is no column 'stat'; the columns are 'state', 'time'" in message
         assert "did you mean 'state'?" in message
-    assert "delimiter: ';'" in refused(Reading.of(table("state;time\na;1\n"), column="state"), "column")
-    assert "2 columns are called 'v'" in refused(Reading.of(table("v,v\na,1\n"), column="v"), "column")
+    assert "delimiter: ';'" in refused(TableReading.of(table("state;time\na;1\n"), column="state"), "column")
+    assert "2 columns are called 'v'" in refused(TableReading.of(table("v,v\na,1\n"), column="v"), "column")
     pq.write_table(pa.table({"v": [[1, 2]]}), tmp_path / "t.parquet")
-    assert "list" in refused(Reading.of(tmp_path / "t.parquet", column="v"), "column")
+    assert "list" in refused(TableReading.of(tmp_path / "t.parquet", column="v"), "column")
 
 
 def test_files_that_are_no_tables(table, tmp_path):
     def said(path, code, **how):
-        messages = {refused(Reading.of(path, column="v"), code, backend=backend, **how) for backend in BACKENDS}
+        messages = {refused(TableReading.of(path, column="v"), code, backend=backend, **how) for backend in BACKENDS}
         assert all(str(path) in message for message in messages)
         return messages.pop()
 
@@ -479,18 +481,18 @@ def test_files_that_are_no_tables(table, tmp_path):
 
 def test_quotation_marks_in_the_middle_of_a_cell_are_letters(table):
     for backend in BACKENDS:
-        assert summarise(Reading.of(table('v,w\n5" pipe,1\n'), column="v"), backend=backend).states == ('5" pipe',)
+        assert summarise(TableReading.of(table('v,w\n5" pipe,1\n'), column="v"), backend=backend).states == ('5" pipe',)
 
 
 def test_damaged_parquet_is_refused(table, tmp_path):
     path = tmp_path / "whole.parquet"
     pq.write_table(pa.table({"v": ["a", "b"] * 500}), path)
     data = path.read_bytes()
-    refused(Reading.of(table(data[:-30], "cut.parquet"), column="v"), "parquet")
-    refused(Reading.of(table("v\na\n", "no.parquet"), column="v"), "parquet")
-    refused(Reading.of(table(b"PAR1" + b"\0" * 100 + b"PAR1", "zero.parquet"), column="v"), "parquet")
-    refused(Reading.of(path, column="v"), "extra", backend="plain")
-    assert summarise(Reading.of(table(data, "named.csv"), column="v")).counts == (500, 500)
+    refused(TableReading.of(table(data[:-30], "cut.parquet"), column="v"), "parquet")
+    refused(TableReading.of(table("v\na\n", "no.parquet"), column="v"), "parquet")
+    refused(TableReading.of(table(b"PAR1" + b"\0" * 100 + b"PAR1", "zero.parquet"), column="v"), "parquet")
+    refused(TableReading.of(path, column="v"), "extra", backend="plain")
+    assert summarise(TableReading.of(table(data, "named.csv"), column="v")).counts == (500, 500)
 
 
 def test_without_pyarrow(table, tmp_path, monkeypatch):
@@ -499,22 +501,24 @@ def test_without_pyarrow(table, tmp_path, monkeypatch):
 
     pq.write_table(pa.table({"v": ["a"]}), tmp_path / "t.parquet")
     monkeypatch.setattr(table_sources, "import_module", absent)
-    assert summarise(Reading.of(table("v\na\n"), column="v")).counts == (1,)
+    assert summarise(TableReading.of(table("v\na\n"), column="v")).counts == (1,)
     for path in (tmp_path / "t.parquet", table("v\na\n")):
-        assert "privproof[data]" in refused(Reading.of(path, column="v"), "extra", backend="arrow")
-    assert "pip install 'privproof[data]'" in refused(Reading.of(tmp_path / "t.parquet", column="v"), "extra")
+        assert "privproof[data]" in refused(TableReading.of(path, column="v"), "extra", backend="arrow")
+    assert "pip install 'privproof[data]'" in refused(TableReading.of(tmp_path / "t.parquet", column="v"), "extra")
 
 
 def test_numbers_that_are_none(table):
     path = table("v\n1\n2\nmany\n3\n")
     for backend in BACKENDS:
         for rows in (1, 2, 10):
-            message = refused(Reading.of(path, column="v", bins=Bins.of(0, 1, 4)), "number", backend=backend, rows=rows)
+            message = refused(
+                TableReading.of(path, column="v", bins=Bins.of(0, 1, 4)), "number", backend=backend, rows=rows
+            )
             assert "row 3: v: 'many' is no number" in message
     for text in ("1_0", "inf", "nan", "0x1", "1e", "٣", "1,5", "1/2", "1e99999999999999999999"):
         path = table(written([["1"], [text]], ["v"]))
         for backend in BACKENDS:
-            message = refused(Reading.of(path, column="v", bins=Bins.of(0, 1, 4)), "number", backend=backend)
+            message = refused(TableReading.of(path, column="v", bins=Bins.of(0, 1, 4)), "number", backend=backend)
             assert "row 2" in message
 
 
@@ -531,34 +535,34 @@ def test_readings_that_make_no_sense():
         {"missing": "NA"},
     ):
         with pytest.raises(FormatError):
-            Reading.of("data.csv", column="v", **options)
+            TableReading.of("data.csv", column="v", **options)
     with pytest.raises(FormatError):
-        Reading.of([], column="v")
+        TableReading.of([], column="v")
 
 
 def test_parquet_categories_and_other_kinds(tmp_path):
     path = tmp_path / "t.parquet"
     coded = pa.DictionaryArray.from_arrays(pa.array([2, 1, None, 2]), ["unused", "b", "c"])
     pq.write_table(pa.table({"v": coded, "n": [7, 8, 8, 7], "yes": [True, False, None, True]}), path)
-    summary = summarise(Reading.of(path, column="v", series="n"), rows=3)
+    summary = summarise(TableReading.of(path, column="v", series="n"), rows=3)
     assert (summary.states, summary.counts, dict(summary.lengths)) == (("c", "b"), (2, 1), {1: 1, 2: 1})
-    assert summarise(Reading.of(path, column="n")).states == ("7", "8")
-    assert summarise(Reading.of(path, column="yes")).states == ("true", "false")
+    assert summarise(TableReading.of(path, column="n")).states == ("7", "8")
+    assert summarise(TableReading.of(path, column="yes")).states == ("true", "false")
     pq.write_table(pa.table({"v": pa.array(["a", None], pa.large_string()), "w": [b"x", b"y"]}), path)
-    assert summarise(Reading.of(path, column="v", series="w")).counts == (1,)
+    assert summarise(TableReading.of(path, column="v", series="w")).counts == (1,)
 
 
 def test_several_files_are_one_table(table, tmp_path):
     first, second = table("who,v\nx,a\ny,b\n", "1.csv"), table("who,v\nx,b\nz,\n", "2.csv")
     pq.write_table(pa.table({"who": ["x", "y"], "v": ["c", "c"]}), tmp_path / "3.parquet")
-    summary = summarise(Reading.of([first, second, tmp_path / "3.parquet"], column="v", series="who"))
+    summary = summarise(TableReading.of([first, second, tmp_path / "3.parquet"], column="v", series="who"))
     assert facts(summary) == by_hand(
         [("x", 0, "a"), ("y", 0, "b"), ("x", 0, "b"), ("z", 0, ""), ("x", 0, "c"), ("y", 0, "c")]
     )
-    message = refused(Reading.of([first, second], column="v", states=["a"]), "unknown-state")
+    message = refused(TableReading.of([first, second], column="v", states=["a"]), "unknown-state")
     assert "1.csv: row 2" in message
     wrong = table("who,v\nx,a\ny,d\n", "4.csv")
-    assert "4.csv: row 2" in refused(Reading.of([first, wrong], column="v", states=["a", "b"]), "unknown-state")
+    assert "4.csv: row 2" in refused(TableReading.of([first, wrong], column="v", states=["a", "b"]), "unknown-state")
 
 
 def test_series_called_by_numbers_and_otherwise(table):
@@ -568,15 +572,15 @@ def test_series_called_by_numbers_and_otherwise(table):
     path = table(written([[who, value] for who, _, value in rows], ["who", "v"]))
     for backend in BACKENDS:
         for size in (1, 2, 3, 4, 20):
-            summary = summarise(Reading.of(path, column="v", series="who"), rows=size, backend=backend)
+            summary = summarise(TableReading.of(path, column="v", series="who"), rows=size, backend=backend)
             assert facts(summary) == by_hand(rows)
-        some = Reading.of(path, column="v", series="who", missing=["-3"])
+        some = TableReading.of(path, column="v", series="who", missing=["-3"])
         assert "row 4: who" in refused(some, "series", backend=backend)
 
 
 def test_merging_is_for_series_that_have_nothing_in_common(table):
-    one = summarise(Reading.of(table("v\na\nb\nb\n"), column="v"))
-    two = summarise(Reading.of(table("v\nb\n\nc\nb\n"), column="v"))
+    one = summarise(TableReading.of(table("v\na\nb\nb\n"), column="v"))
+    two = summarise(TableReading.of(table("v\nb\n\nc\nb\n"), column="v"))
     both = one.merge(two)
     consistent(both)
     rows = [("1", 0, "a"), ("1", 0, "b"), ("1", 0, "b"), ("2", 0, "b"), ("2", 0, ""), ("2", 0, "c"), ("2", 0, "b")]
@@ -603,7 +607,7 @@ def test_longer_tables_with_many_series(folder, seed):
     path = folder / "longer.csv"
     path.write_text(written(rows), encoding="utf-8")
     gap = int(random.integers(1, 60))
-    reading = Reading.of(path, column="value", series="who", time="time", gap=gap)
+    reading = TableReading.of(path, column="value", series="who", time="time", gap=gap)
     for backend in BACKENDS:
         summary = summarise(reading, rows=int(random.integers(1, 100)), backend=backend)
         assert facts(summary) == by_hand(rows, gap=gap)
@@ -674,7 +678,7 @@ def test_floats_as_series_ids_are_told_apart_by_value(tmp_path, ids, lengths):
     path = tmp_path / "ids.parquet"
     parquet.write_table(arrow.table({"id": arrow.array(ids), "s": ["a", "a", "b", "a"]}), path)
     for rows in (1, 2, 100):
-        found = summarise(Reading.of(path, column="s", series="id", states=["a", "b"]), rows=rows)
+        found = summarise(TableReading.of(path, column="s", series="id", states=["a", "b"]), rows=rows)
         assert dict(found.lengths) == lengths
 
 
@@ -683,4 +687,4 @@ def test_a_float_that_is_no_number_is_no_series_id(tmp_path):
     path = tmp_path / "ids.parquet"
     parquet.write_table(arrow.table({"id": arrow.array([1.0, float("nan")]), "s": ["a", "b"]}), path)
     with pytest.raises(FormatError, match="series"):
-        summarise(Reading.of(path, column="s", series="id", states=["a", "b"]))
+        summarise(TableReading.of(path, column="s", series="id", states=["a", "b"]))

@@ -24,9 +24,9 @@ from privproof import (
 )
 from privproof.compiling import mechanism_question, translated_rightly
 from privproof.compiling.covering import Choices, Watch, cover
-from privproof.compiling.relational import relational
+from privproof.compiling.relational import program_for_alignment
 from privproof.compiling.streams import stream_question
-from privproof.compiling.translation import agreement
+from privproof.compiling.translation import program_agreement
 from privproof.language import flow as flows
 from privproof.language.syntax import Constant, Operation
 from privproof.library.mechanisms import improved_noisy_max
@@ -132,7 +132,7 @@ def test_a_translation_that_is_wrong_in_a_rare_branch_is_caught(asked, before, a
 
 
 def test_the_conditions_of_programs_are_covered():
-    found = agreement(relational(clipped))
+    found = program_agreement(program_for_alignment(clipped))
     assert found.told is None
     assert found.missing == ()
     assert found.runs >= 60

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from privproof import check, mechanism, real_queries
-from privproof.compiling.relational import relational
-from privproof.compiling.translation import agreement
+from privproof.compiling.relational import program_for_alignment
+from privproof.compiling.translation import program_agreement
 
 DATA = real_queries(0, 9)
 VERBOSE = False
@@ -53,9 +53,9 @@ def lost_in_a_loop(data):
 @pytest.mark.parametrize("function", [lost_statement, lost_expression, lost_operand, lost_in_a_loop])
 def test_a_condition_that_the_program_does_not_have_is_missed(function):
     """On all lists that are tried both do the same."""
-    program = relational(asked(plain))
-    assert agreement(program).told is None
-    told = agreement(replace(program, mechanism=asked(function))).told
+    program = program_for_alignment(asked(plain))
+    assert program_agreement(program).told is None
+    told = program_agreement(replace(program, mechanism=asked(function))).told
     assert told is not None
     assert "was never run beside the program" in told
 

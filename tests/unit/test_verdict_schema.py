@@ -11,7 +11,7 @@ from tests.commands import forked
 
 from privproof import bernoulli, check, composed, integer, laplace, mechanism, queries, real, records, tight_epsilon
 from privproof.library.noisy_max import noisy_max_question
-from privproof.reporting.schema import verdict_schema
+from privproof.reporting.verdict_schema import verdict_schema
 
 PYTHON = ["python", "-m", "privproof"]
 SCHEMA = Draft202012Validator(verdict_schema())

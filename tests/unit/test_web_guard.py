@@ -10,11 +10,11 @@ from contextlib import suppress
 import pytest
 import uvicorn
 
-from privproof.web import guarding
-from privproof.web.guarding import Secrets
-from privproof.web.jobs import Job, Jobs, Told
-from privproof.web.pages import Pages, static_files
-from privproof.web.requests import Asked
+from privproof.web import request_guards as guarding
+from privproof.web.request_guards import Secrets
+from privproof.web.web_jobs import Job, Jobs, Told
+from privproof.web.web_pages import Pages, static_files
+from privproof.web.web_requests import Asked
 
 CHECK = {"command": "check", "form": "python", "text": "x = 1", "name": "x"}
 
@@ -343,7 +343,7 @@ def test_few_questions_run_at_once_and_each_can_be_stopped(server):
 
 
 def test_only_so_many_answers_are_kept(monkeypatch):
-    from privproof.web import jobs as module
+    from privproof.web import web_jobs as module
 
     monkeypatch.setattr(module, "_KEPT", 3)
     jobs = Jobs(Instead())

@@ -32,7 +32,7 @@ from privproof import (
 )
 from privproof.language import NOISES, Mechanism, bernoulli, mechanism, one_of, prior, recognition, state
 from privproof.language.comparing import difference
-from privproof.language.constants import NotPlain, frozen, typed_document
+from privproof.language.constants import NotPlain, frozen_copy, typed_document
 from privproof.language.packages import OURS
 from privproof.language.resolving import builtin_name, signature
 from privproof.language.scripts import weighted_results
@@ -1072,8 +1072,8 @@ def test_a_mechanism_without_constants_relies_on_none(write):
 
 def test_plain_values_and_their_documents():
     value = (1, True, "a", None, Fraction(1, 3), MappingProxyType({1: (2,)}))
-    assert frozen(value, "X") == value
-    assert typed_document(frozen([1, {"a": 2}], "X", lists=True)) == {
+    assert frozen_copy(value, "X") == value
+    assert typed_document(frozen_copy([1, {"a": 2}], "X", lists=True)) == {
         "list": [{"int": "1"}, {"dict": [[{"text": "a"}, {"int": "2"}]]}]
     }
     with pytest.raises(NotPlain):

@@ -11,7 +11,7 @@ import pytest
 from tests.amounts import selected
 
 from privproof import check, laplace, mechanism, records
-from privproof.compiling.relational import relational
+from privproof.compiling.relational import program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import PLACE
 
@@ -105,7 +105,7 @@ def asked(function, neighbours="one"):
 
 @pytest.mark.parametrize("function", WRITINGS, ids=lambda function: function.__name__)
 def test_every_way_to_find_the_largest_is_a_selection(function):
-    program = relational(asked(function), select=True)
+    program = program_for_alignment(asked(function), select=True)
     assert [step.noise for step in program.sites].count(PLACE) == 1
 
 
@@ -203,7 +203,7 @@ def louder_for_one(data):
 )
 def test_what_is_no_selection_is_not_made_one(function):
     with pytest.raises(Unsupported):
-        relational(asked(function), select=True)
+        program_for_alignment(asked(function), select=True)
 
 
 @pytest.mark.parametrize("function", [noise_in_two_sums, list_of_two_names], ids=lambda function: function.__name__)

@@ -18,14 +18,14 @@ from tests.strategies import hmm_questions, transducer_questions
 from privproof import check, log, tight_epsilon
 from privproof.compiling import word_problem
 from privproof.engines import Monitor, Progress
-from privproof.engines.words.beam import promising_word
-from privproof.engines.words.changes import limit_changes
-from privproof.engines.words.dominance import Antichain, bounded, single
-from privproof.engines.words.frontier import Frontier
-from privproof.engines.words.margins import margins
-from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient, rounded
+from privproof.engines.words.beam_search import promising_word
+from privproof.engines.words.cone_margins import margins
+from privproof.engines.words.dominance import Antichain, is_dominated, single
+from privproof.engines.words.frontier_search import Frontier
+from privproof.engines.words.problem_changes import limit_changes
+from privproof.engines.words.word_vectors import Reached, TensorProduct, initial, potential, quotient, round_outwards
 from privproof.exact import fraction, rational
-from privproof.exact.matrices import Matrix
+from privproof.exact.rational_matrices import Matrix
 from privproof.library import above_threshold, noisy_max_question
 from privproof.models import Edge, Final, HiddenMarkovModel, Horizon, Letter, Location, WordProblem
 from privproof.scenarios import Pair, Question, Scenario
@@ -58,7 +58,7 @@ def test_products_of_many_vectors_at_once(table, several):
     matrix = Matrix.of(3, ({j: fmpq(x, 5) for j, x in enumerate(row)} for row in table))
     flat = Matrix.of(2, ({0: fmpq(1, 3), 1: fmpq(1, 2)} for _ in range(2)))
     letter = Letter("o")
-    for vector, reached in zip(several, Product(matrix, flat)(several, letter), strict=True):
+    for vector, reached in zip(several, TensorProduct(matrix, flat)(several, letter), strict=True):
         wanted = matrix.after([fmpq(x) for x in vector.left])
         if reached is None:
             assert not any(x != 0 for x in wanted)
@@ -181,9 +181,9 @@ def test_differences_beyond_floating_point_are_seen():
 )
 def test_bounded_componentwise(left, right, bound):
     vector = Reached(tuple(left), tuple(right), 0, 0)
-    assert bounded(vector, bound) == all(x <= bound * y for x, y in zip(left, right, strict=True))
+    assert is_dominated(vector, bound) == all(x <= bound * y for x, y in zip(left, right, strict=True))
     strictly = all(x < bound * y or x == y == 0 for x, y in zip(left, right, strict=True))
-    assert bounded(vector, bound, strictly=True) == strictly
+    assert is_dominated(vector, bound, strictly=True) == strictly
 
 
 # -------------------------------------------------------------------------------------------------------------- beam
@@ -259,7 +259,7 @@ def test_a_limit_on_changes():
 )
 def test_a_rounded_vector_dominates(left, right, bits):
     vector = Reached(tuple(left), tuple(right), 0, 0, scale=Fraction(1, 3))
-    short = rounded(vector, bits)
+    short = round_outwards(vector, bits)
     factor = short.scale / vector.scale
     near = 1 + Fraction(2, 2**bits)
     assert all(x <= y * factor <= x * near for x, y in zip(left, short.left, strict=True))

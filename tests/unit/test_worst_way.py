@@ -12,8 +12,8 @@ from tests.certificates import nested, recheck
 
 from privproof import Mechanism, Transducer, check, mechanism, queries, tight_epsilon, truncated_geometric
 from privproof.compiling import mechanism_question, word_problem
-from privproof.engines.monitor import Monitor
-from privproof.engines.words.worst_way import largest_product
+from privproof.engines.search_monitor import Monitor
+from privproof.engines.words.worst_way_engine import largest_product
 from privproof.exact import log
 from privproof.library import noisy_max_question
 from privproof.scenarios import Neighbours, Question, Scenario
@@ -85,7 +85,7 @@ def test_the_bound_is_never_below_the_truth(seed: int, monkeypatch: pytest.Monke
     bound = largest_product(question, Monitor())
     if bound is not None:
         assert truth.upper.compare(log(bound)) <= 0
-    monkeypatch.setattr("privproof.engines.words.worst_way._FEW", 0)
+    monkeypatch.setattr("privproof.engines.words.worst_way_engine._FEW", 0)
     found = tight_epsilon(question, engine="worst-way")
     assert found.lower.compare(truth.lower) <= 0
     if found.status == "proved":
@@ -112,7 +112,7 @@ def test_large_arrays_are_refused_by_their_bytes() -> None:
                 best, winner = noisy, i
         return winner
 
-    from privproof.engines.words import tensors
+    from privproof.engines.words import output_tensors as tensors
 
     reason = tensors.reason_against(word_problem(mechanism_question(largest, size=7)))
     assert reason is not None

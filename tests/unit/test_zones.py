@@ -5,8 +5,8 @@ import random
 import pytest
 from tests.amounts import spread
 
-from privproof.engines.integrals.enclosures import Condition
-from privproof.engines.integrals.zones import all_joined, zone_of
+from privproof.engines.integrals.integral_enclosures import Condition
+from privproof.engines.integrals.integration_zones import all_joined, zone_of
 from privproof.exact import rational
 from privproof_checker.integrals.gaps import is_void, largest_gaps, needed_inequalities, unions
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from privproof import check, integer, laplace, mechanism, tight_epsilon
 from privproof.drawing.axes import axis_for
-from privproof.drawing.graphs import arrow_path
+from privproof.drawing.graph_pictures import arrow_path
 from privproof.drawing.palette import (
     BLUE,
     BOX,
@@ -29,7 +29,7 @@ from privproof.drawing.palette import (
 from privproof.drawing.plots import Plot
 from privproof.drawing.strokes import MARGIN, WIDTH, listed, segment, svg_document, svg_element, text_at
 from privproof.formats import read_question, stream_picture, svg
-from privproof.profiles.laws import hidden_rows
+from privproof.profiles.output_laws import hidden_rows
 from privproof.reporting import distribution_picture
 
 HERE = Path(__file__).parent

@@ -5,8 +5,8 @@ from __future__ import annotations
 from privproof.audit.audit_findings import Audit
 from privproof.audit.audit_pages import audit_page
 from privproof.audit.audit_texts import print_audit
-from privproof.reporting.notebooks import card
-from privproof.reporting.text import written
+from privproof.reporting.console_texts import written
+from privproof.reporting.notebook_cards import card
 
 
 def audit_card(thing: Audit) -> str:

@@ -15,9 +15,9 @@ from privproof.audit.audit_findings import Audit
 from privproof.audit.audit_pages import audit_page
 from privproof.audit.audit_texts import print_audit
 from privproof.audit.sampling import runnable
-from privproof.cli.answers import console, end, rendered, say, say_json, write
-from privproof.cli.common import AGAINST, STATUS, begin, measure_options, named_sizes, renyi_orders, writable
-from privproof.cli.options import (
+from privproof.cli.command_answers import console, end, rendered_text, say, say_json, write
+from privproof.cli.command_drafts import AGAINST, STATUS, begin, measure_options, named_sizes, renyi_orders, writable
+from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
     Cluster,
@@ -30,10 +30,10 @@ from privproof.cli.options import (
     RhoText,
     TimeLimit,
 )
-from privproof.cli.working import WHY, command, doing, monitored, unfinished
+from privproof.cli.command_worker import WHY, command, command_monitor, doing, on_interrupt
 from privproof.errors import QuestionError
 from privproof.execution.workers import cluster
-from privproof.loading import inputs_of, load_subject, parameters_of
+from privproof.file_loading import inputs_of, load_subject, parameters_of
 from privproof.reporting import Fact
 
 
@@ -146,15 +146,15 @@ def audit(
         told = repeated(found)
         if as_json:
             said = {**audit_data(found, command=told), "certificate": None, "reason": WHY}
-            unfinished(lambda _: {"object": said})
+            on_interrupt(lambda _: {"object": said})
             return
-        text = rendered(lambda console: print_audit(console, found, command=told, more=[Fact("reason", WHY)]))
-        unfinished(lambda _: {"out": text})
+        text = rendered_text(lambda console: print_audit(console, found, command=told, more=[Fact("reason", WHY)]))
+        on_interrupt(lambda _: {"out": text})
 
     doing("auditing")
     if processes is not None:
         say("privproof: --processes is --jobs; the old name ends with 0.5", err=True)
-    with cluster(cluster_) as executor, monitored() as monitor:
+    with cluster(cluster_) as executor, command_monitor() as monitor:
         found = ask(
             subject,
             epsilon_,

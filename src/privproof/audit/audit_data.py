@@ -11,8 +11,8 @@ from privproof.audit.audit_texts import as_float, audit_notes
 from privproof.exact import epsilon
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.texts import enclosing, outward
-from privproof.reporting.wording import data
+from privproof.exact.number_texts import enclosing, outward
+from privproof.reporting.verdict_wording import data
 
 if TYPE_CHECKING:
     from privproof.audit.audit_findings import Audit, Certified

@@ -18,9 +18,9 @@ from privproof.audit.audit_texts import (
     audit_status,
     bracket_words,
     data_words,
-    down,
-    fitted,
+    digits_down,
     loss_words,
+    one_line,
     ordered_candidates,
     percent,
     probability_words,
@@ -28,7 +28,7 @@ from privproof.audit.audit_texts import (
 )
 from privproof.drawing.charts import Bar, Line, bar_chart, line_chart
 from privproof.drawing.strokes import WIDTH, clipped
-from privproof.reporting.html import Page
+from privproof.reporting.html_pages import Page
 
 if TYPE_CHECKING:
     from privproof.audit.audit_findings import Audit
@@ -67,7 +67,7 @@ def _candidate_rows(audit: Audit) -> str:
         cells = [
             f"{candidate.judgement}{MEANINGS[candidate.judgement]}",
             loss_words(candidate.loss),
-            fitted(str(candidate.exactly)),
+            one_line(str(candidate.exactly)),
             f"{data_words(candidate.left)}\n{probability_words(candidate.left_probability)}",
             f"{data_words(candidate.right)}\n{probability_words(candidate.right_probability)}",
         ]
@@ -112,11 +112,11 @@ def delta_chart(audit: Audit) -> str:
 def _audit_chart(audit: Audit) -> str:
     if audit.measures:
         low, what = audit.bracket[0], bracket_words(audit)
-        marks = [(low, f"at least {down(low)}")]
+        marks = [(low, f"at least {digits_down(low)}")]
         claimed = as_float(audit.measures[0].claimed) if len(audit.measures) == 1 else 1.0
         marks.append((claimed, f"claimed {claimed:.4g}"))
         return _p_chart([("the runs", audit)], f"p-values for {audit.subject}", marks, what)
-    marks = [(audit.epsilon, f"at least {down(audit.epsilon)}")] if isfinite(audit.epsilon) else []
+    marks = [(audit.epsilon, f"at least {digits_down(audit.epsilon)}")] if isfinite(audit.epsilon) else []
     if audit.budget is not None and not audit.budget.epsilon.infinite:
         marks.append((as_float(audit.budget.epsilon), f"claimed {audit.budget.epsilon.decimal(digits=4)}"))
     if audit.tight is not None and audit.tight.tight is not None and not audit.tight.tight.infinite:

@@ -25,14 +25,14 @@ from privproof.audit.audit_statements import aim_of, audit_of, by_stakes, claim_
 from privproof.audit.exact_answers import exactly, narrowed_to
 from privproof.audit.float_leaks import float_leak_notes
 from privproof.audit.sampling.adjacent_data import Adjacent, fits, is_adjacent
-from privproof.audit.sampling.claim_tests import counted, counted_until
+from privproof.audit.sampling.claim_tests import count_events, counted_until
 from privproof.audit.sampling.data_proposals import patterns
-from privproof.audit.sampling.event_search import Found, Search
+from privproof.audit.sampling.event_search import FoundSuspect, Search
 from privproof.audit.sampling.event_tallies import Crew
 from privproof.audit.sampling.function_calls import Calls
 from privproof.audit.sampling.runnable_functions import Runnable, is_repeatable, runnable
 from privproof.engines import Monitor
-from privproof.engines.monitor import Timed
+from privproof.engines.search_monitor import Timed
 from privproof.errors import BudgetError, LanguageError, PrivproofError, QuestionError
 from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational
 from privproof.exact import delta as exact_delta
@@ -189,7 +189,7 @@ def audit(
                 crew, found.tested[0], claim.value, claim.delta, accusing_level(level), runs, testing, monitor
             )
         else:
-            counts, written = counted(crew, found.tested, aim, float(1 - level), runs, testing, monitor)
+            counts, written = count_events(crew, found.tested, aim, float(1 - level), runs, testing, monitor)
     result = audit_of(made.name, found, counts, written, claim, points, level)
     early = False
     if stakes is not None and claim.value is not None:
@@ -450,7 +450,7 @@ def _budget(
     return None, sizes, [f"no budget was tested: {failure.message}; fix that: --set NAME=VALUE"], False
 
 
-def _remarks(found: Found, wanted: int, made: int, *, explicit: bool) -> list[str]:
+def _remarks(found: FoundSuspect, wanted: int, made: int, *, explicit: bool) -> list[str]:
     """What a reader should know about the search and the test."""
     remarks = []
     if found.stopped:

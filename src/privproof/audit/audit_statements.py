@@ -18,7 +18,7 @@ from privproof.audit.audit_findings import Audit, DeltaBound, MeasureBound
 from privproof.audit.exact_answers import as_float
 from privproof.audit.sampling.betting import Stakes
 from privproof.audit.sampling.claim_tests import CURVE_CELLS, Count, Histogram, curve, epsilons_for
-from privproof.audit.sampling.event_search import Found
+from privproof.audit.sampling.event_search import FoundSuspect
 from privproof.audit.sampling.search_aims import Aim
 from privproof.audit.sampling.tradeoff_curves import CONCENTRATED, DeltaAt, EpsilonAt, Gaussian, RenyiOrders, Tradeoff
 from privproof.exact import Budget, Epsilon, fraction
@@ -100,7 +100,7 @@ def _order(measure: Measure) -> float:
 
 def audit_of(
     subject: str,
-    found: Found,
+    found: FoundSuspect,
     counts: tuple[Count, ...],
     histogram: Histogram,
     claim: Claim,

@@ -19,13 +19,13 @@ from privproof.evidence import Unknown, Verdict
 from privproof.exact import Epsilon, decimal, text
 from privproof.exact.balls import rational_bounds
 from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.texts import outward, rounded
-from privproof.reporting.facts import Fact
-from privproof.reporting.programs import arguments_words
-from privproof.reporting.reports import report_of
-from privproof.reporting.streams import table
-from privproof.reporting.text import print_facts
-from privproof.reporting.wording import facts
+from privproof.exact.number_texts import outward, rounded
+from privproof.reporting.console_texts import print_facts
+from privproof.reporting.program_report import arguments_words
+from privproof.reporting.report_facts import Fact
+from privproof.reporting.report_registry import report_of
+from privproof.reporting.stream_report import table
+from privproof.reporting.verdict_wording import facts
 
 if TYPE_CHECKING:
     from privproof.audit.audit_findings import Audit, Certified, MeasureBound
@@ -113,9 +113,9 @@ def audit_sentence(audit: Audit) -> str:
 def _bounds(audit: Audit) -> str:
     """The bounds that runs give, in words: on epsilon, or on the measure that is claimed."""
     if audit.measures:
-        listed = [f"{_measure(b)} is at least {down(b.at_least)} (claimed: {b.claimed})" for b in audit.measures]
+        listed = [f"{_measure(b)} is at least {digits_down(b.at_least)} (claimed: {b.claimed})" for b in audit.measures]
         return " and ".join(listed)
-    return f"epsilon is at least {down(audit.epsilon)}"
+    return f"epsilon is at least {digits_down(audit.epsilon)}"
 
 
 def _measure(bound: MeasureBound) -> str:
@@ -196,8 +196,8 @@ def _sampled(audit: Audit) -> Iterator[Fact]:
         where = ""
         if audit.delta_count is not None and audit.delta_count != audit.count:
             counts = f"in {audit.delta_count.left:,} runs on the left, {audit.delta_count.right:,} on the right"
-            where = f"; {fitted(str(audit.delta_count.event))}: {counts}"
-        yield Fact("", f"{sure} delta is at least {down(audit.delta)} at epsilon = {budget.epsilon}{where}")
+            where = f"; {one_line(str(audit.delta_count.event))}: {counts}"
+        yield Fact("", f"{sure} delta is at least {digits_down(audit.delta)} at epsilon = {budget.epsilon}{where}")
     if audit.deltas:
         yield Fact("lower curve", f"{sure} delta is at least, at all of these together:\n{delta_table(audit)}")
     if audit.p_value is not None:
@@ -211,13 +211,15 @@ def _sampled(audit: Audit) -> Iterator[Fact]:
     low, high = audit.bracket
     beyond = f"and none from {up(high, digits=4)} on" if isfinite(high) else "and are in doubt about every other"
     what = bracket_words(audit)
-    reject = f"the runs reject every {what} below {down(low)} {beyond}" if low > 0 else f"the runs reject no {what}"
+    reject = (
+        f"the runs reject every {what} below {digits_down(low)} {beyond}" if low > 0 else f"the runs reject no {what}"
+    )
     yield Fact("bracket", f"{reject}; other data sets and events may lose more")
     count = audit.count
     if count is None:
         yield Fact("event", "none was tested")
         return
-    yield Fact("event", fitted(str(count.event)))
+    yield Fact("event", one_line(str(count.event)))
     for label, side, number in (("left", count.pair.left, count.left), ("right", count.pair.right, count.right)):
         share = f" ({decimal(Fraction(100 * number, count.runs), digits=3)} %)" if count.runs else ""
         yield Fact(label, f"{data_words(side)}: in {number:,} of {count.runs:,} runs{share}")
@@ -241,8 +243,8 @@ def delta_table(audit: Audit) -> str:
         count = bound.count
         counts = ("", "", "the runs say nothing")
         if count is not None:
-            counts = (f"{count.left:,}", f"{count.right:,}", fitted(str(count.event), _CELL))
-        rows.append((_short(bound.epsilon), down(bound.at_least), *counts))
+            counts = (f"{count.left:,}", f"{count.right:,}", one_line(str(count.event), _CELL))
+        rows.append((_short(bound.epsilon), digits_down(bound.at_least), *counts))
     return table(rows)
 
 
@@ -288,9 +290,9 @@ def candidate_table(audit: Audit) -> str:
     """What was proposed by sampling, with exact probabilities, a row each."""
     rows = [("the claim" if audit.budget is not None else "", "exact loss", "left", "right", "event and data sets")]
     for candidate in ordered_candidates(audit):
-        sides = " against ".join(fitted(data_words(side), _CELL) for side in (candidate.left, candidate.right))
+        sides = " against ".join(one_line(data_words(side), _CELL) for side in (candidate.left, candidate.right))
         probabilities = [probability_words(p) for p in (candidate.left_probability, candidate.right_probability)]
-        where = f"{fitted(str(candidate.exactly), _CELL)}, {sides}"
+        where = f"{one_line(str(candidate.exactly), _CELL)}, {sides}"
         judged = f"{candidate.judgement}{MEANINGS[candidate.judgement]}"
         rows.append((judged, loss_words(candidate.loss), probabilities[0], probabilities[1], where))
     rest = len(audit.candidates) - LISTED
@@ -316,7 +318,7 @@ def repeat_words(audit: Audit, command: str | None) -> str:
 # --------------------------------------------------------------------------------------------------------------- numbers
 
 
-def down(value: float, *, digits: int = 4) -> str:
+def digits_down(value: float, *, digits: int = 4) -> str:
     """A number that is not above the given one, with so many digits.
 
     >>> down(1.05149), down(0.0), down(float("inf"))
@@ -395,7 +397,7 @@ def as_float(value: Epsilon) -> float:
     return inf if value.infinite else float(rational_bounds(value.ball())[0])
 
 
-def fitted(words: str, most: int = _LONGEST) -> str:
+def one_line(words: str, most: int = _LONGEST) -> str:
     """Words in one line that is not too long."""
     line = " ".join(words.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
@@ -403,4 +405,4 @@ def fitted(words: str, most: int = _LONGEST) -> str:
 
 def data_words(arguments: Mapping[str, Any]) -> str:
     """Data in one line."""
-    return fitted(arguments_words(arguments))
+    return one_line(arguments_words(arguments))

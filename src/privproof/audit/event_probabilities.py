@@ -9,7 +9,7 @@ from typing import Any
 
 from privproof.compiling.distributions import given_inputs
 from privproof.compiling.distributions import output_probability as discrete_probability
-from privproof.compiling.posing import bare
+from privproof.compiling.posing import mechanism_of_function
 from privproof.compiling.scales import unit
 from privproof.engines import Monitor
 from privproof.engines.laplace.engine import witnessed
@@ -54,10 +54,10 @@ def output_probability(
     Fraction(3, 16)
     """
     if not isinstance(mechanism, Mechanism):
-        mechanism = bare(mechanism, _taken(mechanism, arguments))
+        mechanism = mechanism_of_function(mechanism, _taken(mechanism, arguments))
     if not is_program(mechanism):
         return discrete_probability(mechanism, event, **arguments)
-    changed, given = checked(mechanism, arguments)
+    changed, given = check_arguments(mechanism, arguments)
     return event_probability(changed, read_pattern(event), given)
 
 
@@ -74,7 +74,7 @@ def _taken(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[s
 def probability_formula(mechanism: Mechanism, event: Any, parameter: str = "epsilon", /, **arguments: Any) -> str:
     """The probability of an event as a closed form in a parameter that all scales are inversely proportional to.
 
-    >>> from privproof.library.laplace.noisy_max import noisy_max_value
+    >>> from privproof.library.laplace.laplace_noisy_max import noisy_max_value
     >>> probability_formula(noisy_max_value, "≤-3", q=[0, 0, 0]), probability_formula(noisy_max_value, "≤-3", q=[1, 1, 1])
     ('1/8*e^(-9/2 epsilon)', '1/8*e^(-6 epsilon)')
     """
@@ -85,7 +85,7 @@ def probability_formula(mechanism: Mechanism, event: Any, parameter: str = "epsi
             place=mechanism.name,
             hint="output_probability, at a value of the parameter",
         )
-    changed, given = checked(mechanism.having(**{parameter: 1}), arguments)
+    changed, given = check_arguments(mechanism.having(**{parameter: 1}), arguments)
     return event_probability(changed, read_pattern(event), given).text(parameter)
 
 
@@ -94,13 +94,13 @@ def privacy_loss(mechanism: Mechanism, left: Mapping[str, Any], right: Mapping[s
 
     All outputs are looked at where the outputs are discrete; noisy numbers in them are looked at in half-lines and intervals.
 
-    >>> from privproof.library.laplace.noisy_max import noisy_max
+    >>> from privproof.library.laplace.laplace_noisy_max import noisy_max
     >>> found = privacy_loss(noisy_max, {"q": [1, 1, 1, 1, 1]}, {"q": [0, 2, 2, 2, 2]})
     >>> found.output, found.loss().str(6, radius=False)
     ('0', '0.980397')
     """
-    changed, one = checked(mechanism, left)
-    _, other = checked(mechanism, right)
+    changed, one = check_arguments(mechanism, left)
+    _, other = check_arguments(mechanism, right)
     for name, declared in mechanism.inputs.items():
         if declared.public and one[name] != other[name]:
             raise LanguageError("input", f"{name} is public and differs", place=name, hint="the same on both sides")
@@ -116,7 +116,7 @@ def privacy_loss(mechanism: Mechanism, left: Mapping[str, Any], right: Mapping[s
     return witnessed(best[1])
 
 
-def checked(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[Mechanism, dict[str, Any]]:
+def check_arguments(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[Mechanism, dict[str, Any]]:
     """A mechanism with the parameters among the arguments set, and its inputs; what is missing or no number is refused."""
     mechanism, given = given_inputs(mechanism, arguments)
     for name, declared in mechanism.inputs.items():

@@ -17,14 +17,14 @@ from typing import Any
 
 from privproof.asking import check, tight_epsilon
 from privproof.audit.audit_findings import Audit, Certified, MeasureBound
-from privproof.audit.exact_certification import Suspect, as_loss, certified
+from privproof.audit.exact_certification import Suspect, as_loss, certify_suspect
 from privproof.audit.sampling.adjacent_data import Adjacent
 from privproof.audit.sampling.claim_tests import Count
 from privproof.audit.sampling.confidence_intervals import at_least, at_most
-from privproof.audit.sampling.event_search import Found
+from privproof.audit.sampling.event_search import FoundSuspect
 from privproof.audit.sampling.search_aims import Candidate
 from privproof.engines import Monitor, Progress
-from privproof.engines.monitor import Stopped, Timed
+from privproof.engines.search_monitor import Stopped, Timed
 from privproof.errors import PrivproofError
 from privproof.evidence import Verdict
 from privproof.evidence.gate import admit, with_bounds
@@ -76,7 +76,7 @@ def narrowed_to(mechanism: Mechanism, fixed: Mapping[str, Any]) -> Mechanism:
 
 
 def exactly(
-    mechanism: Mechanism, audit: Audit, found: Found, size: int | None, seconds: float, monitor: Monitor
+    mechanism: Mechanism, audit: Audit, found: FoundSuspect, size: int | None, seconds: float, monitor: Monitor
 ) -> Audit:
     """The audit with exact probabilities for its candidates, and what the exact engines say.
 
@@ -163,7 +163,7 @@ class _Asking:
         if found is not None and found.tight is not None:
             self.notes.append(f"exactly, for streams of up to {longest} values: {found.tight.show()}")
 
-    def certified(self, audit: Audit, found: Found) -> tuple[Certified, ...]:
+    def certified(self, audit: Audit, found: FoundSuspect) -> tuple[Certified, ...]:
         """What was tested, and the best of the other candidates, with exact probabilities."""
         listed: list[tuple[Candidate | Count, Sequence[Any]]]
         listed = [(count, found.candidates[0].outputs) for count in audit.tests]
@@ -175,7 +175,7 @@ class _Asking:
             pair, event = candidate.pair, candidate.event
             try:
                 suspect = Suspect(self.mechanism, pair.left, pair.right, event, audit.budget)
-                exact = certified(suspect, outputs, self.monitor)
+                exact = certify_suspect(suspect, outputs, self.monitor)
             except Stopped:
                 self.notes.append("there was no time for the exact probabilities of all candidates")
                 break
@@ -254,11 +254,11 @@ def _refuting(
     mechanism: Mechanism, candidates: Sequence[Certified], budget: Budget, size: int | None
 ) -> Verdict | None:
     """The refutation that a real candidate is, where the engine itself found none."""
-    from privproof.engines.laplace.engine import refuted
+    from privproof.engines.laplace.engine import refutation_finding
 
     small = [c for c in candidates if (Adjacent(c.left, c.right).size or 0) <= _CHECKED_AT_ONCE]
     for candidate in small:
         loss = as_loss(candidate)
         if candidate.judgement == "real" and loss is not None:
-            return admit(refuted(program_question(mechanism, size=size).under(budget), loss))
+            return admit(refutation_finding(program_question(mechanism, size=size).under(budget), loss))
     return None

@@ -17,7 +17,7 @@ from math import ceil, exp, floor, prod
 from typing import Any, Final, TypeAlias
 
 from privproof.audit.audit_findings import Certified, Judgement
-from privproof.audit.event_probabilities import checked, privacy_loss
+from privproof.audit.event_probabilities import check_arguments, privacy_loss
 from privproof.audit.sampling.output_events import Beginning, Event, OneOf, listed, singled
 from privproof.audit.sampling.output_forms import numbers_of
 from privproof.compiling.distributions import beginning_probability, output_probabilities, tail
@@ -75,7 +75,7 @@ class Suspect:
         return Certified(self.left, self.right, self.event, exactly, p, q, loss, judgement)
 
 
-def certified(suspect: Suspect, outputs: Sequence[object], monitor: Monitor) -> Certified | None:
+def certify_suspect(suspect: Suspect, outputs: Sequence[object], monitor: Monitor) -> Certified | None:
     """A suspect with its exact probabilities; None where its event has no pattern that the exact engines know.
 
     A half-space has no pattern: the output, or the interval of outputs, that tells the two data sets apart most takes its place.
@@ -88,8 +88,8 @@ def certified(suspect: Suspect, outputs: Sequence[object], monitor: Monitor) -> 
     event = suspect.event
     patterns = singled(event, outputs)
     whole = isinstance(event, OneOf)
-    mechanism, one = checked(suspect.mechanism, suspect.left)
-    _, other = checked(mechanism, suspect.right)
+    mechanism, one = check_arguments(suspect.mechanism, suspect.left)
+    _, other = check_arguments(mechanism, suspect.right)
     given = replace(suspect, mechanism=mechanism, left=one, right=other)
     if is_program(mechanism):
         if not patterns:

@@ -12,8 +12,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from privproof.capabilities import Command, capabilities
-from privproof.cli.answers import WRONG, Answer, deliver, gather, open_standard_streams
-from privproof.cli.working import LOADED, answered, explain_error
+from privproof.cli.command_answers import WRONG, Answer, deliver, gather, open_standard_streams
+from privproof.cli.command_worker import LOADED, explain_error, run_command
 from privproof.version import __version__
 
 INTERRUPTED = 130
@@ -75,15 +75,15 @@ def main() -> NoReturn:
     wanted = wanted_command()
     try:
         if wanted in COMMANDS and wanted not in UNSUPERVISED:
-            from privproof.cli.supervising import supervised
+            from privproof.cli.worker_supervision import run_supervised
 
-            status = supervised(partial(application, wanted))
+            status = run_supervised(partial(application, wanted))
         else:
             open_standard_streams()
             gather()
             # typer loads a library to read the values of options: the version can be had without
             version = Answer(0, f"{_VERSION}\n") if sys.argv[1:] in (["--version"], ["-V"]) else None
-            status = _delivered(version or answered(partial(application, wanted or _to_complete())))
+            status = _delivered(version or run_command(partial(application, wanted or _to_complete())))
     except KeyboardInterrupt:
         status = INTERRUPTED
     except Exception as error:

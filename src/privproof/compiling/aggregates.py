@@ -19,12 +19,12 @@ from privproof.language.syntax import (
     Variable,
     While,
 )
-from privproof.language.walking import mapped, reads, statements, within, writes
+from privproof.language.walking import map_expressions, reads, statements, within, writes
 
 _COUNTER, _ENTRY = "#walk", "#walk.entry"
 
 
-def walked(body: Block, fed: str) -> Block:
+def expand_list_aggregates(body: Block, fed: str) -> Block:
     """The statements with what is asked of a whole list found in a loop over it; as they are where nothing is asked."""
     asked = [e for s in statements(body) for read in reads(s) for e in within(read) if _is_asked(e, fed)]
     if not asked or any(writes(s) == fed for s in statements(body)):
@@ -52,7 +52,7 @@ def walked(body: Block, fed: str) -> Block:
         nothing = Operation(expression.name, (Operation("list of", (), at),), at)
         return Conditional(Operation("is", (name, Constant(None, at)), at), nothing, name, at)
 
-    return (*first, While(test, tuple(turn), place), *mapped(body, change))
+    return (*first, While(test, tuple(turn), place), *map_expressions(body, change))
 
 
 def _is_asked(expression: Expression, fed: str) -> bool:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
-from privproof.compiling.needs import exposed, exposed_after
+from privproof.compiling.needs import exposed_after, variables_read_first
 from privproof.compiling.sorts import SHIFTED
 from privproof.language.syntax import (
     Assign,
@@ -38,11 +38,11 @@ from privproof.language.syntax import (
     While,
 )
 from privproof.language.walking import (
-    carried,
     parts,
     reads_any,
     statements,
     variables,
+    variables_reached,
     with_blocks,
     with_parts,
     within,
@@ -56,7 +56,7 @@ _Seen: TypeAlias = "Sample | Emit | Return | If"
 
 def noisy_variables(body: Block) -> set[str]:
     """The variables that noise flows into."""
-    return carried(body, (s.name for s in statements(body) if isinstance(s, Sample)), reads_any)
+    return variables_reached(body, (s.name for s in statements(body) if isinstance(s, Sample)), reads_any)
 
 
 def levelled_branches(body: Block, differs: Callable[[Expression], bool]) -> Block:
@@ -125,7 +125,7 @@ class _Levelling:
 
     def looked_into(self, statement: Statement, after: set[str]) -> Statement:
         """A statement that stays, with the branches inside of it levelled."""
-        again = exposed((statement,), set())[0] if isinstance(statement, While) else set[str]()
+        again = variables_read_first((statement,), set())[0] if isinstance(statement, While) else set[str]()
         return with_blocks(statement, lambda inner: self.block(inner, after | again))
 
     def levelled(self, statement: If, before: list[Statement], after: set[str]) -> Block | None:
@@ -157,7 +157,7 @@ class _Levelling:
                     return None if any(isinstance(s, Emit) for s in unreached) else (*result, statement)
                 case If():
                     whole, rest = _with_rest(statement, block[number + 1 :])
-                    after = live | exposed(block[number + 1 :], set())[0]
+                    after = live | variables_read_first(block[number + 1 :], set())[0]
                     levelled = self.levelled(whole, result, after)
                     if levelled is not None:
                         last = self.inside(rest, live)
@@ -269,7 +269,7 @@ class _Levelling:
 def _own_names(branch: Block, other: Block, after: set[str]) -> set[str]:
     """The variables that a branch writes before it reads them, and that neither the other branch nor what comes after looks at."""
     written, elsewhere = ({name for s in statements(b) if (name := writes(s)) is not None} for b in (branch, other))
-    needed = exposed(branch, set())[0] | exposed(other, set())[0]
+    needed = variables_read_first(branch, set())[0] | variables_read_first(other, set())[0]
     return written - needed - elsewhere - after
 
 

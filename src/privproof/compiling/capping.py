@@ -14,12 +14,12 @@ from typing import Any
 
 from privproof.compiling.counters import other_names
 from privproof.language.syntax import Append, Assign, Block, Constant, Expression, Operation, Statement, Variable
-from privproof.language.walking import mapped, parts, reads, statements, variables, with_blocks, writes
+from privproof.language.walking import map_expressions, parts, reads, statements, variables, with_blocks, writes
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
-def capped(body: Block, constants: Mapping[str, Any]) -> Block:
+def cap_counters(body: Block, constants: Mapping[str, Any]) -> Block:
     """The statements with counters that are counted no further than they are read.
 
     Args:
@@ -93,7 +93,7 @@ def _counting_up(body: Block, listed: str) -> Block:
                 return only
         return None
 
-    return mapped(change(body), counted)
+    return map_expressions(change(body), counted)
 
 
 # --------------------------------------------------------------------------------------------------------------- counters

@@ -19,16 +19,16 @@ from types import MappingProxyType
 from typing import Any
 
 from privproof.compiling.keys import written_out
-from privproof.compiling.levelling import counted_from_zero, renamed
+from privproof.compiling.levelling import counted_from_zero, rename_reserved_variables
 from privproof.compiling.measured import one_name
 from privproof.compiling.relational import Program
-from privproof.compiling.rewriting import counted, filled, walked_sums
+from privproof.compiling.rewriting import expand_count_calls, substitute_parameters, walked_sums
 from privproof.compiling.summaries import SUMMED
 from privproof.errors import LanguageError
 from privproof.exact import Rational
 from privproof.language.evaluating import WRONG, evaluator
 from privproof.language.inputs import Input, one_of
-from privproof.language.laws import CONTINUOUS, WHOLE, Table
+from privproof.language.laws import CONTINUOUS, WHOLE, TableLaw
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.noise import NOISES
 from privproof.language.syntax import (
@@ -49,10 +49,10 @@ from privproof.language.syntax import (
 )
 from privproof.language.values import plain
 from privproof.language.walking import (
-    mapped,
+    map_expressions,
     parts,
     reads,
-    rewritten,
+    rewrite_expression,
     statements,
     variables,
     with_blocks,
@@ -114,7 +114,7 @@ class TossedProgram:
     program: Program
 
 
-def tossed(mechanism: Mechanism) -> Tossed | None:
+def record_coins_of(mechanism: Mechanism) -> Tossed | None:
     """A mechanism with the coins of its records as parts of them; None where it tosses none, or not in this form."""
     found = _tossed(mechanism)
     return found if found is not None and all(coin.laws for coin in found.coins) else None
@@ -139,8 +139,14 @@ def _tossed(mechanism: Mechanism) -> Tossed | None:
     [(source, declared)] = private
     if declared.shape != "list" or declared.array:
         return None
-    body = one_name(written_out(renamed(filled(mechanism.translated.body, mechanism.parameters), mechanism)))
-    body = counted_from_zero(walked_sums(counted(body, (source,)), (source,), "#summed", "#summed.at"), mechanism)
+    body = one_name(
+        written_out(
+            rename_reserved_variables(substitute_parameters(mechanism.translated.body, mechanism.parameters), mechanism)
+        )
+    )
+    body = counted_from_zero(
+        walked_sums(expand_count_calls(body, (source,)), (source,), "#summed", "#summed.at"), mechanism
+    )
     changed_inputs = {writes(statement) for statement in statements(body)}
     public = frozenset(n for n, each in mechanism.inputs.items() if each.public and n not in changed_inputs)
     found = _Tossing(source, declared, public)
@@ -210,7 +216,7 @@ class _Tossing:
                 statement = self.loop(statement, over[0], body[:number], body[number + 1 :])
             result.append(statement)
         made = _reading(tuple(result), self.kept, self.source)
-        return mapped(made if self.declared.fields else mapped(made, self.valued), _whole_row)
+        return map_expressions(made if self.declared.fields else map_expressions(made, self.valued), _whole_row)
 
     def valued(self, expression: Expression) -> Expression | None:
         """The record itself, where it is a part of a row."""
@@ -263,7 +269,7 @@ class _Tossing:
                     case _:
                         return None
 
-            return rewritten(expression, change)
+            return rewrite_expression(expression, change)
 
         for statement in block:
             match statement:
@@ -317,7 +323,7 @@ class _Tossing:
                 found = law(*(plain(each({_ROW: record})) for each in given))
             except (*WRONG, LanguageError):
                 raise _Other from None
-            if not isinstance(found, Table):
+            if not isinstance(found, TableLaw):
                 raise _Other
             laws.append(found.possible)
         if all(each == laws[0] for each in laws):
@@ -399,7 +405,7 @@ def _reading(body: Block, kept: Mapping[str, _Kept], source: str) -> Block:
     numbers = iter(range(10**6))
 
     def at(expression: Expression, row: Expression) -> Expression:
-        return rewritten(expression, lambda e: row if isinstance(e, Variable) and e.name == _ROW else None)
+        return rewrite_expression(expression, lambda e: row if isinstance(e, Variable) and e.name == _ROW else None)
 
     def walk(name: str, place: Place, added: Expression) -> tuple[list[Statement], Variable]:
         """A loop that adds up something over what was kept."""
@@ -465,7 +471,7 @@ def _reading(body: Block, kept: Mapping[str, _Kept], source: str) -> Block:
                 case _:
                     return None
 
-        inside = mapped(tuple(s for s in loop.body if s is not own[0]), taken)
+        inside = map_expressions(tuple(s for s in loop.body if s is not own[0]), taken)
         if any(counter in _bare(e) for s in statements(inside) for e in reads(s)):
             raise _Other
         test = Operation("<", (Variable(counter, place), Operation("turns", (Variable(source, place),), place)), place)

@@ -18,7 +18,7 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
-from privproof.language.walking import carried, parts, reads, variables
+from privproof.language.walking import parts, reads, variables, variables_reached
 
 
 def differing_by_assignment(body: Block, mechanism: Mechanism) -> set[str]:
@@ -36,7 +36,7 @@ def differing_by_assignment(body: Block, mechanism: Mechanism) -> set[str]:
             case _:
                 return any(differs(expression, found, mechanism) for expression in reads(statement))
 
-    return carried(body, private, flows)
+    return variables_reached(body, private, flows)
 
 
 def differs(expression: Expression, high: set[str] | frozenset[str], mechanism: Mechanism) -> bool:

@@ -21,9 +21,9 @@ from privproof.language.values import (
     Lookup,
     Named,
     Tail,
-    held,
     parts_of,
     plain,
+    shared_value,
     tails,
     text,
     with_parts,
@@ -99,14 +99,14 @@ def output_classes(
 
 def initial_store(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
     """The variables with which a mechanism begins on given inputs, and what its stream gives."""
-    store: dict[str, Any] = {name: held(value) for name, value in mechanism.parameters.items()}
+    store: dict[str, Any] = {name: shared_value(value) for name, value in mechanism.parameters.items()}
     fed: list[Any] = []
     for name, declared in mechanism.inputs.items():
         value = _checked(name, arguments[name], declared)
         if declared.shape == "stream":
             fed = list(value)
         else:
-            store[name] = Answers(map(held, value)) if declared.shape == "list" else held(value)
+            store[name] = Answers(map(shared_value, value)) if declared.shape == "list" else shared_value(value)
     return store, fed
 
 
@@ -232,7 +232,7 @@ def _wanted(output: Any) -> Any:
         case tuple():
             return tuple(map(_wanted, output))
         case _:
-            return held(output)
+            return shared_value(output)
 
 
 def _share(wanted: Any, found: Any) -> Rational:

@@ -1,4 +1,4 @@
-"""A mechanism whose noise is only shown, never looked at, as a model of `separate draws <privproof.models.draws>`.
+"""A mechanism whose noise is only shown, never looked at, as a model of `separate draws <privproof.models.draws_model>`.
 
 The function is run without noise: what is drawn is a token that remembers its law.  Tokens may be copied, put into lists and tuples and
 returned; a mechanism that does anything else with noise has no such model.  A loop over the private list is compiled once: its index
@@ -43,7 +43,7 @@ from privproof.exact.patience import pause
 from privproof.language.evaluating import WRONG, Store, evaluator
 from privproof.language.flow import Flow, Jump, Next, Test, instruction_reads
 from privproof.language.indices import Wanting
-from privproof.language.laws import Continuous, Table
+from privproof.language.laws import Continuous, TableLaw
 from privproof.language.mechanism import Mechanism
 from privproof.language.noise import NOISES
 from privproof.language.syntax import (
@@ -59,9 +59,9 @@ from privproof.language.syntax import (
     Sample,
     Variable,
 )
-from privproof.language.values import FORGOTTEN, UNREAD, Answers, Cells, Lookup, held, key, plain, shared
+from privproof.language.values import FORGOTTEN, UNREAD, Answers, Cells, Lookup, key, mark_shared, plain, shared_value
 from privproof.language.walking import variables, within
-from privproof.models.draws import EXACTLY, Draws, Moves, NoiseCall, Pass, Shape
+from privproof.models.draws_model import EXACTLY, Draws, Moves, NoiseCall, Pass, Shape
 from privproof.scenarios import DrawsQuestion, Question
 
 _MOST_TURNS = 200_000
@@ -151,7 +151,7 @@ def _outcomes(model: Draws, call: NoiseCall) -> int:
             return 1
         case _:
             found = NOISES[call.noise].law(*call.arguments)
-            return len(found.outcomes) if isinstance(found, Table) else 1
+            return len(found.outcomes) if isinstance(found, TableLaw) else 1
 
 
 def separate_draws(mechanism: Mechanism, size: int | None) -> Draws | None:
@@ -227,7 +227,7 @@ def _unread(value: Expression, noisy: set[str]) -> None:
 class _Compiler:
     def __init__(self, mechanism: Mechanism, flow: Flow, name: str, values: tuple[Any, ...], size: int) -> None:
         self.flow, self.name, self.values, self.size = flow, name, values, size
-        self.parameters = {n: held(value) for n, value in mechanism.parameters.items()}
+        self.parameters = {n: shared_value(value) for n, value in mechanism.parameters.items()}
         self.steps = Explorer(flow).steps
         self.arguments = {
             number: [evaluator(argument) for argument in step.arguments]
@@ -264,7 +264,7 @@ class _Compiler:
     def _token(self, number: int, store: Store) -> Token:
         step = self.flow.code[number]
         assert isinstance(step, Sample)
-        arguments = tuple(shared(e(store)) for e in self.arguments[number])
+        arguments = tuple(mark_shared(e(store)) for e in self.arguments[number])
         if any(holds_forgotten(argument) for argument in arguments):
             return Token(None)
         return Token(self._law(step.noise, arguments))

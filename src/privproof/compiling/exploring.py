@@ -22,7 +22,7 @@ from privproof.exact.polynomials import Polynomial
 from privproof.language.evaluating import WRONG, Store, evaluator, problem
 from privproof.language.flow import Flow, Instruction, Jump, Next, Test
 from privproof.language.indices import NOT_A_NUMBER, Stuck, Wanting
-from privproof.language.laws import Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
+from privproof.language.laws import Continuous, DiscreteGaussian, Geometric, Law, Shaped, TableLaw
 from privproof.language.more_operations import TWO_NAMES
 from privproof.language.noise import NOISES
 from privproof.language.operations import short
@@ -51,8 +51,8 @@ from privproof.language.values import (
     Tail,
     indices,
     key,
+    mark_shared,
     plain,
-    shared,
     shown_name,
     shows_set,
     tails,
@@ -61,7 +61,7 @@ from privproof.language.values import (
     with_tails,
 )
 from privproof.language.walking import parts
-from privproof.models.graphs import components
+from privproof.models.graph_algorithms import components
 
 _MOST_STEPS = 1_000_000
 """Instructions in a row without noise or input; beyond it a loop is taken for one that does not end, and refused."""
@@ -72,7 +72,7 @@ _WIDEST_SPLIT = 10_000
 
 
 @dataclass(frozen=True)
-class State:
+class ExplorationState:
     """Where a run is: the next instruction and the values that are needed from there on."""
 
     at: int
@@ -96,18 +96,18 @@ class Rest:
         key: tells rests apart.
     """
 
-    state: State | None
+    state: ExplorationState | None
     value: Any = field(compare=False)
     written: tuple[Any, ...] = field(compare=False)
     key: tuple[Any, ...] = field(repr=False)
 
     @classmethod
-    def of(cls, state: State | None, value: Any, written: tuple[Any, ...]) -> Rest:
+    def of(cls, state: ExplorationState | None, value: Any, written: tuple[Any, ...]) -> Rest:
         """A rest with its key."""
         return cls(state, value, written, (state and state.key, key(value), key(written)))
 
 
-Node: TypeAlias = "tuple[State, tuple[Any, ...]]"
+Node: TypeAlias = "tuple[ExplorationState, tuple[Any, ...]]"
 
 
 class Explorer:
@@ -124,7 +124,7 @@ class Explorer:
         self.laws: dict[tuple[Any, ...], list[tuple[Any, Rational]]] = {}
         self.followed: dict[Any, list[tuple[Rational, Node | Rest]]] | None = None
 
-    def state(self, at: int, store: Store) -> State:
+    def state(self, at: int, store: Store) -> ExplorationState:
         """The state at an instruction: what is needed, tails numbered in the order in which they occur."""
         windows = self.flow.windows[at]
         values = []
@@ -147,9 +147,9 @@ class Explorer:
                     numbers.setdefault(tail.identity, len(numbers))
         if numbers:
             values = [with_tails(v, lambda t: replace(t, identity=numbers[t.identity])) for v in values]
-        return State(at, tuple(values), (at, tuple(map(key, values))))
+        return ExplorationState(at, tuple(values), (at, tuple(map(key, values))))
 
-    def _drawn(self, at: int, store: Store, name: str, values: Sequence[Any]) -> list[State]:
+    def _drawn(self, at: int, store: Store, name: str, values: Sequence[Any]) -> list[ExplorationState]:
         """The states at an instruction after a variable was drawn: where values are plain numbers, they differ in its place alone."""
         windows = self.flow.windows[at]
         counts = name in windows or any(window.variable == name for window in windows.values())
@@ -163,7 +163,7 @@ class Explorer:
         (_, keys) = first.key
         key_before, key_after = keys[:place], keys[place + 1 :]
         return [
-            State(at, (*held_before, value, *held_after), (at, (*key_before, key(value), *key_after)))
+            ExplorationState(at, (*held_before, value, *held_after), (at, (*key_before, key(value), *key_after)))
             for value in values
         ]
 
@@ -192,7 +192,7 @@ class Explorer:
                             raise Stuck(ITSELF)
                         _share(store, whole)
                     short(len(store[name].items) + 1)
-                    store[name] = Cells((*store[name].items, shared(new)))
+                    store[name] = Cells((*store[name].items, mark_shared(new)))
                     return following
 
                 return append
@@ -210,7 +210,7 @@ class Explorer:
                     cells = list(store[name].items)
                     if isinstance(position, Tail):
                         raise Stuck("an unbounded noisy number is an index")
-                    cells[position] = shared(new)
+                    cells[position] = mark_shared(new)
                     store[name] = Cells(tuple(cells))
                     return following
 
@@ -220,7 +220,7 @@ class Explorer:
                 kept = self._aliased(value, following) if isinstance(step, Emit) else ()
 
                 def release(store: Store) -> Any:
-                    found = shared(output(store))
+                    found = mark_shared(output(store))
                     if shows_set(found):
                         raise Stuck("a set is shown, in an order of its own; return sorted(...)")
                     _share(store, kept)
@@ -229,7 +229,7 @@ class Explorer:
                 return release
             case Sample(_, noise, arguments):
                 evaluators = [evaluator(argument) for argument in arguments]
-                return lambda store: self._law(noise, [shared(e(store)) for e in evaluators])
+                return lambda store: self._law(noise, [mark_shared(e(store)) for e in evaluators])
             case Next():
                 return lambda store: following
 
@@ -241,7 +241,7 @@ class Explorer:
 
             def assign(store: Store) -> int:
                 value = evaluate(store)
-                store[name] = shared(value) if isinstance(value, Answers) else value
+                store[name] = mark_shared(value) if isinstance(value, Answers) else value
                 return following
 
             return assign
@@ -253,8 +253,8 @@ class Explorer:
             if has_list(new):
                 _share(store, [other for other in whole if other != name])
                 if _share(store, [other for other in very if other != name]):
-                    new = shared(new)
-            store[name] = shared(new) if isinstance(new, Answers) else new
+                    new = mark_shared(new)
+            store[name] = mark_shared(new) if isinstance(new, Answers) else new
             return following
 
         return assign_shared
@@ -262,7 +262,7 @@ class Explorer:
     def _aliased(self, value: Expression, following: int) -> tuple[str, ...]:
         """The variables of which the value may hold the very list, and which are needed afterwards."""
         live = self.flow.live[following] if following < len(self.flow.live) else ()
-        return tuple(name for name in dict.fromkeys(stored(value)) if name in live)
+        return tuple(name for name in dict.fromkeys(aliased_variables(value)) if name in live)
 
     def _law(self, noise: str, arguments: list[Any]) -> list[tuple[Any, Rational]]:
         """The outcomes of a law: values or tails of identity -1, with their probabilities."""
@@ -275,7 +275,7 @@ class Explorer:
             self.laws[found] = law_outcomes(NOISES[noise].law(*map(plain, arguments)), noise)
         return self.laws[found]
 
-    def _onward(self, state: State, written: tuple[Any, ...]) -> list[tuple[Rational, Node | Rest]]:
+    def _onward(self, state: ExplorationState, written: tuple[Any, ...]) -> list[tuple[Rational, Node | Rest]]:
         """What follows a state: the run goes on until it is random, writes, or rests."""
         if self.followed is None:
             return self._follow(state, written)
@@ -295,7 +295,7 @@ class Explorer:
         """
         self.followed = {}
 
-    def _follow(self, state: State, written: tuple[Any, ...]) -> list[tuple[Rational, Node | Rest]]:
+    def _follow(self, state: ExplorationState, written: tuple[Any, ...]) -> list[tuple[Rational, Node | Rest]]:
         store = state.store(self.flow)
         at = state.at
         code, steps = self.flow.code, self.steps
@@ -363,7 +363,7 @@ class Explorer:
 
     # --------------------------------------------------------------------------------------------------- all runs
 
-    def settle(self, state: State) -> dict[Rest, Rational]:
+    def settle(self, state: ExplorationState) -> dict[Rest, Rational]:
         """The distribution of where a run from a state rests, and of what it writes until then."""
         first = self._onward(state, ())
         if len(first) == 1 and isinstance(rest := first[0][1], Rest):  # nothing is random
@@ -429,7 +429,7 @@ class Explorer:
                 result[rest] = result.get(rest, ZERO) + probability
         return result if sum(result.values(), ZERO) == 1 else None
 
-    def growing(self, state: State) -> str:
+    def growing(self, state: ExplorationState) -> str:
         """The variables of a state with their values, in words."""
         shown = [
             f"{shown_name(name)} = {text(value)}"
@@ -438,7 +438,7 @@ class Explorer:
         ]
         return "the last: " + ", ".join(shown)[:120]
 
-    def given(self, state: State, value: Any) -> State:
+    def given(self, state: ExplorationState, value: Any) -> ExplorationState:
         """The state after the stream has given a value to the `Next` instruction that waits for it."""
         step = self.flow.code[state.at]
         assert isinstance(step, Next)
@@ -451,7 +451,7 @@ def _too_deep(place: Place) -> LanguageError:
     )
 
 
-def stored(expression: Expression) -> Iterator[str]:
+def aliased_variables(expression: Expression) -> Iterator[str]:
     """The variables of which the value of an expression may be the very list, or hold it.
 
     What the value of a variable holds was marked when it was put there.
@@ -494,7 +494,7 @@ def inside(expression: Expression) -> Iterator[str]:
     match expression:
         case Operation(name, arguments) if name in _HOLDING:
             for argument in arguments:
-                yield from stored(argument)
+                yield from aliased_variables(argument)
         case Operation("sum", (Operation(name, summands), *start)) if name in _HOLDING:
             for part in (*summands, *start):
                 yield from inside(part)
@@ -513,7 +513,7 @@ def into_itself(step: Assign | Append | Replace) -> bool:
         case Assign(name, Operation("extend", (_, more))):
             return name in inside(more)
         case Append(name, value) | Replace(name, _, value):
-            return name in stored(value)
+            return name in aliased_variables(value)
         case _:
             return False
 
@@ -540,7 +540,7 @@ def _share(store: Store, names: Iterable[str]) -> bool:
     """Mark the lists among the variables as having a second name; whether there are any."""
     lists = [name for name in names if isinstance(store.get(name), Cells)]
     for name in lists:
-        store[name] = shared(store[name])
+        store[name] = mark_shared(store[name])
     return bool(lists)
 
 
@@ -578,7 +578,7 @@ def _numbered(value: Any, store: Store) -> Any:
 def law_outcomes(law: Law, noise: str) -> list[tuple[Any, Rational]]:
     """The outcomes of a law with their probabilities; beyond its center geometric noise has two tails."""
     match law:
-        case Table():
+        case TableLaw():
             return list(law.possible)
         case Geometric(center, alpha):
             base = rational(alpha)

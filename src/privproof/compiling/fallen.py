@@ -13,10 +13,10 @@ from typing import Any
 from privproof.compiling.coins import VALUE, Tossed
 from privproof.exact import ONE
 from privproof.language.evaluating import evaluator
-from privproof.language.laws import Law, Table
+from privproof.language.laws import Law, TableLaw
 from privproof.language.row import Row
 from privproof.language.syntax import Append, Assign, Block, Emit, If, Return, Sample, Statement, While
-from privproof.language.values import Answers, Cells, held, truth
+from privproof.language.values import Answers, Cells, shared_value, truth
 from privproof.language.walking import statements
 
 
@@ -47,7 +47,7 @@ class _Replay:
         self.tossed, self.arguments, self.drawn = tossed, arguments, drawn
         self.position = 0
         self.sites = {coin.site: number for number, coin in enumerate(tossed.coins)}
-        self.store: dict[str, Any] = {name: held(value) for name, value in arguments.items()}
+        self.store: dict[str, Any] = {name: shared_value(value) for name, value in arguments.items()}
         self.store[tossed.source] = Answers(tuple(arguments[tossed.source]))
         self.fell: list[dict[str, Any]] = [{} for _ in arguments[tossed.source]]
         self.tosses = 0
@@ -118,8 +118,8 @@ class _Replay:
         listed = self.tossed.original.inputs[self.tossed.source]
         record = self.arguments[self.tossed.source][turn]
         place = listed.values.index(record) if len(coin.laws) > 1 and listed.values is not None else 0
-        if isinstance(law, Table) is not bool(coin.laws) or (
-            isinstance(law, Table) and law.possible != coin.laws[place]
+        if isinstance(law, TableLaw) is not bool(coin.laws) or (
+            isinstance(law, TableLaw) and law.possible != coin.laws[place]
         ):
             raise Disagreement(f"the coin at {sample.place} has another law")
         self.tosses += 1

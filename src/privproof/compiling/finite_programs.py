@@ -20,7 +20,7 @@ from privproof.exact import ONE, Rational
 from privproof.language.indices import OpenList
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
-from privproof.language.values import Answers, Cells, held, plain, shown_name, text
+from privproof.language.values import Answers, Cells, plain, shared_value, shown_name, text
 from privproof.models import Horizon, Transducer
 from privproof.scenarios import Neighbours, Origin, Pair
 
@@ -128,7 +128,7 @@ class FiniteProgram:
 
     def starts(self) -> list[Start]:
         """Every value of the public inputs, with the parameters in place."""
-        parameters = {name: held(value) for name, value in self.mechanism.parameters.items()}
+        parameters = {name: shared_value(value) for name, value in self.mechanism.parameters.items()}
         starts = []
         for values in product(*(self.all_values(n, i) for n, i in self.public.items())):
             chosen = dict(zip(self.public, values, strict=True))

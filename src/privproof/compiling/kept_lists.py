@@ -35,7 +35,7 @@ from privproof.language.walking import (
     blocks,
     parts,
     reads,
-    rewritten,
+    rewrite_expression,
     statements,
     variables,
     with_blocks,
@@ -239,7 +239,7 @@ def _rewritten_block(body: Block, names: frozenset[str]) -> Block:
                 case value:
                     made = _made(value)
             assert made is not None
-            result.append(replace(statement, value=rewritten(made, change)))
+            result.append(replace(statement, value=rewrite_expression(made, change)))
             continue
         changed = with_reads(statement, change)
         result.append(with_blocks(changed, lambda block: _rewritten_block(block, names)))

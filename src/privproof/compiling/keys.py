@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from privproof.compiling.needs import exposed, read_counts
+from privproof.compiling.needs import read_counts, variables_read_first
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -28,7 +28,7 @@ from privproof.language.syntax import (
 )
 from privproof.language.walking import (
     blocks,
-    mapped,
+    map_expressions,
     reads,
     statements,
     variables,
@@ -54,7 +54,7 @@ def written_out(body: Block) -> Block:
     while True:
         body, entries = _with_entries(body, known)
         if not entries:
-            return mapped(body, _one_of_keys)
+            return map_expressions(body, _one_of_keys)
         known |= entries.keys()
         body = _loops_written_out(body, entries)
 
@@ -70,7 +70,7 @@ def known_tuples(body: Block) -> Block:
         def put(expression: Expression, inside: dict[str, Expression] = inside) -> Expression | None:
             return inside.get(expression.name) if isinstance(expression, Variable) else None
 
-        (again,) = mapped((statement,), put)
+        (again,) = map_expressions((statement,), put)
         held = {name: value for name, value in held.items() if name not in changed}
         if isinstance(again, Assign) and _is_constant_tuple(again.value):
             held[again.name] = again.value
@@ -223,7 +223,7 @@ def _turns(loop: While, before: Statement | None, keys: dict[str, tuple[Expressi
                 case _:
                     return None
 
-        turns.append(mapped(loop.body, chosen))
+        turns.append(map_expressions(loop.body, chosen))
     return turns
 
 
@@ -244,7 +244,7 @@ def _own_names(loop: While, body: Block) -> list[str]:
     """The variables that belong to one turn: written before they are read there, and read nowhere else."""
     inside, everywhere = (read_counts(block) for block in ((loop,), body))
     written = dict.fromkeys(name for s in statements(loop.body) if (name := writes(s)) is not None)
-    needed = exposed(loop.body, set())[0]
+    needed = variables_read_first(loop.body, set())[0]
     return [n for n in written if n not in needed and inside.get(n, 0) >= everywhere.get(n, 0)]
 
 

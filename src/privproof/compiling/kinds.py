@@ -39,7 +39,7 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
-from privproof.language.walking import mapped, statements
+from privproof.language.walking import map_expressions, statements
 
 Kind: TypeAlias = Literal["whole", "fraction", "float", "given", "noise"]
 """What a number is: an int, a Fraction, a float, whatever the caller gives, or a float with continuous noise."""
@@ -103,7 +103,7 @@ def whole_already(body: Block, mechanism: Mechanism) -> Block:
                     return Operation("whole", (inner,), place)
         return None
 
-    return mapped(body, unrounded)
+    return map_expressions(body, unrounded)
 
 
 _SAID: Mapping[Kind, str] = {"whole": "a whole number", "fraction": "a fraction", "float": "a float"}

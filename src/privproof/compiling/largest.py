@@ -27,7 +27,7 @@ from privproof.language.syntax import (
     Variable,
     While,
 )
-from privproof.language.walking import mapped, parts, reads, statements, variables, writes
+from privproof.language.walking import map_expressions, parts, reads, statements, variables, writes
 
 _BETTER = {"max": ">", "min": "<"}
 _EXTREMES = {"argmax": "max", "argmin": "min"}
@@ -192,7 +192,7 @@ def _followed(body: Block, kept: _Kept) -> Block:
             result.append(Assign(new, statement.value, at))
             result.append(If(better, (Assign(best, Variable(new, at), at), here), (), at))
         elif not (isinstance(statement, Assign) and statement.name in kept.names):
-            result += mapped((statement,), kept.read)
+            result += map_expressions((statement,), kept.read)
     return tuple(result)
 
 
@@ -218,5 +218,5 @@ def _rewritten(body: Block, found: _InLoop) -> Block:
                 inside += chosen(inner.place) if inner is added else (inner,)
             result.append(While(found.loop.test, tuple(inside), statement.place))
         elif not (isinstance(statement, Assign) and statement.name in kept.names):
-            result += mapped((statement,), kept.read)
+            result += map_expressions((statement,), kept.read)
     return tuple(result)

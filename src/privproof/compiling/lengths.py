@@ -22,9 +22,9 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from privproof.compiling.capping import capped
+from privproof.compiling.capping import cap_counters
 from privproof.compiling.counters import counting, loop_counters, other_names, own_counters, reading_on
-from privproof.compiling.exploring import Explorer, Rest, State
+from privproof.compiling.exploring import ExplorationState, Explorer, Rest
 from privproof.compiling.outputs import Path, Symbols, borders, leaves, named_rows, several
 from privproof.compiling.steps import input_names
 from privproof.compiling.writing import output_tokens, refuse_ambiguous, writing, written_list, yielding
@@ -115,7 +115,7 @@ def open_model(
     """
     names = other_names(body, fed)
     problem: LanguageError | None = None
-    for form in dict.fromkeys((capped(body, constants), body)):
+    for form in dict.fromkeys((cap_counters(body, constants), body)):
         counters = loop_counters(form, fed)
         listed = None if generator else written_list(form, fed)
         shown = yielding(form) if generator else form if listed is None else writing(form, listed)
@@ -259,7 +259,7 @@ class TurnSearch:
     def _counted(self, least: int) -> int:
         return min(least + 1, self.known + 1)
 
-    def _settled(self, state: State) -> dict[Rest, Rational]:
+    def _settled(self, state: ExplorationState) -> dict[Rest, Rational]:
         """Where a run rests when the loop has taken all that was kept ahead of it, and what it has written since."""
         result: dict[Rest, Rational] = {}
         waiting = [(state, (), ONE)]
@@ -281,7 +281,7 @@ class TurnSearch:
                 result[found] = result.get(found, ZERO) + mass * p
         return result
 
-    def _turned(self, state: State, value: Any, mark: int) -> State:
+    def _turned(self, state: ExplorationState, value: Any, mark: int) -> ExplorationState:
         """A state between two turns with the next element read."""
 
         def read(index: Any) -> Any:
@@ -294,7 +294,7 @@ class TurnSearch:
 
         return self._with(state, read)
 
-    def _shorter(self, state: State) -> State:
+    def _shorter(self, state: ExplorationState) -> ExplorationState:
         """A state with the first element that is kept ahead taken away."""
         return self._with(state, lambda i: replace(i, ahead=i.ahead[1:]) if isinstance(i, OpenList) else i)
 
@@ -307,7 +307,7 @@ class TurnSearch:
                 return replace(index, element=())
         return index
 
-    def _wants_length(self, state: State) -> bool:
+    def _wants_length(self, state: ExplorationState) -> bool:
         """Whether a run that rests waits for more than the next element of its loop."""
         try:
             self.explorer.steps[state.at](state.store(self.explorer.flow))
@@ -317,7 +317,7 @@ class TurnSearch:
             return False
         raise AssertionError("a run rests and waits for nothing")
 
-    def _list(self, state: State) -> OpenList:
+    def _list(self, state: ExplorationState) -> OpenList:
         return next(i for value in state.values for i in indices(value) if isinstance(i, OpenList))
 
     def ended(self, node: Node) -> Iterator[tuple[Any, Rational]]:
@@ -391,7 +391,7 @@ class TurnSearch:
             raise LanguageError("length", "a list is filled and not returned in every case", hint="--size 3")
         return with_written(value, lambda found: replace(found, last=written))
 
-    def _with(self, state: State, change: Callable[[Any], Any]) -> State:
+    def _with(self, state: ExplorationState, change: Callable[[Any], Any]) -> ExplorationState:
         store = {name: with_indices(value, change) for name, value in state.store(self.explorer.flow).items()}
         return self.explorer.state(state.at, store)
 

@@ -120,7 +120,7 @@ RESERVED = ("cost", "ok", "size", "up", "by", "changed", "which", "added")
 """What proofs call the costs, the length of lists and how neighbours differ."""
 
 
-def renamed(body: Block, mechanism: Mechanism) -> Block:
+def rename_reserved_variables(body: Block, mechanism: Mechanism) -> Block:
     """The body with other names for variables that are called like something that proofs speak of."""
     taken = {writes(s) for s in statements(body)} | set(mechanism.inputs)
     names = {name: f"{name}_" for name in RESERVED if name in taken and name not in mechanism.inputs}

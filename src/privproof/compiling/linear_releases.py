@@ -21,9 +21,9 @@ from itertools import product
 import numpy as np
 from flint import fmpq_mat
 
-from privproof.compiling.register_states import Drawn, Form, State
+from privproof.compiling.register_states import DrawnRegister, RegisterForm, RegisterState
 from privproof.compiling.registers import MOST_ROUNDS, OpenRun
-from privproof.compiling.relational import Program, relational
+from privproof.compiling.relational import Program, program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
@@ -72,11 +72,11 @@ def linear_release(mechanism: Mechanism, size: int | None) -> LinearRelease:
         Unsupported: something else is shown, or a test looks at data or noise; the message says what and where.
         LanguageError: it is outside the class.
     """
-    program = relational(mechanism, size=size, convert=False)
+    program = program_for_alignment(mechanism, size=size, convert=False)
     if program.kept:
         raise Unsupported(f"a list is kept, {mechanism.place}")
     run = _Showing(program)
-    rows = [part for parts in run.end().written for part in parts if isinstance(part, Form) and part.terms]
+    rows = [part for parts in run.end().written for part in parts if isinstance(part, RegisterForm) and part.terms]
     if len(rows) > _MOST_SHOWN:
         raise Unsupported(f"more than {_MOST_SHOWN} numbers are shown, {mechanism.place}")
     reach = tuple(_reach(mechanism, name) for name in run.entries)
@@ -89,7 +89,7 @@ class _Showing(OpenRun):
 
     public_numbers = True
 
-    def end(self) -> State:
+    def end(self) -> RegisterState:
         """How the run ends: in one way, because no test has two."""
         state = self.start
         for _ in range(MOST_ROUNDS):
@@ -98,7 +98,7 @@ class _Showing(OpenRun):
                 return state
         raise Unsupported(f"a loop does not end within {MOST_ROUNDS} rounds, {self.mechanism.place}")
 
-    def in_registers(self, state: State) -> Iterator[State]:
+    def in_registers(self, state: RegisterState) -> Iterator[RegisterState]:
         """The state as it is: no noisy value is compared."""
         yield state
 
@@ -106,11 +106,11 @@ class _Showing(OpenRun):
         """A part of an output as it is."""
         return shown
 
-    def ordered(self, names: Sequence[str], place: Place, state: State) -> Iterator[tuple[State, int]]:
+    def ordered(self, names: Sequence[str], place: Place, state: RegisterState) -> Iterator[tuple[RegisterState, int]]:
         """No comparison of noisy numbers."""
         raise Unsupported(f"a test on noisy numbers, {place}")
 
-    def sampled(self, sample: Sample, state: State) -> Iterator[State]:
+    def sampled(self, sample: Sample, state: RegisterState) -> Iterator[RegisterState]:
         """The state after a draw: noise around 0 is added to the center, whatever that is."""
         if sample.noise != "gaussian":
             raise Unsupported(f"{sample.noise} noise, {sample.place}")
@@ -118,11 +118,11 @@ class _Showing(OpenRun):
         if scale.names:
             raise Unsupported(f"a scale that depends on {', '.join(scale.names)}, {sample.place}")
         for each, center in self.values(sample.arguments[0], state):
-            if not isinstance(center, Form):
+            if not isinstance(center, RegisterForm):
                 raise Unsupported(f"noise around what is no number, {sample.place}")
             number = len(self.noises)
-            self.noises.append(Drawn((sample.site, number), sample.noise, scale.factor, Form(ZERO)))
-            each.held[sample.name] = center.plus(Form(ZERO, ((number, ONE),)))
+            self.noises.append(DrawnRegister((sample.site, number), sample.noise, scale.factor, RegisterForm(ZERO)))
+            each.held[sample.name] = center.plus(RegisterForm(ZERO, ((number, ONE),)))
             each.at += 1
             yield each
 
@@ -135,7 +135,7 @@ def _reach(mechanism: Mechanism, entry: str) -> Fraction:
 
 
 def _least_squares(
-    rows: Sequence[Form], noises: Sequence[Drawn], entries: Sequence[str]
+    rows: Sequence[RegisterForm], noises: Sequence[DrawnRegister], entries: Sequence[str]
 ) -> tuple[tuple[tuple[Rational, ...], ...], tuple[tuple[Fraction, ...], ...]]:
     """The shifts S and the Gram matrix G.
 

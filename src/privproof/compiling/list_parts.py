@@ -32,10 +32,10 @@ from privproof.language.syntax import (
 )
 from privproof.language.walking import (
     blocks,
-    mapped,
+    map_expressions,
     parts,
     reads,
-    rewritten,
+    rewrite_expression,
     statements,
     variables,
     with_statements,
@@ -221,7 +221,9 @@ def _without_name(body: Block, made: Assign, signs: Signs) -> Block:
         assert isinstance(taken, Assign)
         assert isinstance(taken.value, Element)
         first = Assign(taken.name, Element(source, taken.value.index, taken.place), taken.place)
-        test = rewritten(statement.test, lambda e: source if isinstance(e, Variable) and e.name == name else None)
+        test = rewrite_expression(
+            statement.test, lambda e: source if isinstance(e, Variable) and e.name == name else None
+        )
         return [While(test, (If(inside, (first, *rest), (), statement.place), onward), statement.place)]
 
     def asked(expression: Expression) -> Expression | None:
@@ -232,4 +234,4 @@ def _without_name(body: Block, made: Assign, signs: Signs) -> Block:
             case _:
                 return None
 
-    return mapped(with_statements(body, change), asked)
+    return map_expressions(with_statements(body, change), asked)

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from privproof.compiling.aggregates import walked
-from privproof.compiling.exploring import Rest, State
+from privproof.compiling.aggregates import expand_list_aggregates
+from privproof.compiling.exploring import ExplorationState, Rest
 from privproof.compiling.finite_programs import MOST_STATES, FiniteProgram, neighbours_of, start_pairs
 from privproof.compiling.largest import largest_kept
 from privproof.compiling.lengths import open_model
 from privproof.compiling.list_sums import summed_body
 from privproof.compiling.open_claims import how_long, refuse_one_more
-from privproof.compiling.steps import Outcome, Steps, aligned, input_values, transducer
+from privproof.compiling.steps import Outcome, Steps, input_values, outputs_aligned, transducer
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.language.inputs import Input
@@ -45,7 +45,7 @@ def list_question(program: FiniteProgram, relation: str, name: str | None) -> Qu
     )
     horizon = Horizon.exactly(size)
     finished = not program.generator
-    if not finished and (program.collected or not aligned(begins, steps)):
+    if not finished and (program.collected or not outputs_aligned(begins, steps)):
         steps = _levels(
             program, begins, declared, size, lambda state, k, v: _fed(program, state, fed, k, v), collected=True
         )
@@ -67,7 +67,7 @@ def every_length_question(program: FiniteProgram, relation: str, name: str | Non
     starts = program.starts()
     mechanism = program.mechanism
     lists = [n for n, i in mechanism.inputs.items() if i.shape == "list"]
-    body, least = largest_kept(walked(summed_body(mechanism), fed))
+    body, least = largest_kept(expand_list_aggregates(summed_body(mechanism), fed))
     try:
         if least and relation == ADD_REMOVE:
             raise LanguageError("length", "it fails on the empty list", hint="if not q: return ...")
@@ -101,7 +101,7 @@ def every_length_question(program: FiniteProgram, relation: str, name: str | Non
     )
 
 
-def _fed(program: FiniteProgram, state: State, fed: str, number: int, value: Any) -> State:
+def _fed(program: FiniteProgram, state: ExplorationState, fed: str, number: int, value: Any) -> ExplorationState:
     store = state.store(program.explorer.flow)
     answers = store[fed]
     if answers[number] is UNREAD:
@@ -114,7 +114,7 @@ def _levels(
     begins: list[dict[Rest, Rational]],
     declared: Input,
     size: int,
-    feed: Callable[[State, int, Any], State],
+    feed: Callable[[ExplorationState, int, Any], ExplorationState],
     *,
     collected: bool,
 ) -> Steps:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from privproof.compiling.rewriting import Unsupported, counted, hoisted
+from privproof.compiling.rewriting import Unsupported, expand_count_calls, expand_sum_calls
 from privproof.language.flow import Flow, flow
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import Block, Element, Expression, Operation, Variable
@@ -33,11 +33,11 @@ def summed_body(mechanism: Mechanism) -> Block:
     )
     if not all(_only_read(body, name) for name in lists):
         return body
-    body = counted(body, lists)
+    body = expand_count_calls(body, lists)
     if not numbers:
         return body
     try:
-        return hoisted(body, mechanism)
+        return expand_sum_calls(body, mechanism)
     except Unsupported:
         return body
 

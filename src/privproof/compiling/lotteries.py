@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from privproof.compiling.counters import counting, loop_counters, other_names
-from privproof.compiling.exploring import Explorer, Rest, State
+from privproof.compiling.exploring import ExplorationState, Explorer, Rest
 from privproof.compiling.lengths import TurnSearch
 from privproof.compiling.tied import lots_kept
 from privproof.errors import PrivproofError
@@ -46,7 +46,7 @@ from privproof.language.syntax import (
 )
 from privproof.language.values import indices, key
 from privproof.language.walking import parts, reads, statements, variables, writes
-from privproof.models.lotteries import Lottery
+from privproof.models.lottery_model import Lottery
 from privproof.scenarios import LotteryQuestion
 
 _MOST_RUNS = 1_500
@@ -181,10 +181,10 @@ class _Turns:
 
     def __init__(self, search: TurnSearch, count: str, values: tuple[Any, ...]) -> None:
         self.search, self.explorer, self.count, self.values = search, search.explorer, count, values
-        self.found: dict[_Level, State] = {}
+        self.found: dict[_Level, ExplorationState] = {}
         self.begun: int | None = None
 
-    def lottery(self, state: State) -> Lottery:
+    def lottery(self, state: ExplorationState) -> Lottery:
         """The lottery.
 
         Raises:
@@ -238,7 +238,7 @@ class _Turns:
         store[self.count] = self.begun + plus
         return Rest.of(self.explorer.state(state.at, store), None, ())
 
-    def _turn(self, rest: Rest, value: Any) -> Iterator[tuple[_Level, int, int, Rational, State]]:
+    def _turn(self, rest: Rest, value: Any) -> Iterator[tuple[_Level, int, int, Rational, ExplorationState]]:
         """Where a turn leads, place by place; the element of this turn is the one that is foretold."""
         for mass, (_, target), written in self.search.moved((0, rest), value, marked=True):
             if target.state is None or written is not None:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from privproof.exact import ZERO, Rational
-from privproof.exact.matrices import Matrix, Vector
 from privproof.exact.patience import pause
+from privproof.exact.rational_matrices import Matrix, Vector
 from privproof.models import Edge, Final, Location, WordProblem
-from privproof.models.graphs import reachable
+from privproof.models.graph_algorithms import reachable
 
 Classes: TypeAlias = tuple[int | None, ...]
 """For every state its class, None for a state without a future."""

@@ -10,7 +10,16 @@ from collections.abc import Collection, Iterator, Mapping
 from privproof.compiling.failing import Values
 from privproof.language.inputs import Input
 from privproof.language.syntax import Append, Assign, Block, Constant, Expression, Operation, Place, Statement, Variable
-from privproof.language.walking import mapped, parts, reads, statements, variables, with_names, with_statements, writes
+from privproof.language.walking import (
+    map_expressions,
+    parts,
+    reads,
+    statements,
+    variables,
+    with_names,
+    with_statements,
+    writes,
+)
 
 
 def measured_lists(body: Block, inputs: Mapping[str, Input]) -> Block:
@@ -32,7 +41,7 @@ def measured_lists(body: Block, inputs: Mapping[str, Input]) -> Block:
             case _:
                 return None
 
-    body = with_statements(mapped(body, asked), lambda s: _measured(s, lists))
+    body = with_statements(map_expressions(body, asked), lambda s: _measured(s, lists))
     known = Values(body, inputs)
     sums = {_sum(name) for name in lists if all(map(known.surely, _summands(body, _sum(name))))}
     return _without_unread(body, [*map(_count, lists), *sums])

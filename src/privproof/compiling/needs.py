@@ -13,7 +13,7 @@ def read_counts(block: Block) -> Counter[str]:
     return Counter(name for s in statements(block) for expression in reads(s) for name in variables(expression))
 
 
-def exposed(block: Block, written: set[str]) -> tuple[set[str], set[str]]:
+def variables_read_first(block: Block, written: set[str]) -> tuple[set[str], set[str]]:
     """The variables that a block may read before it writes them, and those that it has surely written at its end."""
     found: set[str] = set()
     for statement in block:
@@ -23,11 +23,11 @@ def exposed(block: Block, written: set[str]) -> tuple[set[str], set[str]]:
             case Append() | Replace():
                 found |= {statement.name} - written
             case If(_, then, otherwise):
-                (a, one), (b, other) = (exposed(branch, set(written)) for branch in (then, otherwise))
+                (a, one), (b, other) = (variables_read_first(branch, set(written)) for branch in (then, otherwise))
                 found, written = found | a | b, one & other
             case _:
                 for inner in blocks(statement):
-                    found |= exposed(inner, set(written))[0]
+                    found |= variables_read_first(inner, set(written))[0]
         if name is not None and not isinstance(statement, Each):
             written = written | {name}
     return found, written
@@ -39,6 +39,6 @@ def exposed_after(block: Block) -> list[set[str]]:
     later = set[str]()
     for statement in reversed(block):
         found.append(later)
-        needed, written = exposed((statement,), set())
+        needed, written = variables_read_first((statement,), set())
         later = needed | (later - written)
     return found[::-1]

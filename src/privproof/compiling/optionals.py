@@ -27,10 +27,10 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
-from privproof.language.walking import carried, mapped, statements, with_blocks, writes
+from privproof.language.walking import map_expressions, statements, variables_reached, with_blocks, writes
 
 
-def optional(body: Block) -> tuple[Block, dict[str, str]]:
+def split_optional_variables(body: Block) -> tuple[Block, dict[str, str]]:
     """Variables that are None at times and numbers at others, as a number and a truth value that tells whether it is None."""
 
     def nothing(value: Expression) -> bool:
@@ -58,7 +58,7 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
     flags = {name: f"{name} is None" for name in _copies(body, empty & filled)}
     if not flags:
         return body, {}
-    body = mapped(body, lambda e: _needed_there(e, flags))
+    body = map_expressions(body, lambda e: _needed_there(e, flags))
 
     def nil(name: str, place: Place) -> Constant:
         return Constant(False if name in told_true else 0, place)
@@ -115,7 +115,7 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
                     result.append(changed)
         return tuple(result)
 
-    return change(mapped(body, told)), flags
+    return change(map_expressions(body, told)), flags
 
 
 def _text_variables(body: Block) -> set[str]:
@@ -184,7 +184,7 @@ def _copies(body: Block, names: Collection[str]) -> list[str]:
     def copies(statement: Statement, found: set[str]) -> bool:
         return isinstance(statement, Assign) and isinstance(statement.value, Variable) and statement.value.name in found
 
-    return sorted(carried(body, names, copies))
+    return sorted(variables_reached(body, names, copies))
 
 
 def _needed_there(expression: Expression, names: Collection[str]) -> Expression | None:

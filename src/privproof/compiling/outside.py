@@ -39,7 +39,7 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.language.walking import carried, parts, reads, rewritten, statements, variables
+from privproof.language.walking import parts, reads, rewrite_expression, statements, variables, variables_reached
 
 
 def refuse_input(name: str, declared: Input, mechanism: Mechanism) -> None:
@@ -70,7 +70,7 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
             return statement.noise not in (PLACE, RANKED)
         return any(found.intersection(_values(expression)) for expression in reads(statement))
 
-    noisy = carried(body, (), flows)  # by continuous noise, of which equality has probability 0
+    noisy = variables_reached(body, (), flows)  # by continuous noise, of which equality has probability 0
 
     def look(expression: Expression) -> None:
         match expression:
@@ -233,7 +233,7 @@ def _expression(expression: Expression, mechanism: Mechanism) -> None:
                 _expression(each, mechanism)
             return
         case Operation("total", (_, added)):
-            _expression(rewritten(added, _somewhere), mechanism)
+            _expression(rewrite_expression(added, _somewhere), mechanism)
             return
         case Operation("sum", (Operation("slice"),), place):
             raise Unsupported(f"{_PART}, {place}; {_TOTALS}")

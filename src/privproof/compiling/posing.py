@@ -7,12 +7,12 @@ from dataclasses import replace
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, TypeAlias
 
-from privproof.compiling.coins import noisy_records, tossed
+from privproof.compiling.coins import noisy_records, record_coins_of
 from privproof.compiling.draws import draws_question
 from privproof.compiling.lotteries import lottery_question
 from privproof.compiling.programs import mechanism_question
 from privproof.compiling.registers import registers
-from privproof.compiling.relational import Program, relational
+from privproof.compiling.relational import Program, program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.runs import too_many_to_run
 from privproof.compiling.sorts import CHOICES, OTHERS, PLACE, RANKED
@@ -29,7 +29,7 @@ from privproof.language.taint import samples
 from privproof.language.walking import parts
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, RunsQuestion, is_program, program_question, runs_question
-from privproof.scenarios.programs import is_gaussian, is_truncated, is_weighed
+from privproof.scenarios.program_question import is_gaussian, is_truncated, is_weighed
 
 Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or whatever can be called and is one."""
@@ -63,10 +63,10 @@ def pose_question(
     if isinstance(subject, Mechanism):
         subject = mechanism_with(subject, inputs)
     elif callable(subject) and not isinstance(subject, AnyQuestion | type) and not hasattr(subject, "question"):
-        subject = bare(subject, inputs)
+        subject = mechanism_of_function(subject, inputs)
     if isinstance(subject, Mechanism):
         if neighbours is not None:
-            subject = related(subject, neighbours)
+            subject = with_neighbours(subject, neighbours)
         return _of_mechanism(subject, size, horizon, run=run)
     if inputs or neighbours is not None:
         raise QuestionError(
@@ -87,7 +87,7 @@ def pose_question(
     return subject if horizon is None else subject.lasting(horizon)
 
 
-def related(subject: Mechanism, neighbours: Relation) -> Mechanism:
+def with_neighbours(subject: Mechanism, neighbours: Relation) -> Mechanism:
     """A mechanism with other neighbours.
 
     Raises:
@@ -103,11 +103,11 @@ def related(subject: Mechanism, neighbours: Relation) -> Mechanism:
     return replace(subject, relation=neighbours, pin=None)
 
 
-def bare(function: Callable[..., Any], inputs: Mapping[str, Input] | None = None) -> Mechanism:
+def mechanism_of_function(function: Callable[..., Any], inputs: Mapping[str, Input] | None = None) -> Mechanism:
     """A function as a mechanism; what runs is the function itself, with its own defaults."""
     call = getattr(type(function), "__call__", None)  # noqa: B004 - not whether it can be called, but by what
     if type(call) is FunctionType:  # an object that can be called: its class says what is done
-        return replace(bare(MethodType(call, function), inputs), name=type(function).__name__)
+        return replace(mechanism_of_function(MethodType(call, function), inputs), name=type(function).__name__)
     made: Mechanism = mechanism(function, inputs=inputs)
     return replace(made, bare=True)
 
@@ -217,7 +217,7 @@ def is_settled(subject: Mechanism, size: int | None) -> bool:
     if any(declared.within is None and declared.shape != "list" for declared in private):
         return False
     try:
-        program = relational(subject)
+        program = program_for_alignment(subject)
     except (Unsupported, LanguageError):
         return False
     return not any(step.noise in (PLACE, OTHERS, RANKED) for step in program.sites)
@@ -233,10 +233,10 @@ def is_aligned(subject: Mechanism) -> bool:
 
 def _relational(subject: Mechanism, *, select: bool = False) -> Program | None:
     """The program that alignments are about; its records may hold the coins that are tossed, or the noise that is drawn, for them."""
-    found = tossed(subject) or noisy_records(subject)
+    found = record_coins_of(subject) or noisy_records(subject)
     for each in (subject,) if found is None else (found.mechanism, subject):
         try:
-            return relational(each, select=select)
+            return program_for_alignment(each, select=select)
         except (Unsupported, LanguageError):
             continue
     return None

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from privproof.compiling.failing import Values
 from privproof.compiling.rewriting import ROUNDED
 from privproof.compiling.sorts import CONTINUOUS, PROCESSED
-from privproof.compiling.turns import Turn
+from privproof.compiling.turns import TurnEffect
 from privproof.compiling.versions import written_apart
 from privproof.language.inputs import Input
 from privproof.language.syntax import (
@@ -35,13 +35,13 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.walking import (
-    carried,
     parts,
     reads,
     reads_any,
-    rewritten,
+    rewrite_expression,
     statements,
     variables,
+    variables_reached,
     with_statements,
     within,
     writes,
@@ -60,7 +60,7 @@ def computed_last(body: Block, differing: Collection[str]) -> Block:
     return inlined_outputs(body, _beyond(differing))
 
 
-def postprocessed(body: Block, differing: Collection[str]) -> Block:
+def drop_post_processing(body: Block, differing: Collection[str]) -> Block:
     """The body with outputs that no alignment speaks of replaced by what they are computed from.
 
     Args:
@@ -93,11 +93,11 @@ def computed_in_the_end(body: Block, differing: Collection[str], inputs: Mapping
     start = 1 + max((at for at, s in enumerate(body) if not _only_computes(s, inputs)), default=-1)
     end = body[start:]
     inside = tuple(s for s in end if isinstance(s, If))
-    held = carried(end, (), lambda s, found: any(_holds(e, found, is_beyond) for e in reads(s)))
+    held = variables_reached(end, (), lambda s, found: any(_holds(e, found, is_beyond) for e in reads(s)))
     if not any(_holds(e, held, is_beyond) for s in statements(inside) for e in reads(s)):
         return body
     known = Values(body, inputs)
-    turn = Turn(lambda expression: expression, known)
+    turn = TurnEffect(lambda expression: expression, known)
     value = turn.returned(end)
     if value is None or sum(1 for _ in within(value)) > _LARGEST:
         return body
@@ -194,4 +194,4 @@ def inlined_outputs(body: Block, is_beyond: Test) -> Block:
         return values.get(expression.name) if isinstance(expression, Variable) else None
 
     without = with_statements(body, lambda s: () if isinstance(s, Assign) and s.name in values else None)
-    return inlined_outputs(_with_outputs(without, lambda value: rewritten(value, change)), is_beyond)
+    return inlined_outputs(_with_outputs(without, lambda value: rewrite_expression(value, change)), is_beyond)

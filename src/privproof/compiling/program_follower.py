@@ -27,11 +27,11 @@ from privproof.language.laws import (
     Geometric,
     Law,
     Shaped,
-    Table,
+    TableLaw,
     truncated_geometric,
 )
 from privproof.language.linear import Ratio, curve
-from privproof.language.more_operations import MORE, converted
+from privproof.language.more_operations import MORE, convert_in_format
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -200,7 +200,7 @@ class Follower:
         if sample.noise != "gumbel" or self.drawn is None or self.position >= len(self.drawn):
             return False
         law, chosen = self.drawn[self.position]
-        if not isinstance(law, Table):
+        if not isinstance(law, TableLaw):
             return False
         scores = []
         for place in range(count):
@@ -266,7 +266,7 @@ class Follower:
         center, alpha = int(self.value(step.arguments[0])), fraction(self.program.scale(step).alpha)
         expected: Law = Geometric(center, alpha)
         moved = 0
-        if isinstance(law, Table):
+        if isinstance(law, TableLaw):
             values = [each for each, _ in law.outcomes]
             expected = truncated_geometric(center, values[0], values[-1], alpha, None, 1)
             moved = (value == values[-1]) * FARTHEST if value != values[0] else -FARTHEST
@@ -341,7 +341,7 @@ def writes_on_the_way(program: Program) -> bool:
 
 def _formatted(value: Any, conversion: str, specification: str = "") -> str:
     """A value in a text; what was computed from noisy numbers prints in the formats of a float, as these do."""
-    return format(converted(Ratio(value) if type(value) is Fraction else value, conversion), specification)
+    return format(convert_in_format(Ratio(value) if type(value) is Fraction else value, conversion), specification)
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {

@@ -26,10 +26,10 @@ from privproof.language.running import outputs as runs_of
 from privproof.language.scripts import weighted_results
 from privproof.language.values import plain, tails, text
 from privproof.models import HiddenMarkovModel, MarkovChain
-from privproof.models.conditions import Row, Table
+from privproof.models.parameter_conditions import ConditionTable, Row
 from privproof.scenarios import fits
-from privproof.scenarios.parametric import ParametricPair, ParametricQuestion, UnderPriors
-from privproof.scenarios.pufferfish import PufferfishQuestion
+from privproof.scenarios.parametric_question import ParametricPair, ParametricQuestion, UnderPriors
+from privproof.scenarios.pufferfish_question import PufferfishQuestion
 
 _MOST_ROWS = 20_000
 """Data sets of a prior, or words with the states that they lead to: rows of a table of polynomials. More are refused."""
@@ -67,7 +67,7 @@ class Compared:
     @cached_property
     def impossible(self) -> tuple[str, ...]:
         """Secrets that no data set of the prior satisfies."""
-        whole = Table(self.region, self.rows, ())
+        whole = ConditionTable(self.region, self.rows, ())
         return tuple(s for s in self.secrets if self.region.vanishes(whole.probability(s)))
 
     @cached_property
@@ -90,14 +90,14 @@ class Compared:
         )
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> ConditionTable:
         """The rows with the pairs of which both secrets are possible, and are not the same."""
         pairs = tuple(p for p in self.named if not set(p) & set(self.impossible) and p not in self.alike)
-        return Table(self.region, self.rows, pairs, relative=self.relative)
+        return ConditionTable(self.region, self.rows, pairs, relative=self.relative)
 
 
 @singledispatch
-def compared(question: UnderPriors) -> Compared:
+def secrets_table(question: UnderPriors) -> Compared:
     """The table of a question under priors with unknown parameters.
 
     Raises:
@@ -107,7 +107,7 @@ def compared(question: UnderPriors) -> Compared:
     raise AssertionError(question)
 
 
-@compared.register
+@secrets_table.register
 def _of_functions(question: PufferfishQuestion) -> Compared:
     data = data_sets(question.prior)
     names = list(question.secrets)
@@ -230,7 +230,7 @@ def _outputs(mechanism: Mechanism, arguments: dict[str, Any], explorer: Explorer
 # ---------------------------------------------------------------------------------------------------------------- models
 
 
-@compared.register
+@secrets_table.register
 def _of_model(question: ParametricQuestion) -> Compared:
     """A row for every state of either side of a pair; an output is what is seen in the end.
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from privproof.compiling.measured import one_name
-from privproof.compiling.needs import exposed, read_counts
+from privproof.compiling.needs import read_counts, variables_read_first
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -29,7 +29,7 @@ from privproof.language.syntax import (
     While,
 )
 from privproof.language.walking import (
-    mapped,
+    map_expressions,
     parts,
     reads,
     statements,
@@ -83,7 +83,7 @@ def taken_apart(body: Block, sizes: Mapping[str, int | None]) -> Block:
     def without(block: Block, names: Collection[str]) -> Block:
         return with_statements(block, lambda s: () if isinstance(s, Assign) and s.name in names else None)
 
-    result = without(mapped(body, entry), held)
+    result = without(map_expressions(body, entry), held)
     read = read_counts(result)
     return without(result, [name for name in whole if not read[name]])
 
@@ -159,7 +159,7 @@ def _made(body: Block, loop: While) -> _Made | None:
         name for s in statements(loop.body) if (name := writes(s)) is not None and not isinstance(s, Append)
     )
     appended = [s.name for s in statements(loop.body) if isinstance(s, Append)]
-    needed = exposed(loop.body, set())[0] - set(appended)
+    needed = variables_read_first(loop.body, set())[0] - set(appended)
     if (needed & own) - {counter} or not _begins_at_zero(body, loop, counter):
         return None
     everywhere = [writes(s) for s in statements(body)]

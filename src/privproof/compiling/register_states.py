@@ -15,23 +15,23 @@ from privproof.exact import ONE, ZERO, Rational
 
 
 @dataclass(frozen=True)
-class Form:
+class RegisterForm:
     """``constant + sum of factors``: of entries of the data by their names, of noisy values by numbers, of register i by ``-1 - i``."""
 
     constant: Rational
     terms: tuple[tuple[int | str, Rational], ...] = ()
 
-    def plus(self, other: Form, times: Rational = ONE) -> Form:
+    def plus(self, other: RegisterForm, times: Rational = ONE) -> RegisterForm:
         """The sum with a multiple of another form."""
         found = dict(self.terms)
         for key, factor in other.terms:
             found[key] = found.get(key, ZERO) + times * factor
         terms = tuple(sorted(((k, f) for k, f in found.items() if f != 0), key=term_order))
-        return Form(self.constant + times * other.constant, terms)
+        return RegisterForm(self.constant + times * other.constant, terms)
 
-    def times(self, factor: Rational) -> Form:
+    def times(self, factor: Rational) -> RegisterForm:
         """A multiple."""
-        return Form(ZERO).plus(self, factor)
+        return RegisterForm(ZERO).plus(self, factor)
 
     @property
     def noisy(self) -> list[tuple[int, Rational]]:
@@ -39,9 +39,9 @@ class Form:
         return [(key, factor) for key, factor in self.terms if isinstance(key, int)]
 
     @property
-    def plain(self) -> Form:
+    def plain(self) -> RegisterForm:
         """The rest: what depends on data alone."""
-        return Form(self.constant, tuple(term for term in self.terms if isinstance(term[0], str)))
+        return RegisterForm(self.constant, tuple(term for term in self.terms if isinstance(term[0], str)))
 
 
 def term_order(term: tuple[int | str, Rational]) -> tuple[bool, str, int]:
@@ -50,7 +50,7 @@ def term_order(term: tuple[int | str, Rational]) -> tuple[bool, str, int]:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnRegister:
     """A noisy value: which draw it is, its law, and the number around which it lies: a constant and a multiple of one entry of the data.
 
     Attributes:
@@ -64,7 +64,7 @@ class Drawn:
     draw: tuple[int, int]
     kind: str
     scale: Rational
-    center: Form
+    center: RegisterForm
     turned: bool = False
 
     @property
@@ -73,7 +73,7 @@ class Drawn:
         return str(self.center.terms[0][0]) if self.center.terms else None
 
 
-Value: TypeAlias = "Form | bool | str | None"
+Value: TypeAlias = "RegisterForm | bool | str | None"
 Tuples: TypeAlias = frozenset[tuple[int, ...]]
 
 
@@ -127,13 +127,13 @@ class Registers:
     """
 
     program: Program
-    noises: tuple[Drawn, ...]
+    noises: tuple[DrawnRegister, ...]
     outcomes: tuple[Outcome, ...]
     entries: tuple[str, ...]
 
 
 @dataclass
-class State:
+class RegisterState:
     at: int
     held: dict[str, Value]
     tuples: Tuples = frozenset({()})
@@ -142,9 +142,11 @@ class State:
     written: tuple[Any, ...] = ()
     registers: int = 0
 
-    def copy(self) -> State:
+    def copy(self) -> RegisterState:
         """The same state, with variables of its own; what else it has is never changed in place."""
-        return State(self.at, dict(self.held), self.tuples, self.cells, self.draws, self.written, self.registers)
+        return RegisterState(
+            self.at, dict(self.held), self.tuples, self.cells, self.draws, self.written, self.registers
+        )
 
     @property
     def everywhere(self) -> int:
@@ -154,11 +156,11 @@ class State:
     def renamed(self, names: Mapping[int, int]) -> None:
         """Call noisy values and registers by other numbers, wherever they are held."""
         for name, value in self.held.items():
-            if isinstance(value, Form) and any(key in names for key, _ in value.noisy):
+            if isinstance(value, RegisterForm) and any(key in names for key, _ in value.noisy):
                 terms = ((names.get(k, k) if isinstance(k, int) else k, f) for k, f in value.terms)
-                self.held[name] = Form(value.constant, tuple(sorted(terms, key=term_order)))
+                self.held[name] = RegisterForm(value.constant, tuple(sorted(terms, key=term_order)))
 
-    def with_register(self, atom: int, cell: int) -> State:
+    def with_register(self, atom: int, cell: int) -> RegisterState:
         """A noisy value becomes a register in a cell."""
         made = self.copy()
         made.tuples = frozenset((*each[:cell], atom, *each[cell:]) for each in self.tuples)
@@ -178,7 +180,7 @@ class State:
         mask = self.cells.get(atom, self.everywhere)
         return (cell for cell in range(self.registers + 1) if mask >> cell & 1)
 
-    def without(self, register: int) -> State | None:
+    def without(self, register: int) -> RegisterState | None:
         """The state with a register integrated out that nobody reads; None where that takes an integral (Leibniz, above)."""
         rests: dict[tuple[int, ...], set[int]] = {}
         for each in self.tuples:
@@ -209,9 +211,9 @@ class State:
 
     def used(self) -> set[int]:
         """The noisy values and registers that some variable holds."""
-        return {key for value in self.held.values() if isinstance(value, Form) for key, _ in value.noisy}
+        return {key for value in self.held.values() if isinstance(value, RegisterForm) for key, _ in value.noisy}
 
-    def reduced(self, *, ended: bool = False) -> State:
+    def reduced(self, *, ended: bool = False) -> RegisterState:
         """The state with all registers integrated out that need no integral and that nobody reads."""
         state = self
         while True:
@@ -234,7 +236,7 @@ class State:
             self.registers,
         )
 
-    def joined(self, other: State) -> State | None:
+    def joined(self, other: RegisterState) -> RegisterState | None:
         """The sum of two states with equal keys, where it has the same form."""
         if self.tuples == other.tuples:
             return self._with_cells(other)
@@ -254,7 +256,7 @@ class State:
             return None
         return replace(self, tuples=self.tuples | other.tuples, cells=cells)
 
-    def _with_cells(self, other: State) -> State | None:
+    def _with_cells(self, other: RegisterState) -> RegisterState | None:
         """The sum of two states in which one value lies in different cells."""
         everywhere = self.everywhere
         differing = [
@@ -275,9 +277,9 @@ class State:
         return replace(self, cells=cells)
 
 
-def added_up(states: Sequence[State], *, ended: bool = False) -> list[State]:
+def added_up(states: Sequence[RegisterState], *, ended: bool = False) -> list[RegisterState]:
     """States with equal keys, as few as possible."""
-    kept: list[State] = []
+    kept: list[RegisterState] = []
     for each in states:
         state = each.reduced(ended=ended)
         for number, other in enumerate(kept):

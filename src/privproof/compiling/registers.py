@@ -22,8 +22,17 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from privproof.compiling.register_states import Drawn, Form, Outcome, Registers, State, Term, Value, added_up
-from privproof.compiling.relational import Program, relational
+from privproof.compiling.register_states import (
+    DrawnRegister,
+    Outcome,
+    RegisterForm,
+    Registers,
+    RegisterState,
+    Term,
+    Value,
+    added_up,
+)
+from privproof.compiling.relational import Program, program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import CONTINUOUS, OTHERS, PLACE, PROCESSED, RANKED, output_parts
 from privproof.errors import LanguageError
@@ -64,10 +73,10 @@ def registers(mechanism: Mechanism, size: int | None) -> Registers:
         LanguageError: it is outside the class.
     """
     try:
-        program = relational(mechanism, size=size, convert=False, largest=True)
+        program = program_for_alignment(mechanism, size=size, convert=False, largest=True)
     except Unsupported as problem:
         try:
-            program = relational(mechanism, size=size, select=True)
+            program = program_for_alignment(mechanism, size=size, select=True)
         except Unsupported:
             raise problem from None
     outputs = [step.value for step in program.code if isinstance(step, Emit | Return)]
@@ -111,8 +120,8 @@ class OpenRun:
         self.program = program
         self.mechanism = program.mechanism
         self.lengths = lists_of(self.mechanism, program.size)
-        self.noises: list[Drawn] = []
-        self.numbers: dict[Drawn, int] = {}
+        self.noises: list[DrawnRegister] = []
+        self.numbers: dict[DrawnRegister, int] = {}
         self.entries: list[str] = []
         held: dict[str, Value] = {}
         for name, declared in self.mechanism.inputs.items():
@@ -123,17 +132,17 @@ class OpenRun:
                 self.entries += [] if declared.public else [f"{name}[{i}]" for i in range(self.lengths[name])]
             else:
                 self.entries += [] if declared.public else [name]
-                held[name] = Form(ZERO, ((name, ONE),))
-        self.start = State(0, held)
+                held[name] = RegisterForm(ZERO, ((name, ONE),))
+        self.start = RegisterState(0, held)
 
     def run(self) -> Registers:
         """The outcomes."""
-        ended: dict[tuple[Any, ...], list[State]] = {}
+        ended: dict[tuple[Any, ...], list[RegisterState]] = {}
         waiting = [self.start]
         for _ in range(MOST_ROUNDS):
             if not waiting:
                 break
-            parked: dict[Any, list[State]] = {}
+            parked: dict[Any, list[RegisterState]] = {}
             for begun in waiting:
                 for state in self.until_cut(begun):
                     if state.at < 0:
@@ -153,7 +162,7 @@ class OpenRun:
             for state in states:
                 state.held = {}
                 state.draws = {}
-            groups: dict[int, list[State]] = {}
+            groups: dict[int, list[RegisterState]] = {}
             for state in states:
                 groups.setdefault(state.registers, []).append(state)
             made = [each for group in groups.values() for each in added_up(group, ended=True)]
@@ -162,15 +171,15 @@ class OpenRun:
             outcomes.append(Outcome(output, tuple(Term(each.registers, each.tuples, each.cells) for each in made)))
         return Registers(self.program, tuple(self.noises), tuple(outcomes), tuple(self.entries))
 
-    def kept_apart(self, state: State) -> list[State]:
+    def kept_apart(self, state: RegisterState) -> list[RegisterState]:
         """The state with registers integrated out that nobody reads: one that is left over is too many."""
         dead = set(range(state.registers)) - {-1 - key for key in state.used()}
         if state.registers > _MOST_REGISTERS or (dead and state.registers >= _MOST_REGISTERS):
-            names = sorted(n for n, v in state.held.items() if isinstance(v, Form) and v.noisy)
+            names = sorted(n for n, v in state.held.items() if isinstance(v, RegisterForm) and v.noisy)
             _refuse(f"more than two noisy numbers are kept at one time ({', '.join(names)}), {self.mechanism.place}")
         return [state]
 
-    def until_cut(self, begun: State) -> Iterator[State]:
+    def until_cut(self, begun: RegisterState) -> Iterator[RegisterState]:
         """The states in which a state comes to the next loop head or to the end."""
         waiting = [begun]
         while waiting:
@@ -185,7 +194,7 @@ class OpenRun:
                 else:
                     waiting.append(after)
 
-    def in_registers(self, state: State) -> Iterator[State]:
+    def in_registers(self, state: RegisterState) -> Iterator[RegisterState]:
         """The state with every noisy value that lives on in a register, in every cell that it may lie in."""
         loose = sorted(key for key in state.used() if key >= 0)
         if not loose:
@@ -198,19 +207,19 @@ class OpenRun:
         for cell in state.places(loose[0]):
             yield from self.in_registers(state.with_register(loose[0], cell))
 
-    def units(self, atom: int, state: State) -> Form | None:
+    def units(self, atom: int, state: RegisterState) -> RegisterForm | None:
         """What is added to a loose value wherever it is held, if data are: then the sum is what had better become the register."""
         if atom in state.cells:
             return None
         found = set()
         for value in state.held.values():
-            factor = dict(value.noisy).get(atom) if isinstance(value, Form) else None
+            factor = dict(value.noisy).get(atom) if isinstance(value, RegisterForm) else None
             if factor is not None:
-                assert isinstance(value, Form)
-                found.add(Form(ZERO, value.plain.times(1 / factor).terms) if len(value.noisy) == 1 else None)
-        return next(iter(found)) if len(found) == 1 and found not in ({None}, {Form(ZERO)}) else None
+                assert isinstance(value, RegisterForm)
+                found.add(RegisterForm(ZERO, value.plain.times(1 / factor).terms) if len(value.noisy) == 1 else None)
+        return next(iter(found)) if len(found) == 1 and found not in ({None}, {RegisterForm(ZERO)}) else None
 
-    def step(self, state: State) -> Iterator[State]:
+    def step(self, state: RegisterState) -> Iterator[RegisterState]:
         """The states after an instruction."""
         match self.program.code[state.at]:
             case Assign(name, Constant(value)) if value is MISSING:
@@ -239,20 +248,20 @@ class OpenRun:
             case other:
                 _refuse(f"{type(other).__name__}, {other.place}")
 
-    def after(self, state: State, name: str, value: Any) -> State:
+    def after(self, state: RegisterState, name: str, value: Any) -> RegisterState:
         state.held[name] = value
         state.at += 1
         return state
 
     def output(self, shown: Any, place: Place) -> Any:
         """A part of an output."""
-        if not isinstance(shown, Form):
+        if not isinstance(shown, RegisterForm):
             return shown
         if shown.terms:
             _refuse(f"a {'noisy number' if shown.noisy else 'number without noise'} is shown, {place}")
         return shown.constant
 
-    def sampled(self, sample: Sample, state: State) -> Iterator[State]:
+    def sampled(self, sample: Sample, state: RegisterState) -> Iterator[RegisterState]:
         """The states after a draw."""
         if sample.noise in (PLACE, OTHERS, RANKED):
             _refuse(f"a selection, {sample.place}")
@@ -262,17 +271,17 @@ class OpenRun:
         if scale.names:
             _refuse(f"a scale that depends on {', '.join(scale.names)}, {sample.place}")
         for each, center in self.values(sample.arguments[0], state):
-            if not isinstance(center, Form) or center.noisy:
+            if not isinstance(center, RegisterForm) or center.noisy:
                 _refuse(f"noise around a noisy number, {sample.place}")
             made = each.copy()
             draw = (sample.site, made.draws.get(sample.site, 0))
             made.draws = {**made.draws, sample.site: draw[1] + 1}
-            number = self.number(Drawn(draw, sample.noise, scale.factor, center))
-            made.held[sample.name] = Form(ZERO, ((number, ONE),))
+            number = self.number(DrawnRegister(draw, sample.noise, scale.factor, center))
+            made.held[sample.name] = RegisterForm(ZERO, ((number, ONE),))
             made.at += 1
             yield made
 
-    def number(self, drawn: Drawn) -> int:
+    def number(self, drawn: DrawnRegister) -> int:
         """The number of a noisy value."""
         if len(drawn.center.terms) > 1:
             names = ", ".join(str(name) for name, _ in drawn.center.terms[:3])
@@ -284,7 +293,7 @@ class OpenRun:
 
     # ------------------------------------------------------------------------------------------------------ expressions
 
-    def values(self, expression: Expression, state: State) -> Iterator[tuple[State, Any]]:
+    def values(self, expression: Expression, state: RegisterState) -> Iterator[tuple[RegisterState, Any]]:
         """What an expression may be, each with the state in which it is."""
         match expression:
             case Constant(value):
@@ -296,7 +305,7 @@ class OpenRun:
                     number = int(_number(at, place))
                     if not 0 <= number < self.lengths[name]:
                         raise LanguageError("index", f"{name}[{number}] is outside the list", place=str(place))
-                    yield each, Form(ZERO, ((f"{name}[{number}]", ONE),))
+                    yield each, RegisterForm(ZERO, ((f"{name}[{number}]", ONE),))
             case Conditional(test, then, otherwise):
                 for each, holds in self.values(test, state):
                     yield from self.values(then if holds else otherwise, each)
@@ -307,17 +316,17 @@ class OpenRun:
                     else:
                         yield from self.values(Operation(name, tuple(rest), place), each)
             case Operation("len" | "turns", (Variable(name),)):
-                yield state, Form(rational(self.lengths[name]))
+                yield state, RegisterForm(rational(self.lengths[name]))
             case Operation(name, arguments, place):
                 yield from self.operation(name, arguments, place, state)
             case _:
                 _refuse(f"an expression, {expression.place}")
 
     def operation(
-        self, name: str, arguments: Sequence[Expression], place: Place, state: State
-    ) -> Iterator[tuple[State, Any]]:
+        self, name: str, arguments: Sequence[Expression], place: Place, state: RegisterState
+    ) -> Iterator[tuple[RegisterState, Any]]:
         """What an operation may be: of its arguments one after the other."""
-        waiting: list[tuple[State, tuple[str, ...]]] = [(state.copy(), ())]
+        waiting: list[tuple[RegisterState, tuple[str, ...]]] = [(state.copy(), ())]
         for number, argument in enumerate(arguments):  # noisy values may be renumbered by a later argument: hold them
             following = []
             for each, names in waiting:
@@ -337,10 +346,12 @@ class OpenRun:
                 operands = [each.held.pop(key) for key in names]
                 yield each, _applied(name, operands, place)
 
-    def compared(self, name: str, names: Sequence[str], place: Place, state: State) -> Iterator[tuple[State, bool]]:
+    def compared(
+        self, name: str, names: Sequence[str], place: Place, state: RegisterState
+    ) -> Iterator[tuple[RegisterState, bool]]:
         """How a comparison may go."""
         one, two = (state.held[key] for key in names)
-        if not (isinstance(one, Form) and isinstance(two, Form)):
+        if not (isinstance(one, RegisterForm) and isinstance(two, RegisterForm)):
             for key in names:
                 del state.held[key]
             same = type(one) is type(two) and one == two
@@ -364,7 +375,7 @@ class OpenRun:
                 del each.held[key]
             yield each, _SIGNS[name](rational(sign))
 
-    def ordered(self, names: Sequence[str], place: Place, state: State) -> Iterator[tuple[State, int]]:
+    def ordered(self, names: Sequence[str], place: Place, state: RegisterState) -> Iterator[tuple[RegisterState, int]]:
         """The states in which the difference of what two names hold has a sign."""
         gap = self.gap(names, state)
         (first, factor), (second, other) = gap.noisy
@@ -379,7 +390,7 @@ class OpenRun:
             gap = self.gap(names, state)
             [(second, other)] = [(key, f) for key, f in gap.noisy if key >= 0]
             factor = -other
-        elif factor != -other or gap.plain != Form(ZERO):
+        elif factor != -other or gap.plain != RegisterForm(ZERO):
             _refuse(f"two noisy numbers are compared in different units, {place}")
         register = -1 - first
         if second < 0:  # registers are in order
@@ -396,13 +407,13 @@ class OpenRun:
                     del made.cells[second]
                 yield made, 1 if (other > 0) == lies_above else -1
 
-    def gap(self, names: Sequence[str], state: State) -> Form:
+    def gap(self, names: Sequence[str], state: RegisterState) -> RegisterForm:
         one, two = (state.held[key] for key in names)
-        assert isinstance(one, Form)
-        assert isinstance(two, Form)
+        assert isinstance(one, RegisterForm)
+        assert isinstance(two, RegisterForm)
         return one.plus(two, -ONE)
 
-    def levelled(self, atom: int, gap: Form, state: State, place: Place) -> State:
+    def levelled(self, atom: int, gap: RegisterForm, state: RegisterState, place: Place) -> RegisterState:
         """The state with a loose value in such units that it is compared with the register itself.
 
         ``f r + g y + c`` becomes ``f (r - z)`` with ``z = -(g y + c)/f``.
@@ -411,16 +422,16 @@ class OpenRun:
         other = next(factor for key, factor in factors.items() if key < 0)
         slope = -factors[atom] / other
         offset = gap.plain.times(-1 / other)
-        if slope == 1 and offset == Form(ZERO):
+        if slope == 1 and offset == RegisterForm(ZERO):
             return state
         if atom in state.cells:
             _refuse(f"a noisy number is compared twice in different units, {place}")
         return self.changed(atom, slope, offset, state)
 
-    def changed(self, atom: int, slope: Rational, offset: Form, state: State) -> State:
+    def changed(self, atom: int, slope: Rational, offset: RegisterForm, state: RegisterState) -> RegisterState:
         """The state with ``slope y + offset`` in the place of a loose value y."""
         old = self.noises[atom]
-        drawn = Drawn(
+        drawn = DrawnRegister(
             old.draw, old.kind, abs(slope) * old.scale, old.center.times(slope).plus(offset), old.turned != (slope < 0)
         )
         if drawn.kind != "exponential":
@@ -428,15 +439,17 @@ class OpenRun:
         made = state.copy()
         number = self.number(drawn)
         for name, value in made.held.items():
-            factor = dict(value.noisy).get(atom) if isinstance(value, Form) else None
+            factor = dict(value.noisy).get(atom) if isinstance(value, RegisterForm) else None
             if factor is not None:
-                assert isinstance(value, Form)
-                rest = Form(value.constant, tuple(term for term in value.terms if term[0] != atom))
-                new = Form(ZERO, ((number, ONE),)).plus(offset, -ONE)  # slope times the old one
+                assert isinstance(value, RegisterForm)
+                rest = RegisterForm(value.constant, tuple(term for term in value.terms if term[0] != atom))
+                new = RegisterForm(ZERO, ((number, ONE),)).plus(offset, -ONE)  # slope times the old one
                 made.held[name] = rest.plus(new, factor / slope)
         return made
 
-    def extreme(self, name: str, names: Sequence[str], place: Place, state: State) -> Iterator[tuple[State, Any]]:
+    def extreme(
+        self, name: str, names: Sequence[str], place: Place, state: RegisterState
+    ) -> Iterator[tuple[RegisterState, Any]]:
         """What the largest, the smallest, or the absolute value may be."""
         if name == "abs":
             names = (*names, f" minus {place}")
@@ -453,8 +466,8 @@ class OpenRun:
             yield from self.extreme("max" if name == "abs" else name, (kept, *rest), place, each)
 
     def compared_kept(
-        self, name: str, names: Sequence[str], place: Place, state: State
-    ) -> Iterator[tuple[State, bool]]:
+        self, name: str, names: Sequence[str], place: Place, state: RegisterState
+    ) -> Iterator[tuple[RegisterState, bool]]:
         """How a comparison may go; what is compared stays held."""
         copies = tuple(f"{key} again" for key in names)
         for key, copy in zip(names, copies, strict=True):
@@ -478,12 +491,12 @@ def _constant(value: object) -> Any:
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return value
     if isinstance(value, int | Fraction):
-        return Form(rational(value))
+        return RegisterForm(rational(value))
     _refuse(f"the constant {value!r}")
 
 
 def _number(value: Any, place: Place) -> Rational:
-    if not isinstance(value, Form) or value.terms:
+    if not isinstance(value, RegisterForm) or value.terms:
         _refuse(f"a number is needed that neither the data nor noise change, {place}")
     return value.constant
 
@@ -495,23 +508,23 @@ def _applied(name: str, operands: Sequence[Any], place: Place) -> Any:
             return not value
         case ("bool", [bool() as value]):
             return value
-        case ("+" | "extend", [Form() as one, Form() as two]):
+        case ("+" | "extend", [RegisterForm() as one, RegisterForm() as two]):
             return one.plus(two)
-        case ("-", [Form() as one, Form() as two]):
+        case ("-", [RegisterForm() as one, RegisterForm() as two]):
             return one.plus(two, -ONE)
-        case ("neg", [Form() as one]):
+        case ("neg", [RegisterForm() as one]):
             return one.times(-ONE)
-        case ("pos" | "whole", [Form() as one]):
+        case ("pos" | "whole", [RegisterForm() as one]):
             return one
-        case ("*", [Form() as one, Form() as two]):
+        case ("*", [RegisterForm() as one, RegisterForm() as two]):
             if one.terms:
                 one, two = two, one
             return two.times(_number(one, place))
-        case ("/", [Form() as one, Form() as two]):
+        case ("/", [RegisterForm() as one, RegisterForm() as two]):
             return one.times(1 / _number(two, place))
-        case ("//" | "%", [Form() as one, Form() as two]):
+        case ("//" | "%", [RegisterForm() as one, RegisterForm() as two]):
             above, below = (int(_number(each, place)) for each in (one, two))
-            return Form(rational(above // below if name == "//" else above % below))
+            return RegisterForm(rational(above // below if name == "//" else above % below))
         case ("tuple of", _):
             return tuple(operands)
         case _:

@@ -26,30 +26,35 @@ from privproof.compiling.kept_lists import kept_lists, kept_names, list_names
 from privproof.compiling.keys import known_tuples, written_out
 from privproof.compiling.kinds import whole_already
 from privproof.compiling.largest import largest_kept
-from privproof.compiling.levelling import counted_from_zero, data_before_noise, noise_around_sums, renamed
-from privproof.compiling.optionals import optional, outputs_apart
+from privproof.compiling.levelling import (
+    counted_from_zero,
+    data_before_noise,
+    noise_around_sums,
+    rename_reserved_variables,
+)
+from privproof.compiling.optionals import outputs_apart, split_optional_variables
 from privproof.compiling.outside import refuse_input, refuse_instruction, refuse_outside
-from privproof.compiling.postprocessing import computed_in_the_end, computed_last, operands_apart, postprocessed
+from privproof.compiling.postprocessing import computed_in_the_end, computed_last, drop_post_processing, operands_apart
 from privproof.compiling.record_lists import taken_apart
 from privproof.compiling.rewriting import (
     Unsupported,
-    centred,
-    converted,
-    filled,
-    hoisted,
+    drop_returned_constants,
+    expand_sum_calls,
+    guards_as_conditionals,
     looked_up,
     released_list,
     released_parts,
     released_table,
-    unclamped,
-    unshifted,
+    separate_noise_centres,
+    substitute_parameters,
+    unclamp_truncated_noise,
 )
 from privproof.compiling.scales import Scale, shifted_scales, without_divided_lengths
-from privproof.compiling.selections.evaluating import selected
+from privproof.compiling.selections.evaluating import loops_as_selections
 from privproof.compiling.selections.released import released_cells
 from privproof.compiling.sorts import CONTINUOUS, Sort, refuse_choices, settle_sorts, variable_sorts
 from privproof.compiling.strides import counting_up
-from privproof.compiling.summaries import summarised
+from privproof.compiling.summaries import summarise_loops
 from privproof.compiling.versions import lists_apart
 from privproof.language.flow import Instruction, Test, flow, following
 from privproof.language.inputs import Input
@@ -160,7 +165,7 @@ class Program:
         return self.scales[sample.site]
 
 
-def relational(
+def program_for_alignment(
     mechanism: Mechanism,
     *,
     size: int | None = None,
@@ -229,7 +234,10 @@ def prepare_program(
     largest: bool = False,
     released: bool = False,
 ) -> Program:
-    """A mechanism as a program that can be followed on numbers, see `relational`; whether its values fit each other is not looked at."""
+    """A mechanism as a program that can be followed on numbers; whether its values fit each other is not looked at.
+
+    See `program_for_alignment`.
+    """
     return _once(
         mechanism,
         ("prepared", convert, ahead, select, largest, released),
@@ -258,33 +266,35 @@ def _made(
         raise Unsupported("its neighbours are given by a function; alignments need a relation with a name")
     for name, declared in mechanism.inputs.items():
         refuse_input(name, declared, mechanism)
-    body = filled(whole_already(mechanism.translated.body, mechanism), mechanism.parameters)
+    body = substitute_parameters(whole_already(mechanism.translated.body, mechanism), mechanism.parameters)
     body = taken_apart(body, {name: given.size for name, given in mechanism.inputs.items() if given.shape == "list"})
-    body = renamed(counting_up(body, mechanism, by_place=not select), mechanism)
+    body = rename_reserved_variables(counting_up(body, mechanism, by_place=not select), mechanism)
     body, least = known_tuples(written_out(released_table(lists_apart(body)))), 0
     if keep:
         body = kept_lists(body, mechanism)
     if select:
-        found = selected(body, mechanism)
+        found = loops_as_selections(body, mechanism)
         if found is None:
             raise Unsupported(NO_SELECTION)
         body, least = found
     elif largest or not any(sample.noise in CONTINUOUS for sample in samples(body)):
         body, least = largest_kept(body)
     body = without_divided_lengths(body, mechanism)
-    body = summarised(counted_from_zero(body, mechanism), mechanism, differing_by_assignment(body, mechanism))
+    body = summarise_loops(counted_from_zero(body, mechanism), mechanism, differing_by_assignment(body, mechanism))
     body = operands_apart(looked_up(body, mechanism.inputs), differing_by_assignment(body, mechanism))
     body = computed_in_the_end(body, differing_by_assignment(body, mechanism), mechanism.inputs)
     body = computed_last(body, differing_by_assignment(body, mechanism))
     body, shown = released_parts(outputs_apart(body))
-    body = postprocessed(body, differing_by_assignment(body, mechanism))
+    body = drop_post_processing(body, differing_by_assignment(body, mechanism))
     refuse_outside(body, mechanism)
-    body, offset = unshifted(released_list(unclamped(body)))
-    body, flags = optional(centred(noise_around_sums(data_before_noise(hoisted(body, mechanism)))))
+    body, offset = drop_returned_constants(released_list(unclamp_truncated_noise(body)))
+    body, flags = split_optional_variables(
+        separate_noise_centres(noise_around_sums(data_before_noise(expand_sum_calls(body, mechanism))))
+    )
     if convert:
         private = differing_by_assignment(body, mechanism)
         body = levelled_branches(body, lambda expression: differs(expression, private, mechanism))
-        body = converted(body, differing_by_assignment(body, mechanism))
+        body = guards_as_conditionals(body, differing_by_assignment(body, mechanism))
     if released:
         body, shown = released_cells(body, shown)
     lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list"]

@@ -37,15 +37,15 @@ from privproof.language.syntax import (
     While,
 )
 from privproof.language.walking import (
-    carried,
-    mapped,
+    map_expressions,
     parts,
     reads,
     reads_any,
-    rewritten,
+    rewrite_expression,
     statements,
     values_assigned_once,
     variables,
+    variables_reached,
     with_blocks,
     with_reads,
     with_statements,
@@ -58,7 +58,7 @@ class Unsupported(Exception):
     """The program cannot be brought into the form that alignments are about; the message says why and where."""
 
 
-def filled(body: Block, parameters: Mapping[str, Any]) -> Block:
+def substitute_parameters(body: Block, parameters: Mapping[str, Any]) -> Block:
     """Parameters that are never assigned become constants, and what is constant is computed."""
     assigned = {writes(statement) for statement in statements(body)}
 
@@ -75,7 +75,7 @@ def filled(body: Block, parameters: Mapping[str, Any]) -> Block:
             case _:
                 return _folded(expression)
 
-    return mapped(body, change)
+    return map_expressions(body, change)
 
 
 _ARITHMETIC: Mapping[str, Callable[[Fraction, Fraction], Fraction | int]] = {
@@ -93,9 +93,9 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | Fraction) and not isinstance(value, bool)
 
 
-def folded(expression: Expression) -> Expression:
+def fold_constants(expression: Expression) -> Expression:
     """An expression in which what is constant is computed."""
-    return rewritten(expression, _folded)
+    return rewrite_expression(expression, _folded)
 
 
 def _folded(expression: Expression) -> Expression | None:
@@ -189,7 +189,7 @@ def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
             result = Conditional(Operation("==", (index, key), place), value, result, place)
         return result
 
-    return mapped(body, change)
+    return map_expressions(body, change)
 
 
 def _known_constant(value: Expression, once: Mapping[str, Expression]) -> Expression:
@@ -249,7 +249,7 @@ def continuous_variables(body: Block) -> frozenset[str]:
         drawn = isinstance(statement, Sample) and statement.noise in CONTINUOUS
         return drawn or reads_any(statement, found)
 
-    return frozenset(carried(body, (), flows))
+    return frozenset(variables_reached(body, (), flows))
 
 
 def _constant_none(value: Expression) -> bool:
@@ -388,7 +388,7 @@ def _listed(value: Expression) -> str | None:
             return None
 
 
-def hoisted(body: Block, mechanism: Mechanism) -> Block:
+def expand_sum_calls(body: Block, mechanism: Mechanism) -> Block:
     """``sum(q)`` of an input list, as a loop before the statement."""
     for statement in statements(body):
         if isinstance(statement, While) and any(_sums(statement.test, mechanism)):
@@ -412,7 +412,7 @@ def walked_sums(body: Block, lists: Collection[str], total: str, index: str) -> 
     return _computed_before(body, replaced, lambda statement: not isinstance(statement, While))
 
 
-def counted(body: Block, lists: Collection[str]) -> Block:
+def expand_count_calls(body: Block, lists: Collection[str]) -> Block:
     """``q.count(x)`` of an input list, where x is a variable or a constant, as a loop before the statement: it goes through the list once.
 
     In a statement that may not evaluate it, x might have no value: there, and in the test of a loop, it stays.
@@ -486,7 +486,7 @@ def _maybe(expression: Expression) -> bool:
     )
 
 
-def centred(body: Block) -> Block:
+def separate_noise_centres(body: Block) -> Block:
     """The value that noise is added to, in a variable of its own where it is computed: shifts may speak of its distance."""
     counter = iter(range(10**6))
 
@@ -514,7 +514,7 @@ def centred(body: Block) -> Block:
     return with_statements(body, change)
 
 
-def unclamped(body: Block) -> Block:
+def unclamp_truncated_noise(body: Block) -> Block:
     """Truncated geometric noise as what it is: geometric noise, clamped."""
     counter = iter(range(10**6))
 
@@ -540,7 +540,7 @@ def _sums(expression: Expression, mechanism: Mechanism) -> Iterator[bool]:
         yield from _sums(part, mechanism)
 
 
-def unshifted(body: Block) -> tuple[Block, int]:
+def drop_returned_constants(body: Block) -> tuple[Block, int]:
     """A whole number that is returned after a constant was added, without the constant; and the constant.
 
     The result tells as much as before: who returns ``i + 1`` could return ``i``.  Alignments may then speak of the index.
@@ -598,7 +598,7 @@ def _offset(value: Expression) -> int | None:
             return None
 
 
-def converted(body: Block, differing: Collection[str]) -> Block:
+def guards_as_conditionals(body: Block, differing: Collection[str]) -> Block:
     """Tests on data or noise that only guard assignments, as conditional expressions."""
     counter = iter(range(10**6))
 

@@ -17,12 +17,12 @@ from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.exact import fraction
-from privproof.language.laws import Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
+from privproof.language.laws import Continuous, DiscreteGaussian, Geometric, Law, Shaped, TableLaw
 from privproof.language.linear import Linear, Ratio, exactly
 from privproof.language.outcomes import outcome
 from privproof.language.randomness import Chance
-from privproof.language.scripts import GivenUp, Test, recorded
-from privproof.language.trees import Leaf
+from privproof.language.scripts import GivenUp, Test, record_run
+from privproof.language.trees import TreeLeaf
 
 _MOST_DRAWS = 300
 """Noise drawn in one run; a longer run is not compared."""
@@ -40,9 +40,9 @@ def rounding_difference(call: Callable[[], Any], chance: Chance) -> str | None:
         chance: where the noise comes from.
     """
     try:
-        rounded, drawn = recorded(call, lambda law: _float_noise(law, chance), most=_MOST_DRAWS)
+        rounded, drawn = record_run(call, lambda law: _float_noise(law, chance), most=_MOST_DRAWS)
         values = iter(value for _, value in drawn)
-        exact, _ = recorded(call, lambda law: _exact_value(next(values)), most=len(drawn))
+        exact, _ = record_run(call, lambda law: _exact_value(next(values)), most=len(drawn))
     except (GivenUp, StopIteration, LanguageError, OverflowError):
         return None  # another number of draws, or a failure: what is wrong then is told elsewhere
     if alike(rounded, exact):
@@ -50,7 +50,7 @@ def rounding_difference(call: Callable[[], Any], chance: Chance) -> str | None:
     return f"with floats it shows {rounded!r}, with their exact values {exact!r}: rounding decides"
 
 
-def tree_difference(call: Callable[[], Any], tree: Sequence[Leaf], chance: Chance) -> str | None:
+def tree_difference(call: Callable[[], Any], tree: Sequence[TreeLeaf], chance: Chance) -> str | None:
     """How a run on floats differs from the way that a tree has for the same noise; None where they are alike, or cannot be compared.
 
     Args:
@@ -61,7 +61,7 @@ def tree_difference(call: Callable[[], Any], tree: Sequence[Leaf], chance: Chanc
     if any(not isinstance(step, Test) for leaf in tree for step in leaf.steps):
         return None  # discrete noise, or a condition that nothing decides
     try:
-        rounded, drawn = recorded(call, lambda law: _float_noise(law, chance), most=_MOST_DRAWS)
+        rounded, drawn = record_run(call, lambda law: _float_noise(law, chance), most=_MOST_DRAWS)
     except (GivenUp, Exception):  # a run that fails shows that, too; only what it returns is compared here
         return None
     if not _is_plain(rounded) or any(not isinstance(law, Continuous) for law, _ in drawn):
@@ -130,7 +130,7 @@ def _float_noise(law: Law, chance: Chance) -> Any:
             return float(center) + float(scale) * _standard(kind, (chance.randrange(_UNIT) + 0.5) / _UNIT)
         case Geometric(center) | DiscreteGaussian(center):
             return exactly(center) + chance.randrange(-3, 4)
-        case Table():
+        case TableLaw():
             return exactly(chance.choice(law.ranked)[0])
         case Shaped("truncated_laplace", center, (scale, bound)):
             u = (chance.randrange(_UNIT) + 0.5) / _UNIT

@@ -24,7 +24,7 @@ from typing import Any
 
 from privproof.compiling.rounding import tree_difference
 from privproof.compiling.sampled import sampled_pairs
-from privproof.compiling.sharing import Turn, Work, grown
+from privproof.compiling.sharing import Turn, Work, grow_trees
 from privproof.errors import LanguageError, ScenarioError
 from privproof.language.catching import watching_errors
 from privproof.language.compiled import watching_calls
@@ -33,9 +33,9 @@ from privproof.language.inputs import Input, as_given
 from privproof.language.laws import TRUNCATED
 from privproof.language.mechanism import ADD_REMOVE, Mechanism, call_by_name, related_by
 from privproof.language.randomness import Chance
-from privproof.language.recognition import inexact, recognised, substitute
+from privproof.language.recognition import controlled_libraries, inexact, substitute
 from privproof.language.state import State, state_of
-from privproof.language.trees import Leaf, Wayward, leaves, replayed
+from privproof.language.trees import TreeLeaf, Wayward, leaves, replay_leaf
 
 _MOST_DATA_SETS = 5_000
 """Data sets that a function is run on, one after the other; more are refused."""
@@ -78,7 +78,7 @@ class Runs:
     sizes: tuple[int, ...]
     data: tuple[Data, ...]
     pairs: tuple[tuple[int, int], ...]
-    trees: tuple[tuple[Leaf, ...], ...]
+    trees: tuple[tuple[TreeLeaf, ...], ...]
     digest: str
     relies_on: Mapping[str, str]
     floats: tuple[float, ...]
@@ -346,10 +346,10 @@ def ran(
     begun = time.perf_counter()
     called, owner, names = _roots(mechanism)
     before = _state_with_imports(called)
-    trees: list[tuple[Leaf, ...]] = [] if known is None else list(known.trees)
+    trees: list[tuple[TreeLeaf, ...]] = [] if known is None else list(known.trees)
     asks: tuple[str, ...] = ()
     try:
-        with recognised(names, owner), refusing_kinds(before.names), _watching(before):
+        with controlled_libraries(names, owner), refusing_kinds(before.names), _watching(before):
             asks = _asks_for(mechanism, data)
             trees += _trees(mechanism, data[len(trees) :], pause)
             _run_again(mechanism, data, trees, _OFTEN if asks else 1, pause)
@@ -375,7 +375,7 @@ def ran(
     )
 
 
-def trees_on(mechanism: Mechanism, data: Sequence[Data], *, most: int) -> list[tuple[Leaf, ...]]:
+def trees_on(mechanism: Mechanism, data: Sequence[Data], *, most: int) -> list[tuple[TreeLeaf, ...]]:
     """All ways through a function on some data sets, at most so many on each.
 
     Raises:
@@ -383,7 +383,7 @@ def trees_on(mechanism: Mechanism, data: Sequence[Data], *, most: int) -> list[t
     """
     called, owner, names = _roots(mechanism)
     state = _state_with_imports(called)
-    with recognised(names, owner), refusing_kinds(state.names), _watching(state):
+    with controlled_libraries(names, owner), refusing_kinds(state.names), _watching(state):
         return [leaves(caller(mechanism, each), most=most) for each in data]
 
 
@@ -421,7 +421,7 @@ def _state_with_imports(called: Any) -> State:
                 importlib.import_module(name)
 
 
-def _trees(mechanism: Mechanism, data: Sequence[Data], pause: Callable[[], None]) -> list[tuple[Leaf, ...]]:
+def _trees(mechanism: Mechanism, data: Sequence[Data], pause: Callable[[], None]) -> list[tuple[TreeLeaf, ...]]:
     """The tree of every data set."""
 
     def watched(turn: Callable[[], Turn]) -> Turn:
@@ -430,13 +430,13 @@ def _trees(mechanism: Mechanism, data: Sequence[Data], pause: Callable[[], None]
         _unchanged(before, state_of(mechanism.function), mechanism)
         return found
 
-    return grown(Work([caller(mechanism, each) for each in data], pause, watched))
+    return grow_trees(Work([caller(mechanism, each) for each in data], pause, watched))
 
 
 def _run_again(
     mechanism: Mechanism,
     data: Sequence[Data],
-    trees: Sequence[tuple[Leaf, ...]],
+    trees: Sequence[tuple[TreeLeaf, ...]],
     times: int,
     pause: Callable[[], None],
 ) -> None:
@@ -449,10 +449,10 @@ def _run_again(
     ]
     often = max(times, math.ceil(_FEWEST_AGAIN / len(ends)))
     for number, leaf in ends:
-        replayed(caller(mechanism, data[number]), leaf, times=often, pause=pause)
+        replay_leaf(caller(mechanism, data[number]), leaf, times=often, pause=pause)
 
 
-def _refuse_rounding(mechanism: Mechanism, data: Sequence[Data], trees: Sequence[tuple[Leaf, ...]]) -> None:
+def _refuse_rounding(mechanism: Mechanism, data: Sequence[Data], trees: Sequence[tuple[TreeLeaf, ...]]) -> None:
     """Refuse a function that goes another way on floats than on their exact values."""
     noisy = [number for number, tree in enumerate(trees) if any(leaf.noises for leaf in tree)]
     for place in range(min(_IN_FLOATS, len(noisy))):
@@ -483,7 +483,7 @@ _ARRAYS = "array(records(0, 1)) for a function that takes an array of numpy; "
 """What to do where a list is not what the function takes."""
 
 
-def _not_always_failing(mechanism: Mechanism, trees: Sequence[tuple[Leaf, ...]]) -> None:
+def _not_always_failing(mechanism: Mechanism, trees: Sequence[tuple[TreeLeaf, ...]]) -> None:
     """Refuse a function that fails whatever it is given: that is a mistake, and no output."""
     shown = {leaf.outcome.text for tree in trees for leaf in tree}
     if all(leaf.outcome.shape.startswith("raise ") for tree in trees for leaf in tree):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from privproof.compiling.rewriting import Unsupported, filled, folded, is_number
+from privproof.compiling.rewriting import Unsupported, fold_constants, is_number, substitute_parameters
 from privproof.compiling.sorts import CONTINUOUS, PURE
 from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
@@ -16,7 +16,7 @@ from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.syntax import Assign, Block, Constant, Expression, Operation, Sample, Statement, Variable
 from privproof.language.walking import (
     reads,
-    rewritten,
+    rewrite_expression,
     statements,
     values_assigned_once,
     variables,
@@ -67,7 +67,7 @@ class Scale:
         return 1 / self.ratio ** int((1 / self.factor).p)
 
 
-def resolved(expression: Expression, body: Block) -> Expression:
+def substitute_single_assignments(expression: Expression, body: Block) -> Expression:
     """An expression with the values of variables that are assigned once, such as the arguments of a function that is called."""
     if not any(True for _ in variables(expression)):
         return expression
@@ -79,7 +79,7 @@ def resolved(expression: Expression, body: Block) -> Expression:
                 return read(value, left - 1)
             return None
 
-        return rewritten(part, change)
+        return rewrite_expression(part, change)
 
     return read(expression, _DEEPEST)
 
@@ -90,11 +90,15 @@ def shifted_scales(code: tuple[Instruction, ...], body: Block, mechanism: Mechan
     for sample in (step for step in code if isinstance(step, Sample) and step.noise == "geometric"):
         found[sample.site] = _logarithm(sample, body)
     for sample in (step for step in code if isinstance(step, Sample) and step.noise == "discrete_gaussian"):
-        found[sample.site] = scale = replace(_scale(resolved(sample.arguments[1], body), ()), squared=True)
+        found[sample.site] = scale = replace(
+            _scale(substitute_single_assignments(sample.arguments[1], body), ()), squared=True
+        )
         if scale.factor <= 0:
             raise Unsupported(f"the variance of the noise at {sample.place} is not above 0")
     for sample in (step for step in code if isinstance(step, Sample) and step.noise in CONTINUOUS):
-        scale = _scale(resolved(sample.arguments[1], body), mechanism.public_numbers, common_lists(mechanism))
+        scale = _scale(
+            substitute_single_assignments(sample.arguments[1], body), mechanism.public_numbers, common_lists(mechanism)
+        )
         found[sample.site] = scale = replace(scale, squared=sample.noise == "gaussian")
         if sample.noise == TRUNCATED:
             found[sample.site] = replace(scale, bound=_bound(sample, scale, body))
@@ -114,7 +118,7 @@ def shifted_scales(code: tuple[Instruction, ...], body: Block, mechanism: Mechan
 
 def _bound(sample: Sample, scale: Scale, body: Block) -> Rational:
     """How far truncated noise goes: a number, and so is its scale."""
-    bound = _scale(resolved(sample.arguments[2], body), ())
+    bound = _scale(substitute_single_assignments(sample.arguments[2], body), ())
     if scale.names or scale.factor <= 0 or bound.factor <= 0:
         raise Unsupported(f"the scale and the bound of the noise at {sample.place} are no numbers above 0")
     return bound.factor
@@ -122,7 +126,7 @@ def _bound(sample: Sample, scale: Scale, body: Block) -> Rational:
 
 def _logarithm(sample: Sample, body: Block) -> Scale:
     """The scale of geometric noise: alpha as a power."""
-    given = [folded(resolved(argument, body)) for argument in sample.arguments[1:]]
+    given = [fold_constants(substitute_single_assignments(argument, body)) for argument in sample.arguments[1:]]
     values = [each.value for each in given if isinstance(each, Constant)]
     if len(values) < len(given):
         raise Unsupported(f"alpha of the noise at {sample.place} is no constant")
@@ -146,13 +150,15 @@ def without_divided_lengths(body: Block, mechanism: Mechanism) -> Block:
         name
         for name, value in once.items()
         if any(isinstance(part, Operation) and part.name in ("/", "*") for part in within(value))
-        and any(_is_length(part, lists) for part in within(resolved(value, body)))
+        and any(_is_length(part, lists) for part in within(substitute_single_assignments(value, body)))
     }
 
     def scaled(statement: Statement) -> tuple[Statement] | None:
         if isinstance(statement, Sample) and statement.noise in CONTINUOUS:
             center, *law = statement.arguments
-            return (replace(statement, arguments=(center, *(resolved(each, body) for each in law))),)
+            return (
+                replace(statement, arguments=(center, *(substitute_single_assignments(each, body) for each in law))),
+            )
         return None
 
     if not divided:
@@ -209,7 +215,7 @@ def unit(mechanism: Mechanism) -> str | None:
 
     What costs B at one value of such a parameter costs the same multiple of it at every other: the shifts do not change.
 
-    >>> from privproof.library.laplace.noisy_max import noisy_max
+    >>> from privproof.library.laplace.laplace_noisy_max import noisy_max
     >>> unit(noisy_max)
     'epsilon'
     """
@@ -217,7 +223,7 @@ def unit(mechanism: Mechanism) -> str | None:
         if not is_number(value):
             continue
         others = {n: v for n, v in mechanism.parameters.items() if n != name}
-        body = filled(mechanism.translated.body, others)
+        body = substitute_parameters(mechanism.translated.body, others)
         scales = [s for s in statements(body) if isinstance(s, Sample) and s.noise in PURE]
         if any(isinstance(s, Sample) and s.noise in CONTINUOUS and s.noise not in PURE for s in statements(body)):
             return None
@@ -228,7 +234,7 @@ def unit(mechanism: Mechanism) -> str | None:
         )
         try:
             known = (*mechanism.public_numbers, name)
-            powers = [monomial(resolved(s.arguments[1], body), known)[1] for s in scales]
+            powers = [monomial(substitute_single_assignments(s.arguments[1], body), known)[1] for s in scales]
         except Unsupported:
             continue
         if scales and not elsewhere and all(power.get(name) == -1 for power in powers):

@@ -21,7 +21,7 @@ from privproof.exact import ONE, ZERO, Budget, EpsilonLike, Rational
 from privproof.language import Mechanism
 from privproof.models import Branch, HiddenMarkovModel, Horizon, Transducer
 from privproof.scenarios import Pair, Question, Scenario
-from privproof.scenarios.markov import MarkovPrior
+from privproof.scenarios.markov_prior import MarkovPrior
 
 
 def time_series(

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError
 from privproof.execution.workers import Parcel, Raised, Workers, answered, processors
-from privproof.language.trees import MOST_LEAVES, Branch, Leaf, explored, too_many
+from privproof.language.trees import MOST_LEAVES, Branch, TreeLeaf, explore_leaves, too_many
 
 _ALONE = 1.0
 """Seconds after which other processes take part: to start them takes a tenth of that."""
@@ -37,7 +37,7 @@ Task: TypeAlias = tuple[int, Branch]
 class Turn:
     """What a process has done: for every branch that it took up the leaves, and what is left to do."""
 
-    found: list[tuple[Task, list[Leaf]]]
+    found: list[tuple[Task, list[TreeLeaf]]]
     left: list[Task]
 
 
@@ -62,17 +62,17 @@ class Work:
         def enough() -> bool:
             return clock() > ends
 
-        found: list[tuple[Task, list[Leaf]]] = []
+        found: list[tuple[Task, list[TreeLeaf]]] = []
         left = list(tasks)
         while left and not (found and enough()):
             number, branch = left.pop()
-            leaves, after = explored(self.calls[number], branch, pause=self.pause, enough=enough)
+            leaves, after = explore_leaves(self.calls[number], branch, pause=self.pause, enough=enough)
             found.append(((number, branch), leaves))
             left += [(number, each) for each in after]
         return Turn(found, left)
 
 
-def grown(work: Work) -> list[tuple[Leaf, ...]]:
+def grow_trees(work: Work) -> list[tuple[TreeLeaf, ...]]:
     """The tree of every data set; what goes wrong in a process goes wrong here."""
     trees = _Trees(len(work.calls))
     with Workers(processors()) as workers:
@@ -87,7 +87,7 @@ class _Trees:
     """What is found of every tree, and the branches that wait."""
 
     def __init__(self, count: int) -> None:
-        self.found: list[list[tuple[tuple[int, ...], list[Leaf]]]] = [[] for _ in range(count)]
+        self.found: list[list[tuple[tuple[int, ...], list[TreeLeaf]]]] = [[] for _ in range(count)]
         self.counts = [0] * count
         self.waiting = [(number, Branch()) for number in reversed(range(count))]
 
@@ -106,7 +106,7 @@ class _Trees:
                 raise too_many(MOST_LEAVES)
         self.waiting += turn.left
 
-    def whole(self) -> list[tuple[Leaf, ...]]:
+    def whole(self) -> list[tuple[TreeLeaf, ...]]:
         """Every tree with its leaves in the order of their choices."""
         return [
             tuple(leaf for _, leaves in sorted(parts, key=lambda part: part[0]) for leaf in leaves)

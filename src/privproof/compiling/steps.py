@@ -107,7 +107,7 @@ def input_values(declared: Input) -> Mapping[str, Any]:
     return MappingProxyType({name: value for value, name in input_names(declared).items()})
 
 
-def aligned(begins: list[dict[Rest, Rational]], steps: Steps) -> bool:
+def outputs_aligned(begins: list[dict[Rest, Rational]], steps: Steps) -> bool:
     """Whether the outputs so far tell how many outputs every further step writes.
 
     Only then does showing outputs step by step tell an observer no more than showing them all at the end.

@@ -38,7 +38,7 @@ from privproof.language.syntax import (
 )
 from privproof.language.syntax import Sample as Draw
 from privproof.language.values import MISSING, shown_name
-from privproof.models.stream_automaton import Order, Sample, Term, Transition, Value, negated, possible
+from privproof.models.stream_automaton import Order, Sample, Term, Transition, Value, negate_comparison, possible
 
 Store: TypeAlias = dict[str, Any]
 
@@ -172,7 +172,7 @@ def _joined(one: StreamStep, other: StreamStep) -> StreamStep | None:
         return None
     apart = [order for order in here.guard if order not in there.guard]
     more = [order for order in there.guard if order not in here.guard]
-    if len(apart) != 1 or more != [negated(apart[0])]:
+    if len(apart) != 1 or more != [negate_comparison(apart[0])]:
         return None
     guard = tuple(order for order in here.guard if order != apart[0])
     lines = tuple(dict.fromkeys((*one.lines, *other.lines)))

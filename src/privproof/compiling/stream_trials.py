@@ -15,7 +15,7 @@ from privproof.language.laws import Continuous, Law
 from privproof.language.linear import exactly
 from privproof.language.patterns import ANY
 from privproof.language.running import exact_run
-from privproof.language.scripts import recorded
+from privproof.language.scripts import record_run
 from privproof.models.stream_automaton import Term
 from privproof.scenarios import StreamQuestion
 
@@ -31,7 +31,7 @@ class Taken:
         return self.told
 
 
-def agreement(question: StreamQuestion) -> Covered:
+def automaton_agreement(question: StreamQuestion) -> Covered:
     """Trials of the automaton beside the function, on the same data and noise, until every transition was taken."""
     return cover(_transitions(question), lambda choices, watch: _difference(question, choices, watch))
 
@@ -57,7 +57,7 @@ def _difference(question: StreamQuestion, choices: Choices, watch: Watch) -> str
         share = Fraction(choices.randint(-(10**9), 10**9), 170_000_001)  # no two are equal
         return exactly(law.center) + share * Fraction(law.scale)
 
-    shown_, drawn = recorded(lambda: exact_run(mechanism, arguments), noise)
+    shown_, drawn = record_run(lambda: exact_run(mechanism, arguments), noise)
     noises = [
         (Fraction(v) - Fraction(law.center), Fraction(law.scale)) for law, v in drawn if isinstance(law, Continuous)
     ]

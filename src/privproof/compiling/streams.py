@@ -15,7 +15,7 @@ from typing import Any
 from privproof.compiling.covering import Covered
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.stream_steps import StreamReader, StreamStep, state_names
-from privproof.compiling.stream_trials import agreement
+from privproof.compiling.stream_trials import automaton_agreement
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import ANY, pattern_text
 from privproof.models.stream_automaton import StreamAutomaton, Transition, Value
@@ -61,7 +61,7 @@ def stream_question(question: ProgramQuestion) -> StreamQuestion:
         lines=tuple(step.lines for _, step in steps),
         free=_free(mechanism) and _told_apart([step for _, step in steps]),
     )
-    tried = agreement(found)
+    tried = automaton_agreement(found)
     if tried.told is not None:
         raise Unsupported(f"the automaton and the function differ {tried.told}")
     return replace(found, trials=_told_trials(tried))

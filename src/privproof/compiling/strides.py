@@ -29,7 +29,7 @@ from privproof.language.syntax import (
 )
 from privproof.language.walking import (
     blocks,
-    mapped,
+    map_expressions,
     reads,
     statements,
     variables,
@@ -75,7 +75,7 @@ def counting_up(body: Block, mechanism: Mechanism, *, by_place: bool = True) -> 
                 return None
 
     strided = {s.name for s in statements(body) if isinstance(s, Assign) and _is_stride(s.value)}
-    return mapped(_said_once(body), change)
+    return map_expressions(_said_once(body), change)
 
 
 def _said_once(body: Block) -> Block:
@@ -87,7 +87,10 @@ def _said_once(body: Block) -> Block:
             case Assign(name, Operation("stride", (Operation("whole", (step,)),))), While(_, turn):
                 if isinstance(step, Operation) and not _changes(turn, step):
                     said = placeless(step)
-                    again = mapped(turn, lambda e, n=name, s=said: Variable(n, e.place) if placeless(e) == s else None)  # type: ignore[misc]
+                    again = map_expressions(
+                        turn,
+                        lambda e, n=name, s=said: Variable(n, e.place) if placeless(e) == s else None,  # type: ignore[misc]
+                    )
                     inner = replace(inner, body=again)
             case _:
                 pass

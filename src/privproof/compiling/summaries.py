@@ -27,10 +27,10 @@ from privproof.compiling.branches import placeless
 from privproof.compiling.failing import Values
 from privproof.compiling.list_parts import PART_ENDS, held_ends, is_safe, unconditional, whole_walks
 from privproof.compiling.measured import measured_lists
-from privproof.compiling.needs import exposed, read_counts
+from privproof.compiling.needs import read_counts, variables_read_first
 from privproof.compiling.record_lists import walks_over_records
 from privproof.compiling.strides import Signs
-from privproof.compiling.turns import Turn
+from privproof.compiling.turns import TurnEffect
 from privproof.language.flow import Instruction, instruction_reads
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
@@ -51,7 +51,7 @@ from privproof.language.walking import (
     blocks,
     parts,
     reads,
-    rewritten,
+    rewrite_expression,
     statements,
     variables,
     with_blocks,
@@ -73,7 +73,7 @@ def summed_lists(mechanism: Mechanism) -> dict[str, Input]:
     return {n: d for n, d in mechanism.inputs.items() if d.shape == "list" and not d.public}
 
 
-def summarised(body: Block, mechanism: Mechanism, differing: set[str]) -> Block:
+def summarise_loops(body: Block, mechanism: Mechanism, differing: set[str]) -> Block:
     """The statements with summaries in the place of loops that only add up.
 
     Args:
@@ -136,7 +136,7 @@ def sums_up(code: Iterable[Instruction]) -> bool:
 
 def total(source: Variable, added: Expression, place: Place) -> Expression:
     """The sum of an expression over a list; of a truth value, how often it holds."""
-    return Operation("total", (source, _number(rewritten(added, _as_product))), place)
+    return Operation("total", (source, _number(rewrite_expression(added, _as_product))), place)
 
 
 _LARGEST_POWER = 8
@@ -220,9 +220,9 @@ class _Summaries:
         """A whole body with its summaries."""
         self.outside = read_counts(body)
         for loop in self.loops(body):
-            own = {name for s in statements(loop.body) if (name := writes(s)) is not None} - exposed(loop.body, set())[
-                0
-            ]
+            own = {name for s in statements(loop.body) if (name := writes(s)) is not None} - variables_read_first(
+                loop.body, set()
+            )[0]
             self.outside -= Counter({name: n for name, n in read_counts((loop,)).items() if name in own})
         return self.change(body)
 
@@ -281,7 +281,7 @@ class _Summaries:
         assert isinstance(part, Operation)
         source, *ends = part.arguments
         assert isinstance(source, Variable)
-        if self.lengths or any(self.mixed(rewritten(end, self.length_alike), source.name) for end in ends):
+        if self.lengths or any(self.mixed(rewrite_expression(end, self.length_alike), source.name) for end in ends):
             return None
         if expression not in self.certain and not all(map(is_safe, ends)):
             return None
@@ -354,7 +354,7 @@ class _Summaries:
         totals: list[Statement] = []
         sums: list[Statement] = []
         source, place = turn.source, loop.place
-        inside, needed = read_counts((loop,)), exposed(loop.body, set())[0]
+        inside, needed = read_counts((loop,)), variables_read_first(loop.body, set())[0]
         for name, value in turn.values.items():
             used_later = self.outside[name] > (inside[name] if name in needed else 0)
             if name == turn.counter:
@@ -403,7 +403,7 @@ class _Summaries:
                 case _:
                     return None
 
-        turn = Turn(lambda value: rewritten(value, taken), self.values)
+        turn = TurnEffect(lambda value: rewrite_expression(value, taken), self.values)
         values = turn.after(loop.body)
         if values is None:
             return None

@@ -45,14 +45,14 @@ from privproof.language.laws import (
     Geometric,
     Law,
     Shaped,
-    Table,
+    TableLaw,
 )
 from privproof.language.linear import Linear, Opaque, Ratio, exactly
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import in_parts
 from privproof.language.randomness import Chance
 from privproof.language.running import exact_run, recognised_noise
-from privproof.language.scripts import recorded
+from privproof.language.scripts import record_run
 from privproof.language.syntax import (
     Assign,
     Constant,
@@ -63,7 +63,7 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.walking import within
-from privproof.models.graphs import reachable
+from privproof.models.graph_algorithms import reachable
 
 _PARTS = (7, 7, 2)
 """Noise of a trial is 40 times one over one of these from its centre at most, so that thresholds far from the data are passed."""
@@ -79,7 +79,7 @@ _SIZES = (0, 1, 2)
 """Lists of these lengths are gone through on every way."""
 
 
-def agreement(program: Program, tossed: Tossed | None = None) -> Covered:
+def program_agreement(program: Program, tossed: Tossed | None = None) -> Covered:
     """Trials of the program beside the function: on data and noise that are searched for, and on some for every way through it.
 
     Args:
@@ -220,7 +220,7 @@ def _chosen_noise(choices: Choices) -> Callable[[Law], Any]:
                 return Ratio(_exact(center) + Fraction(choices.randint(-40, 40), 40) * bound)
             case Geometric(center) | DiscreteGaussian(center):
                 return exactly(center) + choices.randint(-FARTHEST, FARTHEST)
-            case Table():
+            case TableLaw():
                 return exactly(choices.choice(law.ranked)[0])
 
     return noise
@@ -327,7 +327,7 @@ def _along(way: Way) -> Callable[[Law], Any]:
                 return Ratio(exactly(center) + next(noises, Fraction(0)))
             case Geometric(center) | DiscreteGaussian(center):
                 return exactly(center) + next(noises, Fraction(0))
-            case Table():
+            case TableLaw():
                 return exactly(law.ranked[next(choices, 0)][0])  # truncated noise is none where its centre is left open
 
     return noise
@@ -350,7 +350,7 @@ def _difference(
         arguments = {name: _in_fractions(value) for name, value in given.items()}
     try:
         with watched.watching():
-            shown, drawn = recorded(lambda: exact_run(mechanism, given), noise)
+            shown, drawn = record_run(lambda: exact_run(mechanism, given), noise)
     except LanguageError as problem:
         if problem.code == "run" and _lengths(program, arguments) < program.least:
             return None  # it fails whatever the data

@@ -23,12 +23,12 @@ from privproof.exact import ZERO, Rational, fraction, show
 from privproof.language import Mechanism
 from privproof.language.evaluating import WRONG, Evaluate, evaluator, problem
 from privproof.language.flow import Next
-from privproof.language.laws import Geometric, Law, Table
+from privproof.language.laws import Geometric, Law, TableLaw
 from privproof.language.randomness import Chance
-from privproof.language.running import Run, outputs, recognised_noise, run
-from privproof.language.scripts import GivenUp, recorded
+from privproof.language.running import Run, outputs, recognised_noise, run_once
+from privproof.language.scripts import GivenUp, record_run
 from privproof.language.syntax import Emit, Expression, Return, Sample
-from privproof.language.values import Cells, held, key, tails, text
+from privproof.language.values import Cells, key, shared_value, tails, text
 from privproof.models import Transducer
 from privproof.scenarios import Origin, Question, fits
 
@@ -102,8 +102,8 @@ def _disagreement(
 def shown_by(mechanism: Mechanism, ran: Run) -> Any:
     """What a run shows, in the form of `output_classes`."""
     if mechanism.stream is not None:
-        return tuple(held(value) for step in ran.written for value in step)
-    return tuple(map(held, ran.value)) if mechanism.generator else held(ran.value)
+        return tuple(shared_value(value) for step in ran.written for value in step)
+    return tuple(map(shared_value, ran.value)) if mechanism.generator else shared_value(ran.value)
 
 
 class _Apart(Exception):
@@ -204,7 +204,7 @@ class _Trials:
 
         def noise(law: Law) -> Any:
             match law:
-                case Table():
+                case TableLaw():
                     return choices.choice(law.ranked)[0]
                 case Geometric(center):
                     return center + choices.randint(-_WIDE, _WIDE)
@@ -212,7 +212,7 @@ class _Trials:
                     raise LanguageError("continuous", "continuous noise in a finite mechanism")
 
         try:
-            ran, drawn = recorded(lambda: run(self.mechanism, arguments), noise, most=_DRAWS)
+            ran, drawn = record_run(lambda: run_once(self.mechanism, arguments), noise, most=_DRAWS)
         except GivenUp:
             return None
         value = shown_by(self.mechanism, ran)
@@ -257,7 +257,7 @@ class _Trials:
                         raise _Apart("the model draws more noise than the function")
                     if _told_apart(law_outcomes(law, kind)) != _told_apart(result):
                         raise _Apart(f"the noise at {step.place} has another law in the model")
-                    store[name], at = held(value), at + 1
+                    store[name], at = shared_value(value), at + 1
                 case Emit():
                     written.append(result)
                     at += 1

@@ -25,14 +25,14 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.language.walking import rewritten, statements, variables
+from privproof.language.walking import rewrite_expression, statements, variables
 
 Found = TypeVar("Found")
 _MOST_WAYS = 64
 """The ways through a turn that ends early somewhere, and through a function that it calls; each repeats what comes after its tests."""
 
 
-class Turn:
+class TurnEffect:
     """A turn of a loop over records, or the end of a program.
 
     Args:
@@ -151,4 +151,4 @@ def _ways(block: Block) -> int:
 
 def _with_values(expression: Expression, values: Mapping[str, Expression]) -> Expression:
     """An expression in values before."""
-    return rewritten(expression, lambda part: values.get(part.name) if isinstance(part, Variable) else None)
+    return rewrite_expression(expression, lambda part: values.get(part.name) if isinstance(part, Variable) else None)

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError
 from privproof.exact import fraction, rational
-from privproof.language.branching import Leaf, Ways
+from privproof.language.branching import BranchLeaf, Ways
 from privproof.language.inputs import Input
 from privproof.language.laws import TRUNCATED, WHOLE
 from privproof.language.linear import Atom, Linear
@@ -46,7 +46,7 @@ class Way:
         choices: the outcomes of the discrete noise, by number.
     """
 
-    leaf: Leaf
+    leaf: BranchLeaf
     arguments: Mapping[str, Any]
     noises: tuple[Fraction, ...]
     choices: tuple[int, ...]
@@ -117,7 +117,7 @@ def _filled(value: Any, point: Point) -> Any:
 # -------------------------------------------------------------------------------------------------------------- a point
 
 
-def inside(leaf: Leaf, mechanism: Mechanism, given: Mapping[str, Any], chance: random.Random) -> Point | None:
+def inside(leaf: BranchLeaf, mechanism: Mechanism, given: Mapping[str, Any], chance: random.Random) -> Point | None:
     """Inputs and noise for which a run takes a way, inside all its inequalities; None if none is found."""
     wanted = [test.halfspace for test in leaf.tests]
     whole: set[Atom] = {i for i, noise in enumerate(leaf.noises) if noise.kind in WHOLE}

@@ -17,8 +17,8 @@ from typing import TypeAlias
 from privproof.compiling.lumping import Classes, lump
 from privproof.errors import PrivproofError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational, rational
-from privproof.exact.matrices import Matrix
 from privproof.exact.patience import pause
+from privproof.exact.rational_matrices import Matrix
 from privproof.models import (
     Distribution,
     Edge,
@@ -33,7 +33,7 @@ from privproof.models import (
     WordProblem,
     longest_word,
 )
-from privproof.models.graphs import reachable
+from privproof.models.graph_algorithms import reachable
 from privproof.scenarios import Neighbours, Pair, Question, Words, automaton, ordered_pairs
 
 

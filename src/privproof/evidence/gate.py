@@ -16,10 +16,10 @@ from typing import Any
 
 from privproof.compiling.posing import is_ordinary
 from privproof.errors import CertificateRefused
-from privproof.evidence.answers import Answer
-from privproof.evidence.completing import wanted_refutations
-from privproof.evidence.questions import OtherQuestion, question_document
-from privproof.evidence.sources import ESTABLISHED, take
+from privproof.evidence.engine_answers import Answer
+from privproof.evidence.proof_completion import wanted_refutations
+from privproof.evidence.question_documents import OtherQuestion, question_document
+from privproof.evidence.question_sources import ESTABLISHED, take
 from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import Epsilon
@@ -27,10 +27,10 @@ from privproof.exact.patience import Stopped, extended, pause, seconds_left
 from privproof.language.mechanism import Mechanism
 from privproof.scenarios import AnyQuestion
 from privproof_checker import Accepted, Rejected, recheck
-from privproof_checker.collecting import collected_seldom
-from privproof_checker.facts import verdict_of
+from privproof_checker.certificate_facts import verdict_of
+from privproof_checker.collected_outcomes import collected_seldom
 from privproof_checker.front import taken_by
-from privproof_checker.linear.documents import supplied
+from privproof_checker.linear.linear_documents import supplied
 from privproof_checker.numbers import Epsilon as CheckedEpsilon
 from privproof_checker.numbers.patience import watched
 from privproof_checker.outcomes import Refusal as NoCertificate
@@ -136,7 +136,7 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
 
 def _by_chance(*given: Any) -> None:
     """Refuse instructions that differ from the text on numbers drawn by chance; loaded where something seems to differ."""
-    from privproof.evidence.chance import differ_by_chance
+    from privproof.evidence.chance_checks import differ_by_chance
 
     differ_by_chance(*given)
 

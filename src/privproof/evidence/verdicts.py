@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from privproof.drawing.showing import Shown
-from privproof.evidence.presenting import presenter
+from privproof.evidence.verdict_presenting import presenter
 from privproof.evidence.witnesses import AnyWitness, Arguments, WordWitness
 from privproof.exact import INFINITE, Epsilon, epsilon, log, text
 from privproof.exact.affine import Affine

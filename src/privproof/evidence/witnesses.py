@@ -353,7 +353,7 @@ class ObservedStream:
     @property
     def output(self) -> str:
         """What is written, in words; what is written again and again is counted."""
-        return counted(self.word)
+        return word_with_repetitions(self.word)
 
     def called(self, question: AnyQuestion, left: Any, right: Any) -> tuple[Arguments, Arguments] | None:
         """The arguments of the function on both sides."""
@@ -394,7 +394,7 @@ StreamWitness: TypeAlias = Witness[ObservedStream, Probability]
 ReleaseWitness: TypeAlias = Witness[ObservedRelease, Probability]
 
 
-def counted(word: Sequence[str]) -> str:
+def word_with_repetitions(word: Sequence[str]) -> str:
     """A word in which equal parts in a row are counted.
 
     >>> counted(["below", "below", "below", "above"])

@@ -1,7 +1,8 @@
 """Exact numbers, used by all other parts and importing `errors` alone: rationals, budgets, rigorous balls, matrices."""
 
-from privproof.exact import crossing as crossing
+from privproof.exact import frozen_pickling as frozen_pickling
 from privproof.exact.budgets import INFINITE, Budget, Epsilon, EpsilonLike, delta, epsilon, log, smallest_epsilon
+from privproof.exact.number_texts import show, text
 from privproof.exact.rationals import (
     ONE,
     ZERO,
@@ -14,7 +15,6 @@ from privproof.exact.rationals import (
     rational,
     simplest,
 )
-from privproof.exact.texts import show, text
 
 __all__ = [
     "INFINITE",

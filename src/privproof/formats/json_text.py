@@ -6,7 +6,16 @@ import json
 import re
 
 from privproof.errors import FormatError
-from privproof.formats.documents import DEEPEST, Node, Scalar, ScalarKind, Series, Table, checked_text, complaint
+from privproof.formats.document_nodes import (
+    DEEPEST,
+    DocumentTable,
+    Node,
+    Scalar,
+    ScalarKind,
+    Series,
+    checked_text,
+    complaint,
+)
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
@@ -106,9 +115,9 @@ class _Reader:
         text = checked_text(str(json.loads(match[0])), here.line, here.column)
         return Scalar(text, line=here.line, column=here.column)
 
-    def table(self, depth: int) -> Table:
+    def table(self, depth: int) -> DocumentTable:
         here = self.here()
-        result = Table(here.line, here.column)
+        result = DocumentTable(here.line, here.column)
         self.at += 1
         if self.space() == "}":
             self.at += 1

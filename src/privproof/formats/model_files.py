@@ -1,6 +1,6 @@
 """Model files: a question (model, scenario, horizon, claim) read from YAML or JSON.
 
-The format is described in ``docs/reference/model-files.md`` and by the schema in `privproof.formats.schema`.
+The format is described in ``docs/reference/model-files.md`` and by the schema in `privproof.formats.model_schema`.
 A complaint of a model's own constructor gets the line and the column of what it complains about.
 """
 
@@ -14,10 +14,11 @@ from typing import Any
 from privproof.errors import BudgetError, FormatError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import ONE, Budget, Rational
 from privproof.exact.regions import Region
-from privproof.formats import fields, stream_files
-from privproof.formats.documents import Node, Scalar, Table, from_plain, located, read_document
+from privproof.formats import document_fields as fields
+from privproof.formats import stream_files
+from privproof.formats.document_nodes import DocumentTable, Node, Scalar, from_plain, read_document, with_file_place
 from privproof.models import HiddenMarkovModel, Horizon, MarkovChain, Transducer
-from privproof.models.distributions import known_name
+from privproof.models.finite_distributions import known_name
 from privproof.scenarios import (
     Model,
     Neighbours,
@@ -52,14 +53,14 @@ def read_question(path: str | Path) -> Question | ParametricQuestion | StreamQue
         PrivproofError: the file does not say a question; the place is ``file:line:column: path.in.the.document``.
     """
     document = read_document(path)
-    with located(document, path):
+    with with_file_place(document, path):
         return _question(document, Path(path).stem)
 
 
 def read_model(path: str | Path) -> Model:
     """The model in a file, whether or not the file has a scenario."""
     document = read_document(path)
-    with located(document, path):
+    with with_file_place(document, path):
         return _model(document)
 
 
@@ -78,24 +79,24 @@ def question_from_document(
     >>> question.scenario.pairs[0].name, str(question.horizon)
     ('secret', '1')
     """
-    table = Table()
-    with located(table):
+    table = DocumentTable()
+    with with_file_place(table):
         root = from_plain(document)
-        if not isinstance(root, Table):
+        if not isinstance(root, DocumentTable):
             fields.wrong(root, "a mapping", "")
         table = root
-    with located(table):
+    with with_file_place(table):
         return _question(table, name)
 
 
 def model_from_document(document: Mapping[str, Any]) -> Model:
     """The model in a document, whether or not the document has a scenario."""
     root = fields.table(from_plain(document), "document")
-    with located(root):
+    with with_file_place(root):
         return _model(root)
 
 
-def _question(root: Table, name: str) -> Question | ParametricQuestion | StreamQuestion:
+def _question(root: DocumentTable, name: str) -> Question | ParametricQuestion | StreamQuestion:
     if root.get(Scalar("kind")) == "stream-automaton":
         return _stream(root, name)
     model = _model(root)
@@ -127,7 +128,7 @@ def _question(root: Table, name: str) -> Question | ParametricQuestion | StreamQ
 # ------------------------------------------------------------------------------------------------------------ models
 
 
-def _stream(root: Table, name: str) -> StreamQuestion:
+def _stream(root: DocumentTable, name: str) -> StreamQuestion:
     """A question about a stream automaton."""
     fields.known_keys(
         root,
@@ -152,8 +153,8 @@ def _stream(root: Table, name: str) -> StreamQuestion:
     )
 
 
-def _model(root: Table) -> Model:
-    kind = fields.required(root, "kind", fields.name, hint=f"kind: {' | '.join(KINDS)}")
+def _model(root: DocumentTable) -> Model:
+    kind = fields.required_field(root, "kind", fields.name, hint=f"kind: {' | '.join(KINDS)}")
     if kind == "mdp":
         raise FormatError(
             "kind",
@@ -172,19 +173,19 @@ def _model(root: Table) -> Model:
     if kind != "transducer":
         others["initial"] = "initial distributions are the left and right of scenario.pairs"
     starts = root.get(Scalar("initial"))
-    named = kind == "markov-chain" and starts is not None and not isinstance(starts, Table)
+    named = kind == "markov-chain" and starts is not None and not isinstance(starts, DocumentTable)
     known = (*COMMON, *KINDS[kind], "initial") if named else (*COMMON, *KINDS[kind])  # where formulas are asked
     fields.known_keys(root, known, "", elsewhere=others)
-    states = fields.required(root, "states", fields.names, hint="states: [first, second]")
+    states = fields.required_field(root, "states", fields.names, hint="states: [first, second]")
     if kind == "transducer":
         return _transducer(root, states)
     transitions = fields.optional(root, "transitions", fields.rows)
     if kind == "hmm":
         return HiddenMarkovModel(
             states=states,
-            observations=fields.required(root, "observations", fields.names, hint='observations: ["0", "1"]'),
+            observations=fields.required_field(root, "observations", fields.names, hint='observations: ["0", "1"]'),
             transitions=transitions,
-            emissions=fields.required(
+            emissions=fields.required_field(
                 root,
                 "emissions",
                 fields.rows,
@@ -203,15 +204,17 @@ def read_labels(node: Node, place: str) -> dict[str, tuple[str, ...]]:
     return result
 
 
-def _transducer(root: Table, states: tuple[str, ...]) -> Transducer:
+def _transducer(root: DocumentTable, states: tuple[str, ...]) -> Transducer:
     return Transducer(
         states=states,
-        inputs=fields.required(root, "inputs", fields.names, hint='inputs: ["0", "1"]'),
-        outputs=fields.required(root, "outputs", fields.names, hint="outputs: [below, above]"),
-        initial=fields.required(
+        inputs=fields.required_field(root, "inputs", fields.names, hint='inputs: ["0", "1"]'),
+        outputs=fields.required_field(root, "outputs", fields.names, hint="outputs: [below, above]"),
+        initial=fields.required_field(
             root, "initial", fields.row, hint=f"initial: {{{states[0] if states else 'state'}: 1}}"
         ),
-        steps=fields.required(root, "steps", _steps, hint="steps: [{state: {input: [{probability: 1, to: state}]}}]"),
+        steps=fields.required_field(
+            root, "steps", _steps, hint="steps: [{state: {input: [{probability: 1, to: state}]}}]"
+        ),
         repeats=bool(fields.optional(root, "repeats", fields.boolean)),
         finish=fields.optional(root, "finish", fields.rows),
         marks=fields.optional(root, "marks", _marks),
@@ -260,8 +263,8 @@ def _branch(node: Node, place: str) -> tuple[Rational, str, str | None]:
     entry = fields.table(node, place, hint="{probability: 1/2, to: state, output: name}")
     fields.known_keys(entry, ("probability", "to", "output"), place)
     return (
-        fields.required(entry, "probability", fields.number, place, hint="probability: 1/2"),
-        fields.required(entry, "to", fields.name, place, hint="to: state"),
+        fields.required_field(entry, "probability", fields.number, place, hint="probability: 1/2"),
+        fields.required_field(entry, "to", fields.name, place, hint="to: state"),
         fields.optional(entry, "output", fields.name, place),
     )
 
@@ -276,7 +279,7 @@ def _scenario_to_paste(model: Model) -> str:
     return f"scenario: {{pairs: [{{name: secret, left: {{{left}: 1}}, right: {{{right}: 1}}}}]}}"
 
 
-def _scenario(node: Table, model: Model) -> Scenario:
+def _scenario(node: DocumentTable, model: Model) -> Scenario:
     fields.known_keys(node, ("pairs", "neighbours", "words"), "scenario")
     words = fields.optional(node, "words", lambda entry, place: _words(entry, place, model), "scenario")
     return Scenario(
@@ -292,7 +295,7 @@ def _scenario(node: Table, model: Model) -> Scenario:
 
 
 def _parametric(
-    node: Table, model: Model, horizon: Horizon | None, budget: Budget | None, name: str
+    node: DocumentTable, model: Model, horizon: Horizon | None, budget: Budget | None, name: str
 ) -> ParametricQuestion:
     """A scenario with unknown parameters: the entries of its pairs are expressions, each side up to its sum."""
     fields.known_keys(node, ("parameters", "constraints", "pairs"), "scenario")
@@ -303,7 +306,7 @@ def _parametric(
             place="scenario.parameters",
             hint="kind: hmm",
         )
-    ranges = fields.required(node, "parameters", _texts, "scenario", hint='parameters: {p: "0 < p < 1"}')
+    ranges = fields.required_field(node, "parameters", _texts, "scenario", hint='parameters: {p: "0 < p < 1"}')
     listed = fields.optional(node, "constraints", fields.names, "scenario") or ()
     try:
         region = Region.of(ranges, listed)
@@ -311,14 +314,14 @@ def _parametric(
         raise problem.at("scenario") from None
     pairs = []
     for number, entry in enumerate(
-        fields.required(node, "pairs", fields.series, "scenario", hint=_scenario_to_paste(model))
+        fields.required_field(node, "pairs", fields.series, "scenario", hint=_scenario_to_paste(model))
     ):
         here = f"scenario.pairs[{number}]"
         given = fields.table(entry, here)
         fields.known_keys(given, ("name", "left", "right"), here)
         title = fields.optional(given, "name", fields.text, here)
-        left = fields.required(given, "left", _texts, here, hint=f"left: {{{model.states[0]}: 1 - p}}")
-        right = fields.required(given, "right", _texts, here, hint=f"right: {{{model.states[-1]}: p}}")
+        left = fields.required_field(given, "left", _texts, here, hint=f"left: {{{model.states[0]}: 1 - p}}")
+        right = fields.required_field(given, "right", _texts, here, hint=f"right: {{{model.states[-1]}: p}}")
         pairs.append(parametric_pair(model, region, f"pair {number + 1}" if title is None else title, left, right))
     if not pairs:
         raise ScenarioError(
@@ -360,8 +363,8 @@ def _pairs(node: Node, place: str, model: Model) -> tuple[Pair, ...]:
             Pair.of(
                 model,
                 f"pair {number + 1}" if name is None else name,
-                fields.required(given, "left", fields.row, here, hint=f"left: {{{model.states[0]}: 1}}"),
-                fields.required(given, "right", fields.row, here, hint=f"right: {{{model.states[-1]}: 1}}"),
+                fields.required_field(given, "left", fields.row, here, hint=f"left: {{{model.states[0]}: 1}}"),
+                fields.required_field(given, "right", fields.row, here, hint=f"right: {{{model.states[-1]}: 1}}"),
                 only=only,
             )
         )
@@ -380,7 +383,7 @@ def read_neighbours(
     """A neighbour relation, on the coordinates of states or, where a model reads them, on inputs."""
     given = fields.table(node, place, hint="neighbours: {relation: each, within: 1}")
     fields.known_keys(given, ("relation", "within", "coordinates", "pairs"), place)
-    kind = fields.required(
+    kind = fields.required_field(
         given,
         "relation",
         lambda entry, at: fields.one_of(entry, RELATIONS, at),
@@ -395,7 +398,7 @@ def read_neighbours(
         elsewhere["coordinates"] = "only for kind: hmm or markov-chain; the inputs of a transducer are its numbers"
     fields.known_keys(given, known, place, elsewhere=elsewhere)
     if kind == "pairs":
-        return fields.required(
+        return fields.required_field(
             given,
             "pairs",
             lambda entry, at: _listed(entry, at, inputs),
@@ -493,7 +496,7 @@ def _horizon(node: Node, place: str) -> Horizon:
         raise error.at(place) from None
 
 
-def _budget(root: Table) -> Budget | None:
+def _budget(root: DocumentTable) -> Budget | None:
     epsilon = fields.optional(root, "epsilon", fields.expression)
     delta = fields.optional(root, "delta", fields.number)
     pointwise = fields.optional(root, "pointwise", fields.boolean)

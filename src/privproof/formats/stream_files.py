@@ -23,9 +23,9 @@ from typing import Any
 from privproof.errors import FormatError, ModelError, PrivproofError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational, rational
 from privproof.exact.parsing import UNREADABLE, Lexicon
-from privproof.formats import fields
-from privproof.formats.documents import Exact, Node, Scalar, Series, Table, from_plain
-from privproof.models.distributions import known_name
+from privproof.formats import document_fields as fields
+from privproof.formats.document_nodes import DocumentTable, Exact, Node, Scalar, Series, from_plain
+from privproof.models.finite_distributions import known_name
 from privproof.models.stream_automaton import Order, Sample, StreamAutomaton, Term, Transition, Value, guard_words
 from privproof.scenarios import StreamQuestion
 
@@ -60,18 +60,18 @@ class _State:
     noisy: bool
 
 
-def read_automaton(root: Table) -> StreamAutomaton:
+def read_automaton(root: DocumentTable) -> StreamAutomaton:
     """The stream automaton in a document."""
     states = {
         str(name): _state(entry, f"states.{name}")
-        for name, entry in fields.required(
+        for name, entry in fields.required_field(
             root, "states", fields.table, hint="states: {start: {scale: 2, reads: nothing}, wait: {scale: 4}, done: {}}"
         ).items()
     }
     if not states:
         raise ModelError("names", "there is no state", place="states", hint="name at least one state")
     initial = fields.optional(root, "initial", fields.name)
-    listed = fields.required(
+    listed = fields.required_field(
         root,
         "transitions",
         fields.series,
@@ -86,17 +86,17 @@ def read_automaton(root: Table) -> StreamAutomaton:
     )
 
 
-def read_scenario(root: Table) -> tuple[str, Rational]:
+def read_scenario(root: DocumentTable) -> tuple[str, Rational]:
     """The neighbour relation of a document, and by how much a number may change."""
     node = root.get(Scalar("scenario"))
     if node is None:
         raise ScenarioError("no-scenario", "the file does not say which streams must look alike", hint=_SCENARIO)
     scenario = fields.table(node, "scenario", hint=_SCENARIO)
     fields.known_keys(scenario, ("neighbours",), "scenario")
-    given = fields.required(scenario, "neighbours", fields.table, "scenario", hint=_SCENARIO)
+    given = fields.required_field(scenario, "neighbours", fields.table, "scenario", hint=_SCENARIO)
     place = "scenario.neighbours"
     fields.known_keys(given, ("relation", "within"), place)
-    relation = fields.required(
+    relation = fields.required_field(
         given, "relation", lambda entry, at: fields.one_of(entry, _RELATIONS, at), place, hint="relation: each"
     )
     within = fields.optional(given, "within", fields.number, place)
@@ -120,7 +120,7 @@ def _state(node: Node, place: str) -> _State:
     rates: dict[str | None, Rational | None] = {}
     for key in both:
         entry, here = given[Scalar(key)], f"{place}.{key}"
-        if isinstance(entry, Table):
+        if isinstance(entry, DocumentTable):
             if noise != "separate":
                 raise FormatError("shape", f"a {key} for each threshold", place=here, hint="noise: separate")
             rates = {str(name): _rate(n, f"{here}.{name}", key) for name, n in entry.items()}
@@ -131,7 +131,7 @@ def _state(node: Node, place: str) -> _State:
 
 
 def _fresh(node: Node, place: str) -> tuple[Rational | None]:
-    if isinstance(node, Table):
+    if isinstance(node, DocumentTable):
         fields.known_keys(node, ("scale", "rate"), place)
         if len(node) != 1:
             raise FormatError("shape", "one of scale and rate is needed", place=place, hint="fresh: {scale: 2}")
@@ -176,8 +176,8 @@ def _several(node: Node, place: str) -> tuple[str, ...]:
 def _transition(node: Node, place: str, states: Mapping[str, _State], thresholds: tuple[str, ...]) -> Transition:
     given = fields.table(node, place)
     fields.known_keys(given, _TRANSITION, place)
-    source = fields.required(given, "from", fields.name, place, hint="from: wait")
-    target = fields.required(given, "to", fields.name, place, hint="to: done")
+    source = fields.required_field(given, "from", fields.name, place, hint="from: wait")
+    target = fields.required_field(given, "to", fields.name, place, hint="to: done")
     known_name(source, among=states, what="state", place=f"{place}.from")
     known_name(target, among=states, what="state", place=f"{place}.to")
     step = _Samples(states[source], source, place)
@@ -366,7 +366,7 @@ def stream_document(question: StreamQuestion) -> dict[str, Any]:
     """
     result = _stream_document(question)
     root = from_plain(result)
-    assert isinstance(root, Table)
+    assert isinstance(root, DocumentTable)
     try:
         again = read_automaton(root)
     except PrivproofError:

@@ -13,7 +13,16 @@ import yaml
 from yaml.reader import Reader
 
 from privproof.errors import FormatError
-from privproof.formats.documents import DEEPEST, Node, Scalar, ScalarKind, Series, Table, checked_text, complaint
+from privproof.formats.document_nodes import (
+    DEEPEST,
+    DocumentTable,
+    Node,
+    Scalar,
+    ScalarKind,
+    Series,
+    checked_text,
+    complaint,
+)
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_ALIASED = 200_000
@@ -93,7 +102,7 @@ class _Reader:
             while not isinstance(inner := next(self.events), yaml.SequenceEndEvent):
                 node.append(self.node(inner, depth + 1))
         else:
-            node = Table(here.line, here.column)
+            node = DocumentTable(here.line, here.column)
             while not isinstance(inner := next(self.events), yaml.MappingEndEvent):
                 key = self.node(inner, depth + 1)
                 if not isinstance(key, Scalar):

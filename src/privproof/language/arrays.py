@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from privproof.language.kept_noise import Put, Reading, beside, index_of, is_stored
+from privproof.language.kept_noise import NoiseReading, Put, beside, index_of, is_stored
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -85,7 +85,7 @@ class Arrays:
         changing: frozenset[str] = frozenset(),
         once: frozenset[str] = frozenset(),
         made: Callable[[ast.expr], int | None] = lambda _: None,
-        reading: Callable[[str], Reading | None] = lambda _: None,
+        reading: Callable[[str], NoiseReading | None] = lambda _: None,
         refuse: Callable[[ast.AST], None] = lambda _: None,
     ) -> None:
         self.names = dict(names)
@@ -101,7 +101,7 @@ class Arrays:
         self.made = made
         self.reading = reading
         self.refuse = refuse
-        self.noises: dict[str, tuple[Vector, Reading]] = {}
+        self.noises: dict[str, tuple[Vector, NoiseReading]] = {}
 
     # ------------------------------------------------------------------------------------------------------ statements
 

@@ -19,14 +19,14 @@ from privproof.language.linear import Linear, noting_refusals
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import matching
 from privproof.language.running import exact_run, recognised_noise
-from privproof.language.scripts import Draw, Drawn, Order, Runs, Test, weight_of
+from privproof.language.scripts import Draw, Order, Runs, ScriptedDraw, Test, weight_of
 
 _MOST = 100_000
 """The ways through a mechanism, unless the caller says otherwise; beyond, it is refused with a hint to take a smaller size."""
 
 
 @dataclass(frozen=True)
-class Leaf:
+class BranchLeaf:
     """One way through the mechanism.
 
     Attributes:
@@ -36,7 +36,7 @@ class Leaf:
         complete: whether the run came to its end.
     """
 
-    noises: tuple[Drawn, ...]
+    noises: tuple[ScriptedDraw, ...]
     steps: tuple[Test | Draw, ...]
     output: Any
     complete: bool = True
@@ -71,7 +71,7 @@ def leaves(
     follow: Follow | None = None,
     most: int = _MOST,
     pause: Callable[[], None] = lambda: None,
-) -> tuple[Leaf, ...]:
+) -> tuple[BranchLeaf, ...]:
     """All ways through a mechanism on its arguments; numbers among these may be forms.
 
     Args:
@@ -91,7 +91,7 @@ def leaves(
     >>> [(leaf.tests[0].halfspace, leaf.output) for leaf in leaves(positive, {"x": 3})]
     [(x0 + 3, True), (-x0 - 3, False)]
     """
-    found: list[Leaf] = []
+    found: list[BranchLeaf] = []
     ways = Ways(mechanism, arguments, follow=follow, pause=pause)
     with recognised_noise(mechanism):  # once for all runs
         for leaf in ways:
@@ -113,7 +113,7 @@ def _doubt(error: BaseException, mechanism: Mechanism) -> LanguageError:
     return LanguageError("noise", told, place=mechanism.place, hint="test the number before it is used")
 
 
-class Ways(Iterator[Leaf]):
+class Ways(Iterator[BranchLeaf]):
     """The ways through a mechanism, one after the other.
 
     Args:
@@ -169,8 +169,8 @@ class Ways(Iterator[Leaf]):
         """How many ways have begun and were not gone."""
         return self._runs.waiting
 
-    def __next__(self) -> Leaf:
+    def __next__(self) -> BranchLeaf:
         run = next(self._runs)
         assert run.result is not None
         output, complete = run.result
-        return Leaf(run.noises, run.steps, output, complete)
+        return BranchLeaf(run.noises, run.steps, output, complete)

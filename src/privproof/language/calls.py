@@ -16,7 +16,7 @@ from privproof.language.arrays import BuiltIn
 from privproof.language.data_keys import DataKeys
 from privproof.language.folding import Unfoldable
 from privproof.language.linear import CURVES
-from privproof.language.resolving import Found, Unusable
+from privproof.language.resolving import ResolvedName, Unusable
 from privproof.language.sources import UNFORESEEN
 from privproof.language.syntax import (
     Assign,
@@ -57,7 +57,7 @@ class Calls(DataKeys):
 
     # ------------------------------------------------------------------------------------------------------------ names
 
-    def found(self, node: ast.expr) -> Found | None:
+    def found(self, node: ast.expr) -> ResolvedName | None:
         """What a name outside stands for; None if it is nothing that a mechanism may use."""
         root = node
         while isinstance(root, ast.Attribute):

@@ -11,8 +11,8 @@ import dataclasses
 from types import FunctionType
 from typing import Any
 
-from privproof.language.constants import NotPlain, frozen, plain_enumeration
-from privproof.language.values import Member, Named, Shape, held
+from privproof.language.constants import NotPlain, frozen_copy, plain_enumeration
+from privproof.language.values import Member, Named, Shape, shared_value
 
 _GENERATED = "<string>"
 """The file of what a library writes and executes by itself."""
@@ -23,7 +23,7 @@ def members_of(value: object) -> tuple[Member, ...] | None:
     if not isinstance(value, type) or not plain_enumeration(value) or "_missing_" in vars(value):
         return None
     try:
-        return tuple(frozen(member, "") for member in value._member_map_.values())  # type: ignore[attr-defined]
+        return tuple(frozen_copy(member, "") for member in value._member_map_.values())  # type: ignore[attr-defined]
     except NotPlain:
         return None
 
@@ -51,7 +51,7 @@ def _named_tuple(kind: type) -> Shape | None:
         return None
     if any(way in vars(kind) for way in ("__eq__", "__hash__", "__getitem__", "__iter__", "__len__", "__bool__")):
         return None
-    defaults = tuple(frozen(each, "") for each in made.__defaults__ or ())
+    defaults = tuple(frozen_copy(each, "") for each in made.__defaults__ or ())
     return Shape(kind.__name__, fields, defaults, sequence=True)
 
 
@@ -71,7 +71,7 @@ def _data_class(kind: type) -> Shape | None:
         return None
     if any(f.default_factory is not dataclasses.MISSING for f in fields):
         return None
-    defaults = tuple(frozen(f.default, f.name) for f in fields if f.default is not dataclasses.MISSING)
+    defaults = tuple(frozen_copy(f.default, f.name) for f in fields if f.default is not dataclasses.MISSING)
     return Shape(kind.__qualname__, tuple(f.name for f in fields), defaults)
 
 
@@ -84,11 +84,11 @@ def object_of(value: Any) -> Any:
     kind = type(value)
     if plain_enumeration(kind):
         try:
-            return frozen(value, "")
+            return frozen_copy(value, "")
         except NotPlain:
             return value
     shape = shape_of(kind)
     if shape is None:
         return value
     inner = tuple(value) if shape.sequence else tuple(getattr(value, field) for field in shape.fields)
-    return Named(shape, tuple(map(held, inner)))
+    return Named(shape, tuple(map(shared_value, inner)))

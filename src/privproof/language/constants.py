@@ -34,7 +34,7 @@ class NotPlain(Exception):
         self.code = code
 
 
-def frozen(value: object, name: str, *, lists: bool = False, floats: bool = False) -> Any:
+def frozen_copy(value: object, name: str, *, lists: bool = False, floats: bool = False) -> Any:
     """A copy of a plain value that nobody else holds.
 
     Args:
@@ -54,8 +54,8 @@ def frozen(value: object, name: str, *, lists: bool = False, floats: bool = Fals
         assert isinstance(value, Fraction)
         if type(value.numerator) is not int or type(value.denominator) is not int:
             raise NotPlain("a fraction of numbers of another kind", f"{name} = Fraction(1, 3)")
-        frozen(value.numerator, name)
-        frozen(value.denominator, name)
+        frozen_copy(value.numerator, name)
+        frozen_copy(value.denominator, name)
         return Fraction(value.numerator, value.denominator)
     if kind is int and isinstance(value, int) and value.bit_length() > _MOST_BITS:
         raise NotPlain(f"a number of {value.bit_length()} binary digits", f"a number of at most {_MOST_BITS}")
@@ -66,24 +66,26 @@ def frozen(value: object, name: str, *, lists: bool = False, floats: bool = Fals
             return value
         raise NotPlain(f"{value!r}, a float", f'Fraction("{value!r}") for exactly that number', "float")
     if kind is tuple and isinstance(value, tuple):
-        return tuple(frozen(item, name, lists=lists, floats=floats) for item in value)
+        return tuple(frozen_copy(item, name, lists=lists, floats=floats) for item in value)
     if kind is MappingProxyType:
         (held,) = gc.get_referents(value)  # the table itself: a view shows whatever its holder answers
         if type(held) is not dict:
             raise NotPlain(f"a view of a {type(held).__name__}", f"{name} = MappingProxyType({{...}})")
-        return MappingProxyType({frozen(k, name): frozen(v, name, floats=floats) for k, v in dict(held).items()})
+        return MappingProxyType(
+            {frozen_copy(k, name): frozen_copy(v, name, floats=floats) for k, v in dict(held).items()}
+        )
     if kind is list and isinstance(value, list):
         if lists:
-            return [frozen(item, name, lists=True, floats=floats) for item in value]
+            return [frozen_copy(item, name, lists=True, floats=floats) for item in value]
         raise NotPlain("a list, which can change", f"a tuple: {name} = tuple(...)")
     if kind is dict and isinstance(value, dict):
         if lists:
-            return {frozen(k, name): frozen(v, name, lists=True, floats=floats) for k, v in value.items()}
+            return {frozen_copy(k, name): frozen_copy(v, name, lists=True, floats=floats) for k, v in value.items()}
         raise NotPlain(
             "a dictionary, which can change", f"from types import MappingProxyType; {name} = MappingProxyType({{...}})"
         )
     if isinstance(value, Enum) and plain_enumeration(kind):
-        return Member(kind.__name__, value._name_, frozen(value._value_, name, floats=floats))
+        return Member(kind.__name__, value._name_, frozen_copy(value._value_, name, floats=floats))
     if kind is Member:
         return value
     for plain in (bool, int, str, tuple, list, dict, Fraction):

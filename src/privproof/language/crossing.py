@@ -25,7 +25,7 @@ def reference(function: FunctionType) -> tuple[str, str, str]:
     return found
 
 
-def recalled(module: str, name: str, file: str) -> FunctionType:
+def find_function(module: str, name: str, file: str) -> FunctionType:
     """The function of that module and name; of the file where there is no such module.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError, PrivproofError
 from privproof.language.indices import Stuck
-from privproof.language.operations import OPERATIONS, element
+from privproof.language.operations import OPERATIONS, element_at
 from privproof.language.syntax import Conditional, Constant, Element, Expression, Operation, Place, Variable
 from privproof.language.values import MISSING, Answers, shown_name, truth, whole
 
@@ -24,7 +24,7 @@ def evaluator(expression: Expression) -> Evaluate:
             return _variable(name, place)
         case Element(sequence, index, place):
             first, second = evaluator(sequence), evaluator(index)
-            return _placed(lambda store: element(first(store), second(store)), place)
+            return _placed(lambda store: element_at(first(store), second(store)), place)
         case Conditional(test, then, otherwise):
             condition, one, other = evaluator(test), evaluator(then), evaluator(otherwise)
             return lambda store: one(store) if truth(condition(store)) else other(store)

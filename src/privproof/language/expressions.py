@@ -17,7 +17,7 @@ from privproof.language.calls import BUILTINS, MORE_BUILTINS
 from privproof.language.infinities import Infinities
 from privproof.language.noise import NOISES
 from privproof.language.objects import Built
-from privproof.language.resolving import Found, Unusable
+from privproof.language.resolving import ResolvedName, Unusable
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -81,11 +81,11 @@ _SINGLE = (None, True, False)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type)
 
 
-Given: TypeAlias = "tuple[ast.FunctionDef | ast.Lambda, Expressions] | Found"
+Given: TypeAlias = "tuple[ast.FunctionDef | ast.Lambda, ExpressionReading] | ResolvedName"
 """A function that is defined inside another, with who reads that; or one of a module."""
 
 
-class Expressions(Infinities):
+class ExpressionReading(Infinities):
     """Reads expressions; loops and calls are read by those who know statements."""
 
     spelled: dict[int, ast.Dict]

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from privproof.language.resolving import Found
+from privproof.language.resolving import ResolvedName
 
-Lookup = Callable[[ast.expr], Found]
+Lookup = Callable[[ast.expr], ResolvedName]
 """What a name, or a dotted name, stands for; `Unfoldable` if it is no constant."""
 
 _ATOMS: Final = (bool, int, float, str, Fraction, type(None))
@@ -101,7 +101,7 @@ class Unfoldable(Exception):
     """An expression whose value is not known while it is read."""
 
 
-def folded(node: ast.expr, lookup: Lookup) -> Any:
+def evaluate_constants(node: ast.expr, lookup: Lookup) -> Any:
     """The value of an expression of constants.
 
     Raises:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from privproof.language import laws
 from privproof.language.linear import Linear, Opaque, Ratio, asked_by_function, refuse
-from privproof.language.noise import bernoulli, drawn, exponential, gaussian, geometric, gumbel, laplace, uniform
+from privproof.language.noise import bernoulli, draw_from, exponential, gaussian, geometric, gumbel, laplace, uniform
 from privproof.language.trees import playing
 
 _BITS = 16
@@ -121,7 +121,7 @@ def _normal(center: Any, *, scale: Any) -> Any:
     return gaussian(center, sigma=scale)
 
 
-def unknown(
+def unknown_generator_call(
     name: str, hint: str = "random, uniform, integers, choice, laplace, normal, exponential, geometric"
 ) -> Callable[..., NoReturn]:
     def refused(*_: Any, **__: Any) -> NoReturn:
@@ -166,7 +166,7 @@ def _table(values: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
     if len(shares) != len(values) or not values or any(share < 0 for share in shares) or sum(shares) <= 0:
         raise ValueError("a choice needs values, and as many weights that are not negative and not all zero")
     total = sum(shares, Fraction(0))
-    places = drawn(laws.Table(tuple((i, share / total) for i, share in enumerate(shares))))
+    places = draw_from(laws.TableLaw(tuple((i, share / total) for i, share in enumerate(shares))))
     return values[places]
 
 
@@ -194,7 +194,7 @@ PYTHON: Mapping[str, Callable[..., Any]] = {
     "random": lambda self: _unit(),
     "_randbelow": lambda self, n: _below(n),
     "getrandbits": lambda self, k: _bits(k),
-    "randbytes": lambda self, n: unknown("randbytes")(),
+    "randbytes": lambda self, n: unknown_generator_call("randbytes")(),
     "expovariate": lambda self, lambd=1.0: exponential(0, scale=1 / _exact(lambd)),
     "seed": lambda self, a=None, version=2: _unseeded(a),
     "getstate": lambda self: _kept_state(),
@@ -206,10 +206,13 @@ PYTHON: Mapping[str, Callable[..., Any]] = {
     "gauss": lambda self, mu=0.0, sigma=1.0: _scaled(_normal, mu, _either_sign(sigma)),
     "normalvariate": lambda self, mu=0.0, sigma=1.0: _scaled(_normal, mu, _either_sign(sigma)),
     **{
-        name: unknown(f"random.{name}")
+        name: unknown_generator_call(f"random.{name}")
         for name in ("betavariate", "gammavariate", "lognormvariate", "paretovariate", "triangular")
     },
-    **{name: unknown(f"random.{name}") for name in ("vonmisesvariate", "weibullvariate", "binomialvariate")},
+    **{
+        name: unknown_generator_call(f"random.{name}")
+        for name in ("vonmisesvariate", "weibullvariate", "binomialvariate")
+    },
 }
 """The methods of ``random.Random`` that draw; its other methods are made of these."""
 
@@ -231,7 +234,7 @@ class Bits:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return unknown(f"numpy.random: {name}")
+        return unknown_generator_call(f"numpy.random: {name}")
 
 
 class _Stands(type):
@@ -250,7 +253,7 @@ class Generator(metaclass=_Stands):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return unknown(f"numpy.random: {name}")
+        return unknown_generator_call(f"numpy.random: {name}")
 
     __copy__ = __deepcopy__ = __reduce_ex__ = _kept_state
 
@@ -332,7 +335,7 @@ class Generator(metaclass=_Stands):
 
         values = _listed(a)
         if axis != 0 or (not replace and (p is not None or not shuffle) and size is not None):
-            unknown("choice(replace=False, p=..., shuffle=False, axis=1)")()
+            unknown_generator_call("choice(replace=False, p=..., shuffle=False, axis=1)")()
         weights = None if p is None else _probabilities(p)
         if size is None:
             drawn = _table(values, weights)
@@ -350,13 +353,13 @@ class Generator(metaclass=_Stands):
         import numpy as np
 
         if axis != 0:
-            unknown("permutation(axis=1)")()
+            unknown_generator_call("permutation(axis=1)")()
         values = _listed(x)
         return np.asarray(_sampled(values, len(values)))
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         if axis != 0:
-            unknown("shuffle(axis=1)")()
+            unknown_generator_call("shuffle(axis=1)")()
         x[:] = _sampled([each.copy() if hasattr(each, "shape") else each for each in x], len(x))
 
     def seed(self, *seed: Any, **named: Any) -> None:
@@ -371,7 +374,7 @@ _SUMS_TO_ONE = Fraction(1, 10**7)
 
 def _nothing(out: Any) -> None:
     if out is not None:
-        unknown("drawing into an array (out=...)")()
+        unknown_generator_call("drawing into an array (out=...)")()
 
 
 def _listed(values: Any) -> list[Any]:
@@ -394,7 +397,7 @@ def _probabilities(p: Any) -> list[Fraction]:
 def _whole(value: Any) -> int:
     """A bound of whole numbers; numpy rounds no other number here."""
     if isinstance(value, Linear | Opaque) or _exact(value).denominator != 1:
-        unknown(f"a random whole number below {value}")()
+        unknown_generator_call(f"a random whole number below {value}")()
     return int(value)
 
 
@@ -475,7 +478,7 @@ def rvs(self: Any, *arguments: Any, random_state: Any = None, **named: Any) -> A
         case "geom":
             return generator._filled(size, lambda p, a: _Trials(p, a), given["p"], loc)
         case _:
-            return unknown(f"scipy.stats.{self.name}")()
+            return unknown_generator_call(f"scipy.stats.{self.name}")()
 
 
 _SHAPES = {

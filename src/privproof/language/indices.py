@@ -62,13 +62,13 @@ class Index:
     plus: int
 
     def __add__(self, other: Any) -> Any:
-        return shifted(self, other)
+        return shift_index(self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return shifted(self, other)
+        return shift_index(self, other)
 
     def __sub__(self, other: Any) -> Any:
-        return shifted(self, -other) if type(other) is int else _refused(self)
+        return shift_index(self, -other) if type(other) is int else _refused(self)
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
     __bool__ = __int__ = __index__ = __float__ = __complex__ = __len__ = __iter__ = __contains__ = _refused
@@ -220,7 +220,7 @@ def next_turn(counter: Any) -> Any:
     return counter + 1
 
 
-def shifted(index: Index, by: Any) -> Index:
+def shift_index(index: Index, by: Any) -> Index:
     """An index plus a number."""
     if type(by) is not int:
         raise Stuck(NOT_A_NUMBER)

@@ -16,7 +16,7 @@ from privproof.language.assignments import Assignments
 from privproof.language.constants import NotPlain
 from privproof.language.expressions import Given
 from privproof.language.objects import Built
-from privproof.language.resolving import Found, Running, signature
+from privproof.language.resolving import ResolvedName, Running, signature
 from privproof.language.sources import UNFORESEEN
 from privproof.language.syntax import (
     Append,
@@ -93,7 +93,7 @@ class InlinedCalls(Assignments):
     def inside(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
         """A call of a function that is defined inside this one, or was given to it: its body, with the variables around it."""
         here, given_here = self.place(node), self.functions[name]
-        if isinstance(given_here, Found):
+        if isinstance(given_here, ResolvedName):
             return self.inline(node, given_here.value, out)
         function, owner = given_here
         assert isinstance(owner, InlinedCalls)

@@ -30,7 +30,7 @@ class Kept:
     flow: Flow
 
 
-def current(
+def current_function(
     called: Any,
     kept: Kept | None,
     *,
@@ -100,7 +100,7 @@ def _arrays(inputs: Mapping[str, Input]) -> dict[str, object]:
     }
 
 
-def pinned(kept: Kept, program: Program | None, name: str) -> Kept:
+def unchanged_function(kept: Kept, program: Program | None, name: str) -> Kept:
     """What would run now, if it is the program that a question was asked about.
 
     Raises:

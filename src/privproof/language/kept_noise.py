@@ -18,7 +18,7 @@ _CLOSED = (ast.Lambda, ast.FunctionDef, ast.AsyncFor, ast.While)
 
 
 @dataclass(frozen=True)
-class Reading:
+class NoiseReading:
     """The one place where a name is read.
 
     Attributes:
@@ -28,7 +28,7 @@ class Reading:
     loop: ast.AST | None
 
 
-def only_reading(tree: ast.FunctionDef, name: str) -> Reading | None:
+def only_reading(tree: ast.FunctionDef, name: str) -> NoiseReading | None:
     """Where a name is read that the function's own block assigns once; None if there are several places, or several times are possible."""
     stored = [i for i, s in enumerate(tree.body) if isinstance(s, ast.Assign) and _stores(s, name)]
     every = [p for p in ast.walk(tree) if isinstance(p, ast.Name) and p.id == name]
@@ -38,7 +38,7 @@ def only_reading(tree: ast.FunctionDef, name: str) -> Reading | None:
     if len(ways) != 1 or any(isinstance(part, _CLOSED) for part in ways[0]):
         return None
     loops = [part for part in ways[0] if isinstance(part, _LOOPS)]
-    return Reading(loops[0] if loops else None) if len(loops) < 2 else None
+    return NoiseReading(loops[0] if loops else None) if len(loops) < 2 else None
 
 
 def _stores(statement: ast.Assign, name: str) -> bool:

@@ -1,6 +1,6 @@
 """The laws of noise: for every noise function the distribution it draws from, as exact data.
 
-A law is a `Table` of outcomes, the two-sided `Geometric` or the `DiscreteGaussian` law on all integers, or a `Continuous` one.  All
+A law is a `TableLaw` of outcomes, the two-sided `Geometric` or the `DiscreteGaussian` law on all integers, or a `Continuous` one.  All
 readers of a mechanism take it from here: the sampler, the enumeration of runs, the translation into a model.  ``e^-epsilon`` is
 irrational unless epsilon is the logarithm of a rational; where it is, the law itself uses the next larger multiple of 2^-64 (never less
 noise than asked for), so that what is drawn and what is verified are one and the same exact distribution.
@@ -42,7 +42,7 @@ WHOLE = ("geometric", "discrete_gaussian")
 
 
 @dataclass(frozen=True)
-class Table:
+class TableLaw:
     """Finitely many outcomes, each with its probability.
 
     Attributes:
@@ -107,7 +107,7 @@ class Shaped:
     parameters: tuple[Fraction, ...]
 
 
-Law: TypeAlias = "Table | Geometric | DiscreteGaussian | Continuous | Shaped"
+Law: TypeAlias = "TableLaw | Geometric | DiscreteGaussian | Continuous | Shaped"
 
 
 def geometric(value: object, alpha: object, epsilon: object, sensitivity: object) -> Law:
@@ -136,7 +136,7 @@ def truncated_geometric(
     base = _alpha(alpha, epsilon, sensitivity)
     _ordered(least, most)
     if least == most:
-        return Table(((least, Fraction(1)),))
+        return TableLaw(((least, Fraction(1)),))
     inside = (1 - base) / (1 + base)
 
     def at_least(bound: int) -> Fraction:
@@ -146,7 +146,7 @@ def truncated_geometric(
 
     rows = [(least, 1 - at_least(least + 1))]
     rows += [(z, inside * base ** abs(z - center)) for z in range(least + 1, most)]
-    return Table((*rows, (most, at_least(most))))
+    return TableLaw((*rows, (most, at_least(most))))
 
 
 def exponential_mechanism(scores: object, epsilon_: object, sensitivity: object) -> Law:
@@ -163,16 +163,16 @@ def exponential_mechanism(scores: object, epsilon_: object, sensitivity: object)
     least = min(numbers)
     weights = [base ** int((number - least) / unit) for number in numbers]
     total = sum(weights, Fraction(0))
-    return Table(tuple((index, weight / total) for index, weight in enumerate(weights)))
+    return TableLaw(tuple((index, weight / total) for index, weight in enumerate(weights)))
 
 
-def weighed(scores: object) -> Law:
+def draw_by_scores(scores: object) -> Law:
     """A place with probability proportional to e to the power of its score, as nearly as floats have it."""
     if not isinstance(scores, Sequence) or not scores:
         raise LanguageError("run", f"scores={scores!r}: there is nothing to choose", hint="scores=[0, 2, 1]")
     numbers = [_exact(score, "scores") for score in scores]
     weights = [Fraction(exp(number - max(numbers))) for number in numbers]
-    return Table(tuple((index, weight / sum(weights)) for index, weight in enumerate(weights)))
+    return TableLaw(tuple((index, weight / sum(weights)) for index, weight in enumerate(weights)))
 
 
 def choice_scale(epsilon_: object, sensitivity: object) -> Fraction:
@@ -186,14 +186,14 @@ def choice_scale(epsilon_: object, sensitivity: object) -> Fraction:
 def bernoulli(p: object) -> Law:
     """The law of `privproof.bernoulli`."""
     probability = _probability(p, "p")
-    return Table(((True, probability), (False, 1 - probability)))
+    return TableLaw(((True, probability), (False, 1 - probability)))
 
 
 def uniform(low: object, high: object) -> Law:
     """The law of `privproof.uniform`."""
     least, most = _whole(low, "low"), _whole(high, "high")
     _ordered(least, most)
-    return Table(tuple((value, Fraction(1, most - least + 1)) for value in range(least, most + 1)))
+    return TableLaw(tuple((value, Fraction(1, most - least + 1)) for value in range(least, most + 1)))
 
 
 def choice(table: object) -> Law:
@@ -209,7 +209,7 @@ def choice(table: object) -> Law:
     if total != 1:
         shown, off = (str(total), str(1 - total)) if isinstance(total, Polynomial) else (show(total), show(1 - total))
         raise LanguageError("noise", f"the probabilities sum to {shown} instead of 1: off by {off}")
-    return Table(rows)
+    return TableLaw(rows)
 
 
 def randomized_response(value: object, truth: object, among: object) -> Law:
@@ -228,7 +228,7 @@ def randomized_response(value: object, truth: object, among: object) -> Law:
         raise LanguageError("noise", f"value={value!r} is not among {tuple(among)!r}", hint="add it to `among`")
     probability = _probability(truth, "truth")
     other = (1 - probability) / (len(among) - 1)
-    return Table(tuple((answer, probability if answer == value else other) for answer in among))
+    return TableLaw(tuple((answer, probability if answer == value else other) for answer in among))
 
 
 def laplace(value: object, scale: object) -> Law:

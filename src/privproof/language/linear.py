@@ -579,7 +579,7 @@ def _having(variable: ContextVar[T], value: T) -> Iterator[None]:
         variable.reset(token)
 
 
-def controlled(control: Control) -> AbstractContextManager[None]:
+def opaque_forms(control: Control) -> AbstractContextManager[None]:
     """Inside this context what is no linear form is opaque, and the control decides what has to be decided about it."""
     return _having(_control, control)
 
@@ -792,10 +792,10 @@ def refuse(code: str, message: str, *, hint: str, own: bool = False) -> NoReturn
     frame = calling_frame()
     while own and frame.f_back is not None and "site-packages" in frame.f_code.co_filename:
         frame = frame.f_back
-    raise noted(LanguageError(code, message, place=f"{frame.f_code.co_filename}:{frame.f_lineno}", hint=hint))
+    raise note_problem(LanguageError(code, message, place=f"{frame.f_code.co_filename}:{frame.f_lineno}", hint=hint))
 
 
-def noted(problem: LanguageError) -> LanguageError:
+def note_problem(problem: LanguageError) -> LanguageError:
     """A problem, of which the run that is under way has taken note, whoever catches it."""
     control, refusals = _control.get(), _refusals.get()
     if control is not None:

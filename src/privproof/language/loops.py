@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from privproof.language.expressions import Expressions
+from privproof.language.expressions import ExpressionReading
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -39,7 +39,7 @@ Pairs: TypeAlias = tuple[tuple[ast.expr, Expression], ...]
 
 
 @dataclass(frozen=True)
-class Turn:
+class LoopTurn:
     """The turns of a loop.
 
     Attributes:
@@ -57,7 +57,7 @@ class Turn:
     onward: Block = ()
 
 
-class Loops(Expressions):
+class Loops(ExpressionReading):
     """Reads loops and comprehensions."""
 
     lazy: set[ast.AST]
@@ -89,9 +89,9 @@ class Loops(Expressions):
     def walk(self, node: ast.For, out: list[Statement]) -> None:
         if node.orelse:
             self.refuse(node, "else after for", "put the statements after the loop")
-        self.iterate(Turn(node, node.target, lambda: self.block(node.body)), node.iter, out)
+        self.iterate(LoopTurn(node, node.target, lambda: self.block(node.body)), node.iter, out)
 
-    def iterate(self, turn: Turn, over: ast.expr, out: list[Statement]) -> None:
+    def iterate(self, turn: LoopTurn, over: ast.expr, out: list[Statement]) -> None:
         """``for target in over: body``."""
         here = self.place(turn.node)
         turns = None if turn.first or turn.onward else self.written_out(turn.node, turn.target, over)
@@ -116,7 +116,7 @@ class Loops(Expressions):
                 return inner if known and isinstance(inner, ast.Name) else None
         return None
 
-    def iterate_sums(self, turn: Turn, over: ast.expr, out: list[Statement]) -> None:
+    def iterate_sums(self, turn: LoopTurn, over: ast.expr, out: list[Statement]) -> None:
         """A loop over the sums of the first elements of a list, as one over the elements with the sum so far in a variable."""
         here = self.place(turn.node)
         total = Variable(self.shared.name("a"), here)
@@ -141,7 +141,7 @@ class Loops(Expressions):
             return None
         return self.static_items(over)
 
-    def walk_on(self, turn: Turn, over: ast.expr, out: list[Statement]) -> None:
+    def walk_on(self, turn: LoopTurn, over: ast.expr, out: list[Statement]) -> None:
         """A loop that stays one."""
         node, target, first = turn.node, turn.target, turn.first
         here = self.place(node)
@@ -275,7 +275,7 @@ class Loops(Expressions):
                 self.refuse(node, "assigning to the list that a loop walks over", "use another name inside the loop")
         return turn
 
-    def count_up(self, turn: Turn, arguments: list[ast.expr], out: list[Statement]) -> None:
+    def count_up(self, turn: LoopTurn, arguments: list[ast.expr], out: list[Statement]) -> None:
         """``for target in range(...): body``."""
         node = turn.node
         here = self.place(node)
@@ -390,7 +390,7 @@ class Loops(Expressions):
 
         nest: list[tuple[list[Statement], list[Statement], Expression]] = []
         with self.inner_names(bound):
-            self.iterate(Turn(node, first.target, body), first.iter, out)
+            self.iterate(LoopTurn(node, first.target, body), first.iter, out)
 
     def largest(self, node: ast.AST, held: ast.ListComp, out: list[Statement]) -> Expression:
         """Where a list that a comprehension makes has its first largest element: found on the way, without the list."""

@@ -20,11 +20,11 @@ from privproof.exact import Budget, EpsilonLike, Number
 from privproof.exact.affine import read_affine
 from privproof.exact.measures import MeasuredBudget, Orders, measured_budgets
 from privproof.language.comparing import source
-from privproof.language.constants import NotPlain, fresh, frozen
-from privproof.language.crossing import recalled, reference
+from privproof.language.constants import NotPlain, fresh, frozen_copy
+from privproof.language.crossing import find_function, reference
 from privproof.language.flow import Flow
 from privproof.language.inputs import FRAMES, NORMS, Input
-from privproof.language.keeping import Kept, current, pinned
+from privproof.language.keeping import Kept, current_function, unchanged_function
 from privproof.language.reading import Translated, draws_continuously
 from privproof.language.recording import Program
 from privproof.language.resolving import signature
@@ -197,9 +197,9 @@ class Mechanism(Shown):
         floats = [name for name, value in self.parameters.items() if type(value) is float and math.isfinite(value)]
         for name, value in self.parameters.items():
             if name not in floats and type(value) is not FunctionType:
-                placed(self.function, partial(_constant, name, value))
+                read_with_place(self.function, partial(_constant, name, value))
         known: Kept | None = vars(self).get("kept")
-        kept = current(self, known, mechanisms=Mechanism, inputs=self.inputs, parameters=self.parameters)
+        kept = current_function(self, known, mechanisms=Mechanism, inputs=self.inputs, parameters=self.parameters)
         arrays = kept.translated.arrays or any(declared.array for declared in self.inputs.values())
         if arrays and not (kept.translated.ordinary and draws_continuously(kept.translated)):
             raise LanguageError(
@@ -209,9 +209,9 @@ class Mechanism(Shown):
                 hint="a list of numbers",
             )
         if floats and not kept.translated.ordinary:
-            placed(self.function, partial(_constant, floats[0], self.parameters[floats[0]]))
+            read_with_place(self.function, partial(_constant, floats[0], self.parameters[floats[0]]))
         vars(self)["kept"] = kept
-        return pinned(kept, self.pin, self.name)
+        return unchanged_function(kept, self.pin, self.name)
 
     def pinned(self) -> Mechanism:
         """The same mechanism, for a question about the program that would run now: if another one would run, it has no translation."""
@@ -316,7 +316,7 @@ def _refuse_norm(inputs: Mapping[str, Input], relation: Relation | None, place: 
 def _recalled(place: tuple[str, str, str], *kept: Any) -> Mechanism:
     """A mechanism that comes from another process: the function of that place, whatever it is now."""
     *others, measures = kept
-    return replace(Mechanism(recalled(*place), *others), measures=measures)
+    return replace(Mechanism(find_function(*place), *others), measures=measures)
 
 
 def mechanism(
@@ -367,7 +367,7 @@ def mechanism(
             )
         if epsilon is None and delta != 0:
             raise LanguageError("budget", "a delta without an epsilon", place=name, hint='epsilon="ln(2)"')
-        declared, parameters = placed(marked, lambda function: _declared(function, inputs or {}))
+        declared, parameters = read_with_place(marked, lambda function: _declared(function, inputs or {}))
         claim = None if epsilon is None else Claim(epsilon, delta)
         made = Mechanism(marked, MappingProxyType(declared), MappingProxyType(parameters), neighbours, claim, name)
         try:
@@ -382,7 +382,7 @@ def mechanism(
     return mark if function is None else mark(function)
 
 
-def placed(function: Callable[..., Any], read: Callable[[Any], Result]) -> Result:
+def read_with_place(function: Callable[..., Any], read: Callable[[Any], Result]) -> Result:
     """What is read of a function; what is wrong with it is said with its place, which is looked for only then."""
     try:
         return read(function)
@@ -472,7 +472,7 @@ def _positional(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[st
 def _own(value: Any) -> Any:
     """The value of a parameter, in a copy that nobody else holds where it is plain."""
     try:
-        return frozen(value, "", lists=True)
+        return frozen_copy(value, "", lists=True)
     except NotPlain:
         return value
 
@@ -501,6 +501,6 @@ def constant_parameter(name: str, value: Any) -> Any:
             "float", f"{name}={value!r} is a float", hint=f'{name}="{value!r}" or Fraction("{value!r}")'
         )
     try:
-        return frozen(value, name, lists=True)
+        return frozen_copy(value, name, lists=True)
     except NotPlain as problem:
         raise LanguageError("parameter", f"{name} is {problem.what}", hint=problem.hint) from None

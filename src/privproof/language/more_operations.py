@@ -25,8 +25,8 @@ from privproof.language.values import (
     hashable,
     items,
     less,
+    mark_shared,
     plain,
-    shared,
     tails,
     truth,
     whole,
@@ -43,7 +43,7 @@ _WIDEST = 1_000
 """The width of a text that is padded; beyond, its evaluation is `Stuck`."""
 
 
-def unordered(value: Any) -> tuple[Any, ...]:
+def unordered_elements(value: Any) -> tuple[Any, ...]:
     """The elements of a sequence, or of a set or table, where their order does not count."""
     if isinstance(value, Bag):
         return value.items
@@ -79,10 +79,10 @@ def _format(value: Any, how: str) -> str:
     conversion, _, specification = how.partition(":")
     if any(int(number) > _WIDEST for number in _numbers(specification)):
         raise Stuck("a text that is too long")
-    return format(converted(known, conversion), specification)
+    return format(convert_in_format(known, conversion), specification)
 
 
-def converted(value: Any, conversion: str) -> Any:
+def convert_in_format(value: Any, conversion: str) -> Any:
     """A value as the conversion of a place in a text makes it: ``!r``, ``!s``, ``!a`` or none."""
     if not conversion:
         return value
@@ -124,9 +124,9 @@ def _with_entry(table: Any, known: Any, value: Any) -> Lookup:
     rows = list(table.rows)
     for place, (other, _) in enumerate(rows):
         if equal(known, other):
-            rows[place] = (other, shared(value))
+            rows[place] = (other, mark_shared(value))
             return Lookup(tuple(rows))
-    return Lookup((*rows, (shared(known), shared(value))))
+    return Lookup((*rows, (mark_shared(known), mark_shared(value))))
 
 
 def _get(table: Any, known: Any, default: Any = None) -> Any:
@@ -144,7 +144,7 @@ def _entries(table: Any) -> Lookup:
 
 def _set(sequence: Any = ()) -> Bag:
     found: list[Any] = []
-    for item in unordered(sequence):
+    for item in unordered_elements(sequence):
         hashable(item)
         if any(True for _ in tails(item)):
             raise Stuck("an unbounded noisy number stands in a set; a tuple holds one")
@@ -157,7 +157,7 @@ def _set(sequence: Any = ()) -> Bag:
 
 
 def _record(shape: Shape, *values: Any) -> Named:
-    return Named(shape, tuple(map(shared, values)))
+    return Named(shape, tuple(map(mark_shared, values)))
 
 
 def _record_from(shape: Shape, sequence: Any) -> Named:
@@ -193,7 +193,7 @@ def _sorted_by(sequence: Any, keys: Any, reverse: Any) -> Cells:
     """The elements in the order of their keys; what is equal stays as it is."""
     listed, order = items(sequence), items(keys)
     numbers = sorted(range(len(listed)), key=lambda i: _Ordered(order[i]), reverse=truth(reverse))
-    return Cells(tuple(shared(listed[i]) for i in numbers))
+    return Cells(tuple(mark_shared(listed[i]) for i in numbers))
 
 
 def _array(sequence: Any) -> tuple[Any, ...]:
@@ -258,7 +258,7 @@ def _removed(value: Any, item: Any) -> Cells:
     raise ValueError("what is removed is not in the list")
 
 
-def accumulated(sequence: Any, add: Callable[[Any, Any], Any]) -> tuple[Any, ...]:
+def accumulate(sequence: Any, add: Callable[[Any, Any], Any]) -> tuple[Any, ...]:
     """The sums of the first elements, as ``itertools.accumulate`` has them."""
     found: list[Any] = []
     for item in items(sequence):
@@ -296,7 +296,7 @@ def _holds(value: Any) -> Any:
 def _enumerated(sequence: Any, start: Any) -> tuple[Any, ...]:
     if not isinstance(start, int):
         raise TypeError("where enumerate begins is no whole number")
-    return tuple((number, shared(item)) for number, item in enumerate(items(sequence), int(start)))
+    return tuple((number, mark_shared(item)) for number, item in enumerate(items(sequence), int(start)))
 
 
 MORE: dict[str, Callable[..., Any]] = {
@@ -313,8 +313,8 @@ MORE: dict[str, Callable[..., Any]] = {
     "record of": _record,
     "record from": _record_from,
     "attribute": _attribute,
-    "reversed": lambda a: tuple(map(shared, reversed(items(a)))),
-    "zip": lambda *a: tuple(tuple(map(shared, row)) for row in zip(*map(items, a), strict=False)),
+    "reversed": lambda a: tuple(map(mark_shared, reversed(items(a)))),
+    "zip": lambda *a: tuple(tuple(map(mark_shared, row)) for row in zip(*map(items, a), strict=False)),
     "enumerate": _enumerated,
     "sorted by": _sorted_by,
     "argmax": _extreme_place(largest=True),

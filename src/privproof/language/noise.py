@@ -20,8 +20,8 @@ from typing import Any, TypeVar
 from privproof.errors import LanguageError
 from privproof.exact import EpsilonLike, Number
 from privproof.language import laws
-from privproof.language.laws import Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
-from privproof.language.linear import Linear, Opaque, noted
+from privproof.language.laws import Continuous, DiscreteGaussian, Geometric, Law, Shaped, TableLaw
+from privproof.language.linear import Linear, Opaque, note_problem
 from privproof.language.randomness import coin, discrete_normal, exponential_unit, failures, normal_unit, pick, source
 from privproof.language.values import key
 
@@ -208,7 +208,7 @@ NOISES: dict[str, Noise] = {
 def sample(law: Law) -> Any:
     """A value drawn from a law; exactly, where it is discrete."""
     match law:
-        case Table(outcomes):
+        case TableLaw(outcomes):
             return outcomes[pick([p for _, p in outcomes])][0]
         case Geometric(center, alpha):
             if coin((1 - alpha) / (1 + alpha)):
@@ -248,7 +248,7 @@ def _shaped(kind: str, parameters: tuple[Fraction, ...]) -> float:
 _drawer: ContextVar[Callable[[Law], Any]] = ContextVar("drawer", default=sample)
 
 
-def drawn(law: Law) -> Any:
+def draw_from(law: Law) -> Any:
     """A value of a law, asked of whoever draws at the moment."""
     return _drawer.get()(law)
 
@@ -268,7 +268,7 @@ def _law(law: Callable[..., Law], arguments: tuple[Any, ...]) -> Law:
         try:
             return law(*arguments)
         except LanguageError as problem:
-            raise noted(problem) from None
+            raise note_problem(problem) from None
     try:
         return _kept(law, arguments, (key(arguments), tuple(map(type, arguments))))
     except TypeError:

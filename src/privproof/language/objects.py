@@ -14,10 +14,10 @@ from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.language.constants import NotPlain
-from privproof.language.folding import Unfoldable, folded, unchanging
+from privproof.language.folding import Unfoldable, evaluate_constants, unchanging
 from privproof.language.libraries import library_name, made_generator
-from privproof.language.resolving import Found, Running, Unusable, signature
-from privproof.language.sources import Reading
+from privproof.language.resolving import ResolvedName, Running, Unusable, signature
+from privproof.language.sources import SourceReading
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Built:
         return found.value if found.kind == "function" else None
 
 
-class Objects(Reading):
+class Objects(SourceReading):
     """Reads what makes objects of constants, and what these hold."""
 
     generators: dict[str, Any]
@@ -51,16 +51,16 @@ class Objects(Reading):
     objects: dict[str, Built]
     """Names that stand for an object that was made of constants."""
 
-    def meaning(self, node: ast.expr) -> Found:
+    def meaning(self, node: ast.expr) -> ResolvedName:
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in self.objects:
                 held = self.objects[name].attributes
                 if attribute in held:
-                    return Found("constant", held[attribute])
+                    return ResolvedName("constant", held[attribute])
             case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in self.generators:
                 drawing = library_name(getattr(self.generators[name], attribute, None))
                 if drawing is not None:
-                    return Found("library", drawing)
+                    return ResolvedName("library", drawing)
         return super().meaning(node)
 
     def generator_made(self, name: str, value: ast.expr) -> bool:
@@ -166,14 +166,14 @@ def _give_attributes(
         Unfoldable: it does anything else.
     """
 
-    def lookup(node: ast.expr) -> Found:
+    def lookup(node: ast.expr) -> ResolvedName:
         match node:
             case ast.Name(id=name) if name in known:
-                return Found("constant", known[name])
+                return ResolvedName("constant", known[name])
             case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == own:
                 if attribute not in attributes:
                     raise Unfoldable
-                return Found("constant", attributes[attribute])
+                return ResolvedName("constant", attributes[attribute])
             case ast.Name() | ast.Attribute():
                 return running.meaning(ast.unparse(node))
         raise Unfoldable
@@ -185,12 +185,14 @@ def _give_attributes(
             case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name), attr=attribute)], value=value) if (
                 name == own
             ):
-                attributes[attribute] = folded(value, lookup)
+                attributes[attribute] = evaluate_constants(value, lookup)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name != own:
-                known[name] = folded(value, lookup)
+                known[name] = evaluate_constants(value, lookup)
             case ast.If(test=test, body=then, orelse=otherwise):
-                _give_attributes(then if folded(test, lookup) else otherwise, own, running, known, attributes)
-            case ast.Assert(test=test) if folded(test, lookup):
+                _give_attributes(
+                    then if evaluate_constants(test, lookup) else otherwise, own, running, known, attributes
+                )
+            case ast.Assert(test=test) if evaluate_constants(test, lookup):
                 continue
             case _:
                 raise Unfoldable

@@ -22,7 +22,7 @@ from privproof.language.indices import (
     first_turn,
     next_turn,
 )
-from privproof.language.more_operations import MORE, TWO_NAMES, accumulated, unordered
+from privproof.language.more_operations import MORE, TWO_NAMES, accumulate, unordered_elements
 from privproof.language.row import Row
 from privproof.language.values import (
     FORGOTTEN,
@@ -38,11 +38,11 @@ from privproof.language.values import (
     hashable,
     items,
     less,
+    mark_shared,
     minus,
-    negated,
+    negate,
     plain,
     plus,
-    shared,
     tails,
     truth,
 )
@@ -58,7 +58,7 @@ def _add(left: Any, right: Any) -> Any:
         if not (isinstance(left, Cells) and isinstance(right, Cells)):
             raise TypeError("a list and something else are added")
         short(len(left.items) + len(right.items))
-        return Cells(tuple(map(shared, left.items + right.items)))
+        return Cells(tuple(map(mark_shared, left.items + right.items)))
     if isinstance(left, tuple | str) and isinstance(right, tuple | str):
         short(len(left) + len(right))
     if isinstance(left, Tail) or isinstance(right, Tail):
@@ -72,7 +72,7 @@ def _extend(left: Any, right: Any) -> Any:
             raise Stuck(TWO_NAMES)
         more = items(right)
         short(len(left.items) + len(more))
-        return Cells(tuple(map(shared, left.items + more)))
+        return Cells(tuple(map(mark_shared, left.items + more)))
     return _add(left, right)
 
 
@@ -86,14 +86,14 @@ def _times(left: Any, right: Any) -> Any:
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Cells) and isinstance(other, int):
             short(len(one.items) * other)
-            return Cells(tuple(map(shared, one.items * other)))
+            return Cells(tuple(map(mark_shared, one.items * other)))
         if isinstance(one, Tail):
             if not isinstance(other, int):
                 raise Stuck("an unbounded noisy number is multiplied")
             if other == 1:
                 return one
             if other == -1:
-                return negated(one)
+                return negate(one)
             if other == 0:
                 return 0
             raise Stuck("an unbounded noisy number is multiplied")
@@ -142,7 +142,7 @@ def _drawn(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _extreme(arguments: tuple[Any, ...], *, largest: bool) -> Any:
-    values = unordered(arguments[0]) if len(arguments) == 1 else arguments
+    values = unordered_elements(arguments[0]) if len(arguments) == 1 else arguments
     if not values:
         raise ValueError(f"{'max' if largest else 'min'} of nothing")
     best = values[0]
@@ -163,20 +163,20 @@ class _Ordered:
 
 
 def _sorted(sequence: Any) -> Cells:
-    return Cells(tuple(sorted(unordered(sequence), key=_Ordered)))
+    return Cells(tuple(sorted(unordered_elements(sequence), key=_Ordered)))
 
 
 def _sum(sequence: Any, start: Any = 0) -> Any:
     if isinstance(start, str):
         raise TypeError("sum() can't sum texts")
-    for value in unordered(sequence):
+    for value in unordered_elements(sequence):
         start = _add(start, value)
     return start
 
 
 def _absolute(value: Any) -> Any:
     if isinstance(value, Tail):
-        return negated(value) if less(value, 0) else value
+        return negate(value) if less(value, 0) else value
     return abs(value)
 
 
@@ -246,7 +246,7 @@ def _capped_sum(counter: Any, more: Any, bound: int) -> int:
 def _tuple(value: Any) -> Any:
     if isinstance(value, Written):
         return replace(value, fixed=True)
-    return tuple(map(shared, items(value)))
+    return tuple(map(mark_shared, items(value)))
 
 
 def _count(sequence: Any, value: Any) -> int:
@@ -293,9 +293,9 @@ def _table(*entries: Any) -> Lookup:
             raise Stuck("an unbounded noisy number is a key of a table; a tuple holds one")
         same = [i for i, (other, _) in enumerate(rows) if equal(known, other)]
         if same:
-            rows[same[0]] = (rows[same[0]][0], shared(value))
+            rows[same[0]] = (rows[same[0]][0], mark_shared(value))
         else:
-            rows.append((shared(known), shared(value)))
+            rows.append((mark_shared(known), mark_shared(value)))
     return Lookup(tuple(rows))
 
 
@@ -358,7 +358,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "<<": _bits(operator.lshift),
     ">>": _bits(operator.rshift),
     "~": _bits(operator.invert),
-    "neg": negated,
+    "neg": negate,
     "not": lambda a: not truth(a),
     "==": equal,
     "!=": lambda a, b: not equal(a, b),
@@ -376,22 +376,22 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "bool": truth,
     "int": _integer,
     "len": _length,
-    "list": lambda *a: Cells(tuple(map(shared, items(a[0])))) if a else Cells(()),
+    "list": lambda *a: Cells(tuple(map(mark_shared, items(a[0])))) if a else Cells(()),
     "tuple": lambda *a: _tuple(a[0]) if a else (),
     "max": lambda *a: _extreme(a, largest=True),
     "min": lambda *a: _extreme(a, largest=False),
     "max or": lambda a, default: _extreme((a,), largest=True) if items(a) else default,
     "min or": lambda a, default: _extreme((a,), largest=False) if items(a) else default,
     "sorted": _sorted,
-    "sorted down": lambda a: Cells(tuple(sorted(unordered(a), key=_Ordered, reverse=True))),
+    "sorted down": lambda a: Cells(tuple(sorted(unordered_elements(a), key=_Ordered, reverse=True))),
     "sum": _sum,
     "count": _count,
     "index": _index,
     "Fraction": _fraction,
     "range": lambda *a: _range(*a),
-    "tuple of": lambda *a: tuple(map(shared, a)),
-    "list of": lambda *a: Cells(tuple(map(shared, a))),
-    "fixed list of": lambda *a: Cells(tuple(map(shared, a)), shared=True),
+    "tuple of": lambda *a: tuple(map(mark_shared, a)),
+    "list of": lambda *a: Cells(tuple(map(mark_shared, a))),
+    "fixed list of": lambda *a: Cells(tuple(map(mark_shared, a)), shared=True),
     "table of": _table,
     "unpack": _unpack,
     "alike": _alike,
@@ -399,12 +399,12 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "first turn": first_turn,
     "capped sum": _capped_sum,
     "next turn": next_turn,
-    "accumulate": lambda a: accumulated(a, _add),
+    "accumulate": lambda a: accumulate(a, _add),
     **MORE,
 }
 
 
-def element(sequence: Any, index: Any) -> Any:
+def element_at(sequence: Any, index: Any) -> Any:
     """``sequence[index]``."""
     if isinstance(sequence, Lookup):
         hashable(index)

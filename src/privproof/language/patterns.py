@@ -10,7 +10,7 @@ from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import fraction
 from privproof.language.linear import Linear, Opaque
 from privproof.language.steps import Stepped
-from privproof.language.values import Lookup, Member, Named, held
+from privproof.language.values import Lookup, Member, Named, shared_value
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def in_parts(output: Any) -> Any:
         return (type(output).__name__, *sorted((in_parts(part) for part in output), key=repr))
     if any(kind.__name__ == "ndarray" for kind in type(output).__mro__):
         return ArrayShown(in_parts(part) for part in output)
-    found = output if isinstance(output, Linear | Opaque) else held(output)
+    found = output if isinstance(output, Linear | Opaque) else shared_value(output)
     if isinstance(found, Named):
         return (found.shape.name, *(in_parts(part) for part in found.items))
     if isinstance(found, Lookup):

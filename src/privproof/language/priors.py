@@ -21,13 +21,13 @@ from privproof.errors import LanguageError
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.language.constants import fresh
-from privproof.language.crossing import recalled, reference
+from privproof.language.crossing import find_function, reference
 from privproof.language.flow import Flow
-from privproof.language.keeping import Kept, current, pinned
-from privproof.language.mechanism import Mechanism, constant_parameter, place_of, placed
+from privproof.language.keeping import Kept, current_function, unchanged_function
+from privproof.language.mechanism import Mechanism, constant_parameter, place_of, read_with_place
 from privproof.language.recording import Program
 from privproof.language.resolving import signature
-from privproof.language.values import held
+from privproof.language.values import shared_value
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Prior:
     @property
     def _kept(self) -> Kept:
         known: Kept | None = vars(self).get("kept")
-        kept = current(
+        kept = current_function(
             self.function,
             known,
             mechanisms=Mechanism,
@@ -87,7 +87,7 @@ class Prior:
             unknown=self.region.names,
         )
         vars(self)["kept"] = kept
-        return pinned(kept, self.pin, self.name)
+        return unchanged_function(kept, self.pin, self.name)
 
     def pinned(self) -> Prior:
         """The same prior, for a question about the program that would run now."""
@@ -98,12 +98,12 @@ class Prior:
         """The parameters as values: polynomials for the unknown ones."""
         names = self.region.names
         unknown = {name: Polynomial.parameter(name, names) for name in names}
-        return {**unknown, **{name: held(value) for name, value in self.constants.items()}}
+        return {**unknown, **{name: shared_value(value) for name, value in self.constants.items()}}
 
 
 def _recalled(place: tuple[str, str, str], *kept: Any) -> Prior:
     """A prior that comes from another process."""
-    return Prior(recalled(*place), *kept)
+    return Prior(find_function(*place), *kept)
 
 
 def prior(function: Callable[..., Any] | None = None, /, *, constraints: Sequence[str] = (), **parameters: str) -> Any:
@@ -118,7 +118,7 @@ def prior(function: Callable[..., Any] | None = None, /, *, constraints: Sequenc
     def mark(marked: Callable[..., Any]) -> Prior:
         if not isinstance(marked, FunctionType):
             raise LanguageError("prior", f"{marked!r} is not a function", place="prior", hint="@prior above a def")
-        return placed(marked, declared)
+        return read_with_place(marked, declared)
 
     def declared(marked: FunctionType) -> Prior:
         region = Region.of(parameters, constraints)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privproof.language.folding import Unfoldable
-from privproof.language.resolving import Found
+from privproof.language.resolving import ResolvedName
 from privproof.language.sources import UNFORESEEN
 from privproof.language.syntax import (
     Constant,
@@ -68,7 +68,7 @@ class PublicKeys(Texts):
         """Whether an expression is the call of a built-in function."""
 
     @abstractmethod
-    def found(self, node: ast.expr) -> Found | None:
+    def found(self, node: ast.expr) -> ResolvedName | None:
         """What a name outside stands for."""
 
     @abstractmethod

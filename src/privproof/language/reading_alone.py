@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import Any
 
-from privproof.language.constants import frozen
+from privproof.language.constants import frozen_copy
 
 _OF_ELEMENTS = frozenset(
     ("all", "any", "enumerate", "frozenset", "len", "list", "reversed", "set", "sorted", "sum", "tuple")
@@ -32,7 +32,7 @@ def elements_of(value: list[Any] | dict[Any, Any], name: str) -> Any:
     >>> elements_of([1, "a"], "KEYS")
     (1, 'a')
     """
-    return frozen(tuple(value) if isinstance(value, list) else MappingProxyType(value), name, floats=True)
+    return frozen_copy(tuple(value) if isinstance(value, list) else MappingProxyType(value), name, floats=True)
 
 
 def only_reads(module: ast.Module, name: str, is_builtin: Callable[[str], bool]) -> bool:

@@ -29,7 +29,7 @@ from privproof.language.compiled import Loaded, refusing_compiled
 from privproof.language.conversions import MATH, numbers_of, stands_for_math
 from privproof.language.files import watched_files
 from privproof.language.frames import refusing_frames
-from privproof.language.generators import PYTHON, Bits, Generator, floats, numpy_generators, rvs, unknown
+from privproof.language.generators import PYTHON, Bits, Generator, floats, numpy_generators, rvs, unknown_generator_call
 from privproof.language.linear import Linear, Opaque, floats_count, refuse
 from privproof.language.noise import is_drawing
 from privproof.language.packages import OURS
@@ -56,7 +56,7 @@ def substitute(value: Any) -> Any:
     if (computing := stands_for_math(value)) is not None:
         return computing
     if isinstance(value, types.BuiltinFunctionType) and value in _BYTES:
-        return unknown(f"os.{value.__name__}")
+        return unknown_generator_call(f"os.{value.__name__}")
     owner = _bound_to(value)
     if isinstance(owner, random.Random) and getattr(value, "__name__", "") in PYTHON:
         drawing = PYTHON[value.__name__]
@@ -105,7 +105,7 @@ _PASSED_OVER = sys.stdlib_module_names | OURS | {"numpy"}
 
 
 @contextmanager
-def recognised(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]:
+def controlled_libraries(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]:
     """Inside this context the randomness of libraries is asked of the run under way, and nothing is printed or logged.
 
     Args:
@@ -142,7 +142,7 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
             stack.enter_context(_attributes(kind, {**more, **methods}))
         for module in (random, secrets):
             stack.enter_context(_attributes(module, _stand_ins(module)))
-        stack.enter_context(_attributes(secrets, {"token_bytes": unknown("secrets.token_bytes")}))
+        stack.enter_context(_attributes(secrets, {"token_bytes": unknown_generator_call("secrets.token_bytes")}))
         for holder, names in (*_beside(), *watched_files()):
             stack.enter_context(_attributes(holder, names))
         stack.enter_context(_attributes(math, MATH))
@@ -156,14 +156,20 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
                     stack.enter_context(_attributes(kind, {"rvs": rvs}))
         if "opendp.mod" in sys.modules:
             for kind in (sys.modules["opendp.mod"].Measurement, sys.modules["opendp.mod"].Odometer):
-                refused = unknown("a measurement of OpenDP, which draws outside of Python,", "privproof audit")
+                refused = unknown_generator_call(
+                    "a measurement of OpenDP, which draws outside of Python,", "privproof audit"
+                )
                 stack.enter_context(_attributes(kind, dict.fromkeys(("__call__", "invoke"), refused)))
         if "pyarrow.compute" in sys.modules:
-            drawn = unknown("pyarrow.compute.random")
+            drawn = unknown_generator_call("pyarrow.compute.random")
             stack.enter_context(_attributes(sys.modules["pyarrow.compute"], {"random": drawn}))
         for name in ("Series", "DataFrame", "Expr") if "polars" in sys.modules else ():
             kind = getattr(sys.modules["polars"], name)
-            drawing = {each: unknown(f"{each} of polars") for each in ("sample", "shuffle") if each in vars(kind)}
+            drawing = {
+                each: unknown_generator_call(f"{each} of polars")
+                for each in ("sample", "shuffle")
+                if each in vars(kind)
+            }
             stack.enter_context(_attributes(kind, drawing))
         for known, own in _relevant(globals_):
             also = {"type": _Type, **numbers_of(known)} if own else {}

@@ -30,7 +30,7 @@ from typing import Any
 from privproof.errors import LanguageError
 from privproof.language.classes import members_of, shape_of
 from privproof.language.comparing import Source, source, text_of
-from privproof.language.constants import NotPlain, frozen, plain_enumeration
+from privproof.language.constants import NotPlain, frozen_copy, plain_enumeration
 from privproof.language.inputs import Input
 from privproof.language.libraries import generator_method, library_name, load_part
 from privproof.language.noise import NOISES
@@ -52,7 +52,7 @@ _HEAP_TYPE = 1 << 9
 
 
 @dataclass(frozen=True)
-class Found:
+class ResolvedName:
     """What was found under a name: like a `Meaning`, with the running function itself in place of its number."""
 
     kind: Kind
@@ -95,11 +95,11 @@ class Running:
         self.parameters = parameters
         self.program = program
         self.read: Source = source(function)
-        self.meanings: dict[str, Found] = {}
+        self.meanings: dict[str, ResolvedName] = {}
         self.defaults: dict[str, Any] = {}
         self.classes: set[str] = set()
 
-    def method_of(self, path: str, name: str) -> Found:
+    def method_of(self, path: str, name: str) -> ResolvedName:
         """A method of a class by which objects are made, and which Python looks up in no other way than by its name.
 
         Raises:
@@ -114,7 +114,7 @@ class Running:
         self.meanings[f"{path}.{name}"] = self.program.classified(vars(value)[name], f"{path}.{name}")
         return self.meanings[f"{path}.{name}"]
 
-    def meaning(self, path: str) -> Found:
+    def meaning(self, path: str) -> ResolvedName:
         """What a name, or a dotted name, stands for.
 
         Raises:
@@ -162,10 +162,10 @@ class Running:
         """
         if name not in self.defaults:
             if name in self.parameters:
-                self.defaults[name] = frozen(self.parameters[name], name, lists=True, floats=True)
+                self.defaults[name] = frozen_copy(self.parameters[name], name, lists=True, floats=True)
             else:
                 default = signature(self.function).parameters[name].default
-                self.defaults[name] = frozen(default, name, floats=True)
+                self.defaults[name] = frozen_copy(default, name, floats=True)
         return self.defaults[name]
 
     def _name(self, name: str) -> Any:
@@ -219,32 +219,32 @@ class Recorder:
             self.entered[id(called)] = known  # which also keeps the object, so that its id stays its own
         return known
 
-    def classified(self, value: Any, path: str) -> Found:
+    def classified(self, value: Any, path: str) -> ResolvedName:
         """What kind of thing stands under a name."""
         for name, noise in NOISES.items():
             if value is noise.function:
                 if _drawing(noise.function) != _DRAWING[name]:
                     raise Unusable(f"{path} is a noise function that was changed while Python ran", "leave it as it is")
-                return Found("noise", name)
+                return ResolvedName("noise", name)
         if value is Fraction:
-            return Found("builtin", "Fraction")
+            return ResolvedName("builtin", "Fraction")
         known = builtin_name(value)
         if known is not None:
-            return Found("builtin", known)
+            return ResolvedName("builtin", known)
         known = library_name(value)
         if known is not None:
-            return Found("library", known)
+            return ResolvedName("library", known)
         if type(value) is FunctionType or type(value) in self.mechanisms or _is_own_method(value):
-            return Found("function", value)
+            return ResolvedName("function", value)
         shape, members = shape_of(value), members_of(value)
         if shape is not None:
-            return Found("record", shape)
+            return ResolvedName("record", shape)
         if members is not None:
-            return Found("members", members)
+            return ResolvedName("members", members)
         if issubclass(type(value), ModuleType | type):
             raise Unusable(f"`{path}` as a value", "call it", value, "construct")
         try:
-            return Found("constant", frozen(value, path, floats=True))
+            return ResolvedName("constant", frozen_copy(value, path, floats=True))
         except NotPlain as problem:
             raise Unusable(f"{path} is {problem.what}", problem.hint, value, problem.code) from None
 
@@ -279,7 +279,7 @@ class Recorder:
             if type(value) is FunctionType:
                 continue  # it is among the functions
             try:
-                values[name] = frozen(value, name, lists=True, floats=True)
+                values[name] = frozen_copy(value, name, lists=True, floats=True)
             except NotPlain as problem:
                 raise LanguageError("parameter", f"{name} is {problem.what}", hint=problem.hint) from None
         for name, declared in _table(inputs).items():

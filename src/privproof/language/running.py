@@ -19,7 +19,7 @@ from privproof.language.inputs import as_given
 from privproof.language.linear import beside_floats, counting_floats, exactly
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import in_parts
-from privproof.language.recognition import recognised
+from privproof.language.recognition import controlled_libraries
 from privproof.language.scripts import weighted_results
 
 
@@ -95,11 +95,13 @@ def outputs(
     {'True': Fraction(3, 4), 'False': Fraction(1, 4)}
     """
     with recognised_noise(mechanism):  # once for all runs
-        runs, left_over = weighted_results(lambda: run(mechanism, arguments), most=most, enough=enough, longest=longest)
+        runs, left_over = weighted_results(
+            lambda: run_once(mechanism, arguments), most=most, enough=enough, longest=longest
+        )
     return Outputs(tuple(runs), left_over)
 
 
-def run(
+def run_once(
     mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Sequence[Any]], None] | None = None
 ) -> Run:
     """One run of a mechanism on its arguments.
@@ -129,7 +131,7 @@ def recognised_noise(mechanism: Mechanism) -> AbstractContextManager[Any]:
     function: Any = mechanism.function
     entered = ExitStack()
     entered.enter_context(counting_floats())
-    entered.enter_context(recognised(function.__globals__, getattr(function, "__self__", None)))
+    entered.enter_context(controlled_libraries(function.__globals__, getattr(function, "__self__", None)))
     return entered
 
 
@@ -209,7 +211,7 @@ def exact_run(
     else:
         exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
     given = beside_floats if kept is not None and kept.translated.floats and not rounding else exactly
-    ran = run(exact, {name: given(value) for name, value in arguments.items()}, watch)
+    ran = run_once(exact, {name: given(value) for name, value in arguments.items()}, watch)
     return in_parts(ran.value if mechanism.stream is None else [value for step in ran.written for value in step])
 
 

@@ -21,7 +21,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
-from privproof.language.laws import WHOLE, Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
+from privproof.language.laws import WHOLE, Continuous, DiscreteGaussian, Geometric, Law, Shaped, TableLaw
 from privproof.language.linear import Linear, Opaque, calling_frame, deciding, exactly, refuse
 from privproof.language.noise import drawing
 from privproof.language.steps import Stepped
@@ -40,7 +40,7 @@ Order: TypeAlias = "Literal['likeliest', 'first'] | Random"
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ScriptedDraw:
     """A noise that was left open: its law at center 0.
 
     Attributes:
@@ -104,7 +104,7 @@ class Scripted(Generic[Result]):
     result: Result | None
     probability: Rational
     steps: tuple[Test | Draw, ...]
-    noises: tuple[Drawn, ...]
+    noises: tuple[ScriptedDraw, ...]
     ended: bool
     endless: bool
 
@@ -212,7 +212,7 @@ def weighted_results(
     return found, fraction(left_over)
 
 
-def recorded(
+def record_run(
     call: Callable[[], Result], noise: Callable[[Law], Any], *, most: int | None = None
 ) -> tuple[Result, list[tuple[Law, Any]]]:
     """One run on noise that is handed to it, and what it drew from which laws.
@@ -247,7 +247,7 @@ class _Script:
         self.probability = ONE
         self.others: list[Beginning] = []
         self.steps: list[Test | Draw] = []
-        self.noises: list[Drawn] = []
+        self.noises: list[ScriptedDraw] = []
         self.endless = False
         self.known: dict[tuple[tuple[Any, Rational], ...], tuple[Rational | None, Rational | None]] = {}
 
@@ -297,7 +297,7 @@ class _Script:
     def draw(self, law: Law) -> Any:
         """The value of a noise."""
         match law:
-            case Table():
+            case TableLaw():
                 chosen = self.choose(len(law.ranked), law.weights)
                 self.steps.append(Draw(law.weights, chosen))
                 value = law.ranked[chosen][0]
@@ -329,7 +329,7 @@ class _Script:
         if middle is None:
             refuse("noise", f"{kind} noise is added to {center!r}, which is no number", hint=f"{kind}(0, ...)")
         noise = Linear.atom(len(self.noises))
-        self.noises.append(Drawn(kind, scale, calling_frame().f_lineno, more))
+        self.noises.append(ScriptedDraw(kind, scale, calling_frame().f_lineno, more))
         if kind == "exponential":
             self.known[next(iter(noise.terms.items())),] = (ZERO, None)
         return middle + noise

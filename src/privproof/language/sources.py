@@ -9,8 +9,8 @@ from typing import Any, Final, NoReturn
 
 from privproof.errors import LanguageError
 from privproof.language.arrays import BuiltIn
-from privproof.language.folding import Unfoldable, folded, unchanging
-from privproof.language.resolving import Found, Running, Unusable
+from privproof.language.folding import Unfoldable, evaluate_constants, unchanging
+from privproof.language.resolving import ResolvedName, Running, Unusable
 from privproof.language.syntax import Place
 
 _INSTEAD: dict[type[ast.AST], tuple[str, str]] = {
@@ -99,7 +99,7 @@ class Shared:
         return f"#{stem}{self.fresh}"
 
 
-class Reading:
+class SourceReading:
     """The translation of one function, the mechanism itself or one that it calls: its names and its refusals."""
 
     def __init__(
@@ -169,12 +169,12 @@ class Reading:
         Raises:
             Unfoldable: it does, or the language cannot tell.
         """
-        return folded(node, self._constant)
+        return evaluate_constants(node, self._constant)
 
-    def _constant(self, node: ast.expr) -> Found:
+    def _constant(self, node: ast.expr) -> ResolvedName:
         if isinstance(node, ast.Name) and node.id in self.names and not isinstance(node, BuiltIn):
             if node.id in self.constants:
-                return Found("constant", self.constants[node.id])
+                return ResolvedName("constant", self.constants[node.id])
             raise Unfoldable
         try:
             return self.meaning(node)
@@ -203,7 +203,7 @@ class Reading:
 
     # ----------------------------------------------------------------------------------------------------- looking up
 
-    def meaning(self, node: ast.expr) -> Found:
+    def meaning(self, node: ast.expr) -> ResolvedName:
         """What a name, or a dotted name, outside the function stands for.
 
         Raises:
@@ -211,7 +211,11 @@ class Reading:
             Unusable: something that a mechanism may not use.
         """
         if isinstance(node, BuiltIn):
-            return Found("library", "collections.Counter") if node.id == "Counter" else Found("builtin", node.id)
+            return (
+                ResolvedName("library", "collections.Counter")
+                if node.id == "Counter"
+                else ResolvedName("builtin", node.id)
+            )
         path = []
         root = node
         while isinstance(root, ast.Attribute):

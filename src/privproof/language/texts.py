@@ -10,7 +10,7 @@ import ast
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from privproof.language.more_operations import TEXT_METHODS, converted
+from privproof.language.more_operations import TEXT_METHODS, convert_in_format
 from privproof.language.sources import UNFORESEEN
 from privproof.language.syntax import Constant, Element, Expression, Operation, Place, Statement
 from privproof.language.uniforms import Uniforms
@@ -64,7 +64,7 @@ class Texts(Uniforms):
         if known is not UNFORESEEN and not _holds_member(known):
             conversion, _, specification = how.partition(":")
             try:
-                return Constant(format(converted(known, conversion), specification), here)
+                return Constant(format(convert_in_format(known, conversion), specification), here)
             except (TypeError, ValueError):
                 self.refuse(node, f"the format {specification!r} of {known!r}", "a format of its kind")
         return Operation("format", (self.expression(node, out), Constant(how, here)), here)

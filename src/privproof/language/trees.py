@@ -23,11 +23,11 @@ from typing import Any, NoReturn, TypeAlias
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
 from privproof.language.formatting import reaches
-from privproof.language.laws import WHOLE, Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
-from privproof.language.linear import Linear, Opaque, calling_frame, controlled, deciding, refuse
+from privproof.language.laws import WHOLE, Continuous, DiscreteGaussian, Geometric, Law, Shaped, TableLaw
+from privproof.language.linear import Linear, Opaque, calling_frame, deciding, opaque_forms, refuse
 from privproof.language.noise import drawing
 from privproof.language.outcomes import Outcome, Part, outcome
-from privproof.language.scripts import Draw, Drawn, Test, normal, scale_of, weight_of
+from privproof.language.scripts import Draw, ScriptedDraw, Test, normal, scale_of, weight_of
 
 MOST_LEAVES = 200_000
 """Ways through a function on one data set; beyond, memory and patience end, and a smaller size is asked for."""
@@ -59,7 +59,7 @@ Step: TypeAlias = "Draw | Test | Guess"
 
 
 @dataclass(frozen=True)
-class Leaf:
+class TreeLeaf:
     """One way through a function.
 
     Attributes:
@@ -68,7 +68,7 @@ class Leaf:
         outcome: what it shows at the end.
     """
 
-    noises: tuple[Drawn, ...]
+    noises: tuple[ScriptedDraw, ...]
     steps: tuple[Step, ...]
     outcome: Outcome
 
@@ -94,7 +94,7 @@ class Wayward(LanguageError):
 
 def leaves(
     call: Callable[[], Any], *, most: int = MOST_LEAVES, pause: Callable[[], None] = lambda: None
-) -> tuple[Leaf, ...]:
+) -> tuple[TreeLeaf, ...]:
     """All ways through a call.
 
     Args:
@@ -112,7 +112,7 @@ def leaves(
     >>> [leaf.outcome.text for leaf in leaves(lambda: max(0, laplace(3, scale=1)))]
     ['*', '0']
     """
-    found, _ = explored(call, Branch(), most=most, pause=pause)
+    found, _ = explore_leaves(call, Branch(), most=most, pause=pause)
     return tuple(found)
 
 
@@ -127,16 +127,16 @@ class Branch:
     steps: tuple[Step, ...] = ()
 
 
-def explored(
+def explore_leaves(
     call: Callable[[], Any],
     branch: Branch,
     *,
     most: int = MOST_LEAVES,
     pause: Callable[[], None] = lambda: None,
     enough: Callable[[], bool] = lambda: False,
-) -> tuple[list[Leaf], list[Branch]]:
+) -> tuple[list[TreeLeaf], list[Branch]]:
     """The leaves of a branch in the order of their choices, and the branches after them that are left where it is enough."""
-    found: list[Leaf] = []
+    found: list[TreeLeaf] = []
     fixed = len(branch.choices)
     player = _Player(branch.choices, branch.steps)
     while True:
@@ -156,7 +156,9 @@ def too_many(most: int) -> LanguageError:
     return LanguageError("paths", f"there are more than {most} ways through it", hint="a smaller size, or fewer values")
 
 
-def replayed(call: Callable[[], Any], leaf: Leaf, *, times: int = 1, pause: Callable[[], None] = lambda: None) -> None:
+def replay_leaf(
+    call: Callable[[], Any], leaf: TreeLeaf, *, times: int = 1, pause: Callable[[], None] = lambda: None
+) -> None:
     """Run a call again, so many times, with the choices of a leaf.
 
     Raises:
@@ -238,7 +240,7 @@ class _Player:
         self.made: list[int] = []
         self.ways: list[int] = []
         self.steps: list[Step] = []
-        self.noises: list[Drawn] = []
+        self.noises: list[ScriptedDraw] = []
         self.known: dict[tuple[tuple[Any, Rational], ...], tuple[Rational | None, Rational | None]] = {}
         self.guessed: dict[Any, bool] = {}
         self.units: dict[int, tuple[Rational, Rational]] = {}
@@ -247,10 +249,10 @@ class _Player:
         self.objects = False
         self.problem: LanguageError | None = None
 
-    def played(self, call: Callable[[], Any]) -> Leaf:
+    def played(self, call: Callable[[], Any]) -> TreeLeaf:
         """The leaf that a run ends in."""
         with ExitStack() as stack:
-            for context in (drawing(self.draw), deciding(self.decide), controlled(self), _in_play(self)):
+            for context in (drawing(self.draw), deciding(self.decide), opaque_forms(self), _in_play(self)):
                 stack.enter_context(context)
             value, error = self._ended(call)
             shown = outcome(value, self.tokens, error)
@@ -258,7 +260,7 @@ class _Player:
             raise self.problem
         if len(self.steps) < len(self.given):
             _astray(f"one made {len(self.given)} choices or more, the other {len(self.steps)}")
-        return Leaf(tuple(self.noises), tuple(self.steps), self._checked(shown))
+        return TreeLeaf(tuple(self.noises), tuple(self.steps), self._checked(shown))
 
     def open_at(self, place: int) -> bool:
         """Whether a choice can be made otherwise, by a later outcome."""
@@ -354,7 +356,7 @@ class _Player:
     def draw(self, law: Law) -> Any:
         """Noise from a law."""
         match law:
-            case Table():
+            case TableLaw():
                 return law.ranked[self._drawn([p for _, p in law.ranked])][0]
             case Geometric(center, alpha):
                 return self._open("geometric", center, rational(alpha))
@@ -390,7 +392,7 @@ class _Player:
         if middle is None:
             refuse("noise", f"{kind} noise is added to {center!r}, which is no number", hint=f"{kind}(0, ...)")
         noise = Linear({len(self.noises): ONE}, ZERO, int if kind in WHOLE else float)
-        self.noises.append(Drawn(kind, scale, calling_frame().f_lineno, more))
+        self.noises.append(ScriptedDraw(kind, scale, calling_frame().f_lineno, more))
         if kind == "exponential":
             self.known[next(iter(noise.terms.items())),] = (ZERO, None)
         return middle + noise
@@ -514,9 +516,9 @@ class _Player:
 
 
 @cache
-def _uniform(line: int) -> Drawn:
+def _uniform(line: int) -> ScriptedDraw:
     """A uniform number that is drawn in a line, which leaves share."""
-    return Drawn("uniform", ONE, line)
+    return ScriptedDraw("uniform", ONE, line)
 
 
 def _between_steps(form: Linear, *, strict: bool) -> Linear:
@@ -539,7 +541,7 @@ def _atoms(part: Any) -> Iterator[int]:
             yield from _atoms(each)
 
 
-def tables(found: Sequence[Leaf]) -> dict[str, Rational]:
+def tables(found: Sequence[TreeLeaf]) -> dict[str, Rational]:
     """The probability of every outcome, where no noise is left open."""
     result: dict[str, Rational] = {}
     for leaf in found:
@@ -547,7 +549,7 @@ def tables(found: Sequence[Leaf]) -> dict[str, Rational]:
     return result
 
 
-def shares(found: Sequence[Leaf]) -> list[tuple[str, Any]]:
+def shares(found: Sequence[TreeLeaf]) -> list[tuple[str, Any]]:
     """Every outcome as it prints, with its probability."""
     texts = {leaf.outcome.shape: leaf.outcome.text for leaf in found}
     return [(texts[shape], fraction(p)) for shape, p in tables(found).items()]

@@ -200,10 +200,10 @@ def _sign(left: Any, right: Any) -> int:
 
 def minus(left: Any, right: Any) -> Any:
     """The difference of two numbers, one of them a tail."""
-    return plus(left, negated(right))
+    return plus(left, negate(right))
 
 
-def negated(value: Any) -> Any:
+def negate(value: Any) -> Any:
     """The number with the other sign."""
     return replace(value, sign=-value.sign, offset=-value.offset) if isinstance(value, Tail) else -value
 
@@ -296,7 +296,7 @@ def hashable(value: Any) -> None:
             hashable(item)
 
 
-def shared(value: Any) -> Any:
+def mark_shared(value: Any) -> Any:
     """The value, marked as having a second name if it is a list; an input that gets a second name is read to its end."""
     if isinstance(value, Answers):
         return whole(value)
@@ -330,15 +330,15 @@ def plain(value: Any) -> Any:
             return value
 
 
-def held(value: Any) -> Any:
+def shared_value(value: Any) -> Any:
     """The value that stands for a Python value that others may hold too: its lists may not be changed."""
     match value:
         case list():
-            return Cells(tuple(held(item) for item in value), shared=True)
+            return Cells(tuple(shared_value(item) for item in value), shared=True)
         case dict() | MappingProxyType():
-            return Lookup(tuple((held(key), held(item)) for key, item in value.items()))
+            return Lookup(tuple((shared_value(key), shared_value(item)) for key, item in value.items()))
         case tuple() if type(value) is tuple:
-            return tuple(held(item) for item in value)
+            return tuple(shared_value(item) for item in value)
         case _ if type(value) in _PLAIN:
             return value
         case _:

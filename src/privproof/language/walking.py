@@ -85,11 +85,11 @@ def variables(expression: Expression) -> Iterator[str]:
     return (part.name for part in within(expression) if isinstance(part, Variable))
 
 
-def rewritten(expression: Expression, change: Change) -> Expression:
+def rewrite_expression(expression: Expression, change: Change) -> Expression:
     """An expression with parts replaced, the innermost first."""
     inside = parts(expression)
     if inside:
-        expression = with_parts(expression, tuple(rewritten(part, change) for part in inside))
+        expression = with_parts(expression, tuple(rewrite_expression(part, change) for part in inside))
     changed = change(expression)
     return expression if changed is None else changed
 
@@ -152,15 +152,15 @@ def with_reads(statement: Statement, change: Change) -> Statement:
     """A statement with the expressions directly inside it rewritten."""
     match statement:
         case Assign() | Append() | Result() | Emit() | Return():
-            return replace(statement, value=rewritten(statement.value, change))
+            return replace(statement, value=rewrite_expression(statement.value, change))
         case Replace(_, index, value):
-            return replace(statement, index=rewritten(index, change), value=rewritten(value, change))
+            return replace(statement, index=rewrite_expression(index, change), value=rewrite_expression(value, change))
         case Sample(_, _, arguments, where=where):
-            asked = None if where is None else rewritten(where, change)
-            made = tuple(rewritten(argument, change) for argument in arguments)
+            asked = None if where is None else rewrite_expression(where, change)
+            made = tuple(rewrite_expression(argument, change) for argument in arguments)
             return replace(statement, arguments=made, where=asked)
         case If() | While():
-            return replace(statement, test=rewritten(statement.test, change))
+            return replace(statement, test=rewrite_expression(statement.test, change))
         case Each() | Break() | Continue() | Inline():
             return statement
         case _:
@@ -178,10 +178,12 @@ def writes(statement: Statement) -> str | None:
             assert_never(statement)
 
 
-def mapped(block: Block, change: Change) -> Block:
+def map_expressions(block: Block, change: Change) -> Block:
     """A block with all its expressions rewritten."""
     pause()
-    return tuple(with_blocks(with_reads(statement, change), lambda inner: mapped(inner, change)) for statement in block)
+    return tuple(
+        with_blocks(with_reads(statement, change), lambda inner: map_expressions(inner, change)) for statement in block
+    )
 
 
 def with_statements(block: Block, change: Callable[[Statement], Iterable[Statement] | None]) -> Block:
@@ -244,7 +246,7 @@ def _results(statement: Statement) -> Iterator[Result]:
             waiting += [s for block in blocks(inner) for s in block]
 
 
-def carried(block: Block, begun: Iterable[str], flows: Callable[[Statement, set[str]], bool]) -> set[str]:
+def variables_reached(block: Block, begun: Iterable[str], flows: Callable[[Statement, set[str]], bool]) -> set[str]:
     """Some variables, and those written by statements that something flows through, given the variables it has reached."""
     found = set(begun)
     while True:

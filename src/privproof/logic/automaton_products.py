@@ -15,19 +15,19 @@ from itertools import pairwise
 import numpy as np
 from flint import fmpq
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import Rational
 from privproof.logic.decision_process import Bools, DecisionProcess
 from privproof.logic.exact_solving import TooLarge
 from privproof.logic.path_probabilities import FALSE, TRUE, Path, cosafe, leaves, negation, progress
-from privproof.logic.process_graphs import Graph
+from privproof.logic.process_graphs import ProcessGraph
 
 _MOST_NODES = 400_000
 """Nodes of the product of process and formula; beyond it the question is too large."""
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class MonitorProduct:
     """The product of a process and a co-safe formula.
 
     Attributes:
@@ -51,7 +51,7 @@ class Product:
         return len(self.nodes)
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> ProcessGraph:
         """Every edge of every choice."""
         sources, targets = [], []
         for node, options in enumerate(self.choices):
@@ -60,7 +60,7 @@ class Product:
                     sources.append(node)
                     targets.append(target)
         tails, heads = np.array(sources, np.int64), np.array(targets, np.int64)
-        return Graph.sorted_by_source(len(self), tails, heads, np.zeros(len(tails), np.int64))
+        return ProcessGraph.sorted_by_source(len(self), tails, heads, np.zeros(len(tails), np.int64))
 
 
 def supported(path: Path) -> bool:
@@ -70,12 +70,12 @@ def supported(path: Path) -> bool:
 
 def product(
     process: DecisionProcess, truths: Sequence[Bools], path: Path, states: Iterable[int], monitor: Monitor
-) -> Product:
+) -> MonitorProduct:
     """The product of a process with a safe or co-safe formula, from the given states."""
     complemented = not cosafe(path)
     asked = negation(path) if complemented else path
     tables = [truth.tolist() for truth in truths]
-    numbers: dict[tuple[int, Path], int] = {(-1, TRUE): Product.GOAL, (-1, FALSE): Product.LOST}
+    numbers: dict[tuple[int, Path], int] = {(-1, TRUE): MonitorProduct.GOAL, (-1, FALSE): MonitorProduct.LOST}
     nodes: list[tuple[int, Path]] = list(numbers)
     progressed: dict[tuple[Path, tuple[bool, ...]], Path] = {}
     used: dict[Path, list[int]] = {}
@@ -122,4 +122,4 @@ def product(
                 entries[following] = entries[following] + number if following in entries else number
             options.append((action, tuple(entries.items())))
         choices.append(tuple(options))
-    return Product(process, tuple(nodes), start, tuple(choices), complemented)
+    return MonitorProduct(process, tuple(nodes), start, tuple(choices), complemented)

@@ -25,7 +25,7 @@ import numpy as np
 from privproof.logic.decision_process import Bools, Ints
 from privproof.logic.exact_solving import TooLarge
 from privproof.logic.path_probabilities import Path, unfolded
-from privproof.logic.process_graphs import Graph
+from privproof.logic.process_graphs import ProcessGraph
 
 _MOST_COPIES = 40_000_000
 """Copies of states, at most two for each and each operator; beyond it arrays would fill the memory."""
@@ -42,7 +42,7 @@ class Copies:
         truths: for every removed formula and every leaf its truth in every copy.
     """
 
-    graph: Graph
+    graph: ProcessGraph
     owner: Ints
     weights: Any
     truths: dict[Path, Bools]
@@ -69,7 +69,9 @@ def where(path: Path, known: Mapping[Path, Bools], count: int) -> Bools:
     raise KeyError(path)
 
 
-def probabilities(graph: Graph, leaves: Sequence[Bools], path: Path, arithmetic: Any) -> tuple[Any, Bools, Bools]:
+def probabilities(
+    graph: ProcessGraph, leaves: Sequence[Bools], path: Path, arithmetic: Any
+) -> tuple[Any, Bools, Bools]:
     """The probability of a path formula from every state, by refinement, and where the graph alone says that it is one or zero."""
     path = unfolded(path)
     count = len(graph)
@@ -95,14 +97,14 @@ def probabilities(graph: Graph, leaves: Sequence[Bools], path: Path, arithmetic:
     return certain(arithmetic, total, copies.owner, true, ~true)
 
 
-def unrefined(graph: Graph, leaves: Sequence[Bools], arithmetic: Any) -> Copies:
+def unrefined(graph: ProcessGraph, leaves: Sequence[Bools], arithmetic: Any) -> Copies:
     """Every state once."""
     count = len(graph)
     truths: dict[Path, Bools] = {("leaf", i): truth for i, truth in enumerate(leaves)}
     return Copies(graph, np.arange(count, dtype=np.int64), arithmetic.indicator(np.ones(count, np.bool_)), truths)
 
 
-def refined(graph: Graph, leaves: Sequence[Bools], paths: Sequence[Path], arithmetic: Any) -> Copies:
+def refine_states(graph: ProcessGraph, leaves: Sequence[Bools], paths: Sequence[Path], arithmetic: Any) -> Copies:
     """The copies in which each of the paths is true or false."""
     copies = unrefined(graph, leaves, arithmetic)
     for path in paths:
@@ -178,7 +180,9 @@ def _refined(copies: Copies, operator: Path, arithmetic: Any) -> Copies:
         sources.append(place[side.astype(np.int64), tails])
         targets.append(place[sign, heads])
         values.append(numbers)
-    finer = Graph.sorted_by_source(count, np.concatenate(sources), np.concatenate(targets), np.concatenate(values))
+    finer = ProcessGraph.sorted_by_source(
+        count, np.concatenate(sources), np.concatenate(targets), np.concatenate(values)
+    )
     fails = arithmetic.difference(copies.weights, holds)
     split = np.zeros(count, np.bool_)
     split[: len(positive)] = True

@@ -28,8 +28,8 @@ from privproof.logic.path_probabilities import (
     unbounded,
     unfolded,
 )
-from privproof.logic.process_graphs import Graph
-from privproof.models.graphs import components
+from privproof.logic.process_graphs import ProcessGraph
+from privproof.models.graph_algorithms import components
 
 _MOST_FORMULAS = 2_000_000
 """Formulas that one may progress to; beyond it the path formula is too large."""
@@ -65,7 +65,7 @@ def _spread(used: list[int], truth: list[bool]) -> list[bool]:
     return result
 
 
-def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic: Any) -> Any:
+def probabilities(graph: ProcessGraph, truths: Sequence[Bools], path: Path, arithmetic: Any) -> Any:
     """The probability of a path formula from every state.
 
     The unbounded untils that stand outside each other are refined away first; what is left of the formula is clocked and progresses on
@@ -83,7 +83,7 @@ def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic:
         return _within(graph, *_sides(path, truths, len(graph)), path[4], arithmetic)
     count = len(graph)
     untils = unbounded(path)
-    copies = refining.refined(graph, truths, untils, arithmetic)
+    copies = refining.refine_states(graph, truths, untils, arithmetic)
     truths = [copies.truth(("leaf", i)) for i in range(len(truths))] + [copies.truth(unfolded(f)) for f in untils]
     path = replaced(path, {f: ("leaf", len(truths) - len(untils) + i) for i, f in enumerate(untils)})
     by_leaf = _by_leaf(truths)
@@ -135,7 +135,7 @@ def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic:
     return refining.certain(arithmetic, found, copies.owner, can, cannot)[0]
 
 
-def relevant(graph: Graph, truths: Sequence[Bools], path: Path) -> Graph:
+def relevant(graph: ProcessGraph, truths: Sequence[Bools], path: Path) -> ProcessGraph:
     """The graph without the edges that do not matter: an until between state formulas is decided where it does not go on."""
     inner = path[1] if path[0] == "not" else path
     if not plain(inner):
@@ -154,7 +154,7 @@ def _by_leaf(truths: Sequence[Bools]) -> dict[Path, Bools]:
     return {("leaf", i): truth for i, truth in enumerate(truths)}
 
 
-def _within(graph: Graph, stay: Bools, goal: Bools, times: int, arithmetic: Any) -> Any:
+def _within(graph: ProcessGraph, stay: Bools, goal: Bools, times: int, arithmetic: Any) -> Any:
     """The probability of a bounded until between state formulas."""
     through = stay & ~goal
     found = arithmetic.repeated(graph, goal, through, times)
@@ -176,7 +176,7 @@ def _last_first(path: Path, later: dict[Path, list[tuple[Bools, Path]]]) -> list
     return [current for group in reversed(groups) for current in group]
 
 
-def _unclocked(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic: Any) -> tuple[Any, Bools, Bools]:
+def _unclocked(graph: ProcessGraph, truths: Sequence[Bools], path: Path, arithmetic: Any) -> tuple[Any, Bools, Bools]:
     if path in (TRUE, FALSE):
         sure = np.full(len(graph), path == TRUE)
         return arithmetic.indicator(sure), sure, ~sure

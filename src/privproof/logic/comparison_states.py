@@ -5,10 +5,10 @@ from __future__ import annotations
 from privproof.errors import QuestionError
 from privproof.logic.decision_process import REFUSED, Bools, DecisionProcess
 from privproof.logic.formulas import Comparison
-from privproof.models.distributions import known_name
+from privproof.models.finite_distributions import known_name
 
 
-def satisfying(comparison: Comparison, process: DecisionProcess) -> Bools:
+def satisfying_states(comparison: Comparison, process: DecisionProcess) -> Bools:
     """Where a condition on a variable holds; nowhere where a run was refused, which has no values."""
     variables = process.variables
     if not variables:

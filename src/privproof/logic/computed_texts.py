@@ -10,8 +10,8 @@ from privproof.exact import text
 from privproof.logic.computed_quantities import Amount, Computation, Value
 from privproof.logic.formula_texts import between
 from privproof.logic.path_measures import Between
-from privproof.reporting.facts import Fact
-from privproof.reporting.text import print_facts
+from privproof.reporting.console_texts import print_facts
+from privproof.reporting.report_facts import Fact
 
 _LINES = 12
 """The states whose values are listed, a line each."""

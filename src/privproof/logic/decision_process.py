@@ -24,13 +24,13 @@ from privproof.drawing.showing import Shown
 from privproof.errors import ModelError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import ZERO, Number, Rational, rational, show
 from privproof.logic.reward_structures import Rewards
-from privproof.models.distributions import distinct_names, known_name
+from privproof.models.finite_distributions import distinct_names, known_name
 
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 
-def marked(count: int, states: Iterable[int]) -> Bools:
+def mark_states(count: int, states: Iterable[int]) -> Bools:
     """Some of so many states, marked."""
     marks = np.zeros(count, np.bool_)
     marks[list(states)] = True
@@ -297,7 +297,7 @@ class DecisionProcess(Shown):
             targets=np.append(self.targets, np.full(actions, here)),
             values=np.append(self.values, np.full(actions, values)),
             numbers=numbers,
-            labels={**extended, REFUSED: marked(here + 1, [here])},
+            labels={**extended, REFUSED: mark_states(here + 1, [here])},
             variables={name: np.append(values, 0) for name, values in self.variables.items()},
             rewards={
                 name: one if isinstance(one, PrivproofError) else one.extended(actions)

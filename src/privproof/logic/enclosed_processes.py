@@ -16,11 +16,11 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import Rational, from_float
 from privproof.logic.decision_process import Bools, Ints, Probability, bounds
 from privproof.logic.exact_solving import TooLarge
-from privproof.logic.process_graphs import Graph
+from privproof.logic.process_graphs import ProcessGraph
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -54,10 +54,10 @@ class Enclosed:
         widths = [float((high - low) / (low + high)) if high != 0 else 0.0 for low, high in ends]
         self.relative = 2 * _UNIT + 1.01 * max(widths, default=0.0)
         self.monitor = monitor
-        self._last: tuple[Graph, csr_matrix] | None = None
+        self._last: tuple[ProcessGraph, csr_matrix] | None = None
         self._sliced: list[tuple[Ints, csr_matrix]] = []
 
-    def _matrix(self, graph: Graph) -> csr_matrix:
+    def _matrix(self, graph: ProcessGraph) -> csr_matrix:
         from scipy.sparse import csr_matrix
 
         if self._last is None or self._last[0] is not graph:
@@ -101,7 +101,7 @@ class Enclosed:
             np.copyto(radius, vector.radius, where=nodes)
         return Ball(middle, radius)
 
-    def step(self, graph: Graph, vector: Ball, nodes: Bools) -> Ball:
+    def step(self, graph: ProcessGraph, vector: Ball, nodes: Bools) -> Ball:
         """The expected value after one step, for the nodes; zero elsewhere."""
         self.monitor.pause()
         matrix = self._matrix(graph)
@@ -115,14 +115,14 @@ class Enclosed:
         radius = (spread * (1 + error) + error * size) * (1 + 8 * _UNIT) + _TINY
         return self.masked(Ball(middle, radius), nodes)
 
-    def _rows(self, graph: Graph, chosen: Ints) -> csr_matrix:
+    def _rows(self, graph: ProcessGraph, chosen: Ints) -> csr_matrix:
         for known, rows in self._sliced:
             if np.array_equal(known, chosen):
                 return rows
         self._sliced.append((chosen, self._matrix(graph)[chosen]))
         return self._sliced[-1][1]
 
-    def _step_at(self, graph: Graph, matrix: csr_matrix, vector: Ball, chosen: Ints) -> Ball:
+    def _step_at(self, graph: ProcessGraph, matrix: csr_matrix, vector: Ball, chosen: Ints) -> Ball:
         error = self._rounding(graph)[chosen]
         middle, radius = np.zeros(len(graph)), np.zeros(len(graph))
         middle[chosen] = matrix @ vector.middle
@@ -130,14 +130,14 @@ class Enclosed:
         radius[chosen] = (spread * (1 + error) + error * size) * (1 + 8 * _UNIT) + _TINY
         return Ball(middle, radius)
 
-    def stepped(self, graph: Graph, vector: Ball, times: int) -> Ball:
+    def stepped(self, graph: ProcessGraph, vector: Ball, times: int) -> Ball:
         """The expected value after so many steps."""
         everywhere = np.ones(len(graph), np.bool_)
         for _ in range(times):
             vector = self.step(graph, vector, everywhere)
         return vector
 
-    def repeated(self, graph: Graph, goal: Bools, through: Bools, times: int) -> Ball:
+    def repeated(self, graph: ProcessGraph, goal: Bools, through: Bools, times: int) -> Ball:
         """The probability of reaching the goal within so many steps, through some other nodes."""
         chosen = np.flatnonzero(through)
         matrix = self._matrix(graph)[chosen]
@@ -150,7 +150,7 @@ class Enclosed:
             radius[chosen] = (spread * (1 + error) + error * expected) * (1 + 8 * _UNIT) + _TINY
         return Ball(middle, radius)
 
-    def solve(self, graph: Graph, known: Ball, unknown: Bools) -> Ball:
+    def solve(self, graph: ProcessGraph, known: Ball, unknown: Bools) -> Ball:
         """The vector that is the expected value after one step at unknown nodes, and known elsewhere."""
         from scipy.sparse import csr_matrix
 
@@ -236,6 +236,6 @@ class Enclosed:
         middle, radius = from_float(float(vector.middle[index])), from_float(float(vector.radius[index]))
         return max(middle - radius, fmpq(0)), min(middle + radius, fmpq(1))
 
-    def _rounding(self, graph: Graph) -> Floats:
+    def _rounding(self, graph: ProcessGraph) -> Floats:
         """A bound on the relative error of a sum over a node's edges: of the numbers themselves and of rounding."""
         return self.relative + (np.diff(graph.rows) + 4) * _UNIT

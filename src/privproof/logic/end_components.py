@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from privproof.logic.policy_iteration import Options
-from privproof.models.graphs import components
+from privproof.models.graph_algorithms import components
 
 
 def end_components(

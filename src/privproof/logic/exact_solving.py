@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import Rational
 from privproof.exact.balls import rational_bounds
 from privproof.logic.decision_process import Bools, Enclosure, Ints, Probability
-from privproof.logic.process_graphs import Graph
-from privproof.logic.rational_reconstruction import reconstructed
+from privproof.logic.process_graphs import ProcessGraph
+from privproof.logic.rational_reconstruction import reconstruct_rationals
 
 Value: TypeAlias = Any  # fmpq or arb
 
@@ -97,7 +97,7 @@ class Exactly:
                 result[i] = vector[i]
         return result
 
-    def step(self, graph: Graph, vector: list[Value], nodes: Bools) -> list[Value]:
+    def step(self, graph: ProcessGraph, vector: list[Value], nodes: Bools) -> list[Value]:
         """The expected value after one step, for the nodes; zero elsewhere."""
         rows, targets, values = graph.lists
         numbers, zero = self.numbers, self.zero
@@ -111,7 +111,7 @@ class Exactly:
             result[i] = total
         return result
 
-    def stepped(self, graph: Graph, vector: list[Value], times: int) -> list[Value]:
+    def stepped(self, graph: ProcessGraph, vector: list[Value], times: int) -> list[Value]:
         """The expected value after so many steps."""
         everywhere = np.ones(len(graph), np.bool_)
         for number in range(times):
@@ -121,7 +121,7 @@ class Exactly:
                     self._small(value, LONG)
         return vector
 
-    def repeated(self, graph: Graph, goal: Bools, through: Bools, times: int) -> list[Value]:
+    def repeated(self, graph: ProcessGraph, goal: Bools, through: Bools, times: int) -> list[Value]:
         """The probability of reaching the goal within so many steps, through some other nodes."""
         rows, targets, values = graph.lists
         numbers, zero = self.numbers, self.zero
@@ -146,7 +146,7 @@ class Exactly:
                 self._small(following[0], LONG)
         return result
 
-    def solve(self, graph: Graph, known: list[Value], unknown: Bools) -> list[Value]:
+    def solve(self, graph: ProcessGraph, known: list[Value], unknown: Bools) -> list[Value]:
         """The vector that is the expected value after one step at unknown nodes, and known elsewhere."""
         order, starts = graph.order(unknown)
         rows, targets, values = graph.lists
@@ -222,7 +222,7 @@ class Exactly:
             inside.append(row)
             outside.append(total)
         if self.exact and len(part) > _FEW:
-            found = reconstructed(inside, outside, self.monitor)
+            found = reconstruct_rationals(inside, outside, self.monitor)
             if found is not None:
                 for node, value in zip(part, found, strict=True):
                     result[node] = value

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Rational
-from privproof.logic.automaton_products import Product, product
+from privproof.logic.automaton_products import MonitorProduct, product
 from privproof.logic.decision_process import Bools, DecisionProcess
 from privproof.logic.end_components import end_components, surely_for_all, surely_for_some
 from privproof.logic.exact_solving import LONG, Exactly, TooLarge
@@ -181,8 +181,8 @@ def _until_satisfied(
     goal: list[bool] = []
     for (state, _), choices in zip(whole.nodes, whole.choices, strict=True):
         options.append([(rewards.leaving(state, begins[state] + c), row) for c, (_, row) in enumerate(choices)])
-        goal.append(bool(choices) and choices[0][1] == ((Product.GOAL, ONE),))
-    goal[Product.GOAL] = True
+        goal.append(bool(choices) and choices[0][1] == ((MonitorProduct.GOAL, ONE),))
+    goal[MonitorProduct.GOAL] = True
     found = until_goal(options, goal, monitor, largest=largest)
     return [found[whole.start[s]] for s in range(len(process))]
 

@@ -7,10 +7,10 @@ from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formula_texts import pictures, print_satisfaction, satisfaction_page
 from privproof.logic.process_pictures import process_picture
 from privproof.logic.state_satisfaction import Satisfaction
-from privproof.reporting.drawings import DRAWN, drawing
-from privproof.reporting.facts import Fact
-from privproof.reporting.notebooks import card
-from privproof.reporting.text import written
+from privproof.reporting.console_texts import written
+from privproof.reporting.model_drawings import DRAWN, drawing
+from privproof.reporting.notebook_cards import card
+from privproof.reporting.report_facts import Fact
 
 
 def satisfaction_card(thing: Satisfaction) -> str:

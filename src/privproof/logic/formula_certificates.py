@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from privproof.engines.words.certificates import proof_evidence
-from privproof.evidence.certificates import draft
+from privproof.engines.words.word_certificates import proof_evidence
+from privproof.evidence.certificate_documents import draft
 from privproof.formats import document
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.far_query_pairs import NearPairs
-from privproof.logic.formula_document import structured
+from privproof.logic.formula_document import formula_data
 from privproof.logic.large_processes import Evidence, EvidenceByMonitors, PathBounds
 from privproof.logic.path_measures import Closeness, Gap
 from privproof.logic.process_columns import column
@@ -52,7 +52,7 @@ def _far(process: DecisionProcess, close: Closeness) -> dict[str, object]:
     far = close.far
     if far is None:
         return {}
-    told: dict[str, object] = {"formula": structured(close.formula, process, in_columns=True)}
+    told: dict[str, object] = {"formula": formula_data(close.formula, process, in_columns=True)}
     if isinstance(far, NearPairs):
         pairs, certificates = _pairs(far.directions)
         for pair in pairs:
@@ -72,11 +72,11 @@ def _far(process: DecisionProcess, close: Closeness) -> dict[str, object]:
 def _vectors(process: DecisionProcess, item: Evidence) -> dict[str, object]:
     """The vectors that bound the probability of an until, or of repetition."""
     sides = {"least": item.least} | ({} if item.most is None else {"most": item.most})
-    right = structured(item.right, process, in_columns=True)
+    right = formula_data(item.right, process, in_columns=True)
     return {
         "formula": right
         if item.left is None
-        else ["U", structured(item.left, process, in_columns=True), right, 0, None],
+        else ["U", formula_data(item.left, process, in_columns=True), right, 0, None],
         **{side: {"low": _bound(bounds.low), "high": _bound(bounds.high)} for side, bounds in sides.items()},
     }
 
@@ -92,7 +92,7 @@ def _monitored(process: DecisionProcess, item: EvidenceByMonitors) -> dict[str, 
         "leaving": found.leaving,
     }
     return {
-        "formula": structured(item.path, process, in_columns=True),
+        "formula": formula_data(item.path, process, in_columns=True),
         "steps": found.steps.tolist(),
         **{name: column(values) for name, values in columns.items()},
         "again": [column(ranks) for ranks in found.again],
@@ -107,7 +107,7 @@ def _bound(bound: Bound) -> dict[str, object]:
 def _operator(process: DecisionProcess, close: Closeness) -> dict[str, object]:
     """What decides one D formula: for every ordered pair of neighbours the reason."""
     pairs, certificates = _pairs(close.directions)
-    return {"formula": structured(close.formula, process), "pairs": pairs, "certificates": certificates}
+    return {"formula": formula_data(close.formula, process), "pairs": pairs, "certificates": certificates}
 
 
 def _pairs(directions: tuple[Gap, ...]) -> tuple[list[dict[str, Any]], list[dict[str, object]]]:

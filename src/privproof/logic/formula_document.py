@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privproof.logic.comparison_states import satisfying
+from privproof.logic.comparison_states import satisfying_states
 from privproof.logic.decision_process import DecisionProcess, Enclosure
 from privproof.logic.formula_question import FormulaQuestion
 from privproof.logic.formulas import (
@@ -12,8 +12,8 @@ from privproof.logic.formulas import (
     Bound,
     Comparison,
     Expected,
-    Family,
     Formula,
+    FormulaFamily,
     Iff,
     Implies,
     LongRun,
@@ -43,7 +43,7 @@ def document(question: FormulaQuestion, compiled: object) -> dict[str, object]:
             "kind": "logic in columns",
             "title": process.name,
             "process": process_columns(process, question.formula, question.states),
-            "formula": structured(question.formula, process, in_columns=True),
+            "formula": formula_data(question.formula, process, in_columns=True),
             "text": str(question.formula),
             "states": list(question.states),
         }
@@ -51,7 +51,7 @@ def document(question: FormulaQuestion, compiled: object) -> dict[str, object]:
         "kind": "logic",
         "title": process.name,
         "process": _process(process, {f.reward for f in subformulas(question.formula) if isinstance(f, Expected)}),
-        "formula": structured(question.formula, process),
+        "formula": formula_data(question.formula, process),
         "text": str(question.formula),
         "states": list(question.states),
     }
@@ -99,7 +99,7 @@ def _rewards(process: DecisionProcess, rewards: Rewards) -> dict[str, object]:
     }
 
 
-def structured(formula: Formula, process: DecisionProcess, *, in_columns: bool = False) -> list[object]:
+def formula_data(formula: Formula, process: DecisionProcess, *, in_columns: bool = False) -> list[object]:
     """A formula in the form that certificates use: few operators, all arguments spelled out; in columns a comparison is a label."""
 
     def say(f: Formula) -> list[object]:
@@ -123,7 +123,7 @@ def structured(formula: Formula, process: DecisionProcess, *, in_columns: bool =
             case Iff(left, right):
                 first, second = say(left), say(right)
                 return ["and", ["or", ["not", first], second], ["or", first, ["not", second]]]
-            case Family(quantifier):
+            case FormulaFamily(quantifier):
                 return ["and" if quantifier == "all" else "or", *map(say, f.instances())]
             case Next(inner, times):
                 return ["X", times.constant, say(inner)] if times.constant else say(inner)
@@ -187,4 +187,4 @@ def _until(left: list[object], right: list[object], bound: Bound) -> list[object
 
 
 def _satisfying(comparison: Comparison, process: DecisionProcess) -> list[int]:
-    return [int(s) for s in satisfying(comparison, process).nonzero()[0]]
+    return [int(s) for s in satisfying_states(comparison, process).nonzero()[0]]

@@ -9,11 +9,11 @@ from typing import get_args
 
 import numpy as np
 
-from privproof.engines.engine import Answers, Request
-from privproof.engines.monitor import Monitor, Stopped
+from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.search_monitor import Monitor, Stopped
 from privproof.errors import QuestionError
 from privproof.evidence import Unknown
-from privproof.evidence.answers import Answer
+from privproof.evidence.engine_answers import Answer
 from privproof.evidence.gate import admit
 from privproof.logic.counterexample_traces import FAR, Trace, drawn_traces
 from privproof.logic.decision_process import REFUSED, DecisionProcess, Missing

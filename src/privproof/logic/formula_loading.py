@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privproof.errors import FormulaError, PrivproofError, QuestionError
+from privproof.file_loading import found_in, parameter_of, split_target
 from privproof.formats import read_document
-from privproof.formats.documents import AS_PRISM, OURS, PRISM, Scalar, file_text
+from privproof.formats.document_nodes import AS_PRISM, OURS, PRISM, Scalar, file_text
 from privproof.formats.python_files import SUFFIXES, running
 from privproof.language import Mechanism
-from privproof.loading import found_in, parameter_of, split_target
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.mechanism_process import mechanism_process
 from privproof.models import Horizon

@@ -9,7 +9,7 @@ from privproof.errors import QuestionError
 from privproof.exact import Budget
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formulas import Formula
-from privproof.scenarios.asked import AnyQuestion, Family
+from privproof.scenarios.any_question import AnyQuestion, Family
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from typing import Any
 from privproof.evidence.verdicts import Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.logic.formula_question import FormulaQuestion
-from privproof.reporting.facts import Fact
-from privproof.reporting.reports import Report
+from privproof.reporting.report_facts import Fact
+from privproof.reporting.report_registry import Report
 
 _LISTED = 8
 """States that are named."""

@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from privproof.exact import Epsilon, decimal, show, text
-from privproof.exact.texts import outward
+from privproof.exact.number_texts import outward
 from privproof.formats import svg
 from privproof.logic.counterexample_traces import Trace
 from privproof.logic.decision_process import DecisionProcess
@@ -17,10 +17,10 @@ from privproof.logic.formulas import Expected
 from privproof.logic.process_pictures import process_picture
 from privproof.logic.state_filters import PLAIN, Filtered
 from privproof.logic.state_satisfaction import Between, Closeness, Gap, Likelihood, Satisfaction
-from privproof.reporting.drawings import DRAWN, drawing
-from privproof.reporting.facts import Fact
-from privproof.reporting.html import Page
-from privproof.reporting.text import print_facts
+from privproof.reporting.console_texts import print_facts
+from privproof.reporting.html_pages import Page
+from privproof.reporting.model_drawings import DRAWN, drawing
+from privproof.reporting.report_facts import Fact
 
 _LISTED = 8
 """A sentence names so many states; the others are counted."""

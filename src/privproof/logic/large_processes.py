@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from flint import fmpq
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import Rational
 from privproof.logic.decision_process import Bools, Ints
 from privproof.logic.formulas import And, Bound, Formula, Next, Not, Range, Truth, Unary, Until

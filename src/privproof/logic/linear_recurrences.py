@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.logic.decision_process import Bools, Ints
 from privproof.logic.exact_solving import TooLarge
 from privproof.logic.query_vectors import UNITS, Bound, Columns

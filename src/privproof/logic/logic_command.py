@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from privproof.cli.answers import console, end, say, say_json, write
-from privproof.cli.common import STATUS, begin, one_size, writable
-from privproof.cli.options import (
+from privproof.cli.command_answers import console, end, say, say_json, write
+from privproof.cli.command_drafts import STATUS, begin, one_size, writable
+from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
     Constants,
@@ -22,9 +22,9 @@ from privproof.cli.options import (
     Size,
     TimeLimit,
 )
-from privproof.cli.working import command, doing, monitored
+from privproof.cli.command_worker import command, command_monitor, doing
 from privproof.errors import FormatError, FormulaError, PrivproofError, QuestionError
-from privproof.loading import settings_of
+from privproof.file_loading import settings_of
 from privproof.logic.computed_quantities import Computation, compute
 from privproof.logic.computed_texts import computation_data, computation_line, computation_status, print_computation
 from privproof.logic.decision_process import Missing
@@ -41,7 +41,7 @@ from privproof.logic.formula_texts import (
 )
 from privproof.logic.prism.experiments import constants_of, experiments
 from privproof.logic.prism.prism_properties import Property
-from privproof.logic.state_filters import filtered
+from privproof.logic.state_filters import apply_filter
 from privproof.logic.state_satisfaction import Satisfaction
 from privproof.models import Horizon
 from privproof.reporting import Fact
@@ -165,7 +165,7 @@ def logic(
             else:
                 print_computation(console(), found, name=asked.name, certified=certificate is not None)
             continue
-        made = None if asked.aggregate is None else filtered(found, asked.aggregate)
+        made = None if asked.aggregate is None else apply_filter(found, asked.aggregate)
         written = None
         if certificate is not None and found.certificate is not None:
             write(certificate, json.dumps(found.certificate, ensure_ascii=False, indent=1) + "\n")
@@ -205,7 +205,7 @@ def _simulate(
             raise QuestionError(
                 "runs", f"{asked.written.written} is computed from several properties", hint="name one of them"
             )
-        with monitored() as monitor:
+        with command_monitor() as monitor:
             runs = draw_runs(
                 asked.process, asked.written, count=count, states=states or asked.states, seed=seed, monitor=monitor
             )
@@ -228,7 +228,7 @@ def _checked(
 ) -> Satisfaction | Computation:
     if isinstance(asked.written, PrivproofError):
         raise asked.written
-    with monitored() as monitor:
+    with command_monitor() as monitor:
         if isinstance(asked.written, Property):
             return compute(asked.written, states=states, exact=exact, missing=missing, monitor=monitor)
         return model_check(

@@ -20,7 +20,7 @@ from privproof.logic.exact_solving import Exactly, TooLarge
 from privproof.logic.formulas import Formula, Steady
 from privproof.logic.path_measures import Between, Likelihood, inside
 from privproof.logic.policy_iteration import exact_row
-from privproof.logic.process_graphs import Graph
+from privproof.logic.process_graphs import ProcessGraph
 
 if TYPE_CHECKING:
     from privproof.logic.model_checking import Checker
@@ -68,7 +68,7 @@ def long_run(process: DecisionProcess, gains: Sequence[Rational], checker: Check
     if not process.exact:
         raise TooLarge("the long run of a chain with enclosures is not supported")
     count = len(process)
-    graph = Graph(process.rows, process.targets, process.values)
+    graph = ProcessGraph(process.rows, process.targets, process.values)
     arithmetic = Exactly(process.numbers, checker.monitor)
     everywhere = np.ones(count, np.bool_)
     order, starts = graph.order(everywhere)

@@ -19,7 +19,7 @@ from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.language import Mechanism
 from privproof.language.values import ENDED, Cells
-from privproof.logic.decision_process import Builder, DecisionProcess, Probability, marked
+from privproof.logic.decision_process import Builder, DecisionProcess, Probability, mark_states
 from privproof.models import Horizon, Transducer
 from privproof.scenarios import Origin, Question, Several, ordered_pairs
 
@@ -130,7 +130,7 @@ class _Chain:
         related = {(self.numbers["data", self._key(s)], self.numbers["data", self._key(t)]) for s, t in pairs}
         return build.process(
             names=tuple(self.names),
-            labels={label: marked(len(self.names), states) for label, states in self.labels.items()},
+            labels={label: mark_states(len(self.names), states) for label, states in self.labels.items()},
             initial=tuple(number for number, _ in starts),
             neighbours=tuple(sorted((s, t) for s, t in related if s < t)),
             name=self.question.name,

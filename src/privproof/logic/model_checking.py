@@ -15,14 +15,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from privproof.engines.monitor import Monitor, Timed
+from privproof.engines.search_monitor import Monitor, Timed
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO
 from privproof.exact.balls import precision
 from privproof.logic import chain_solving as chains
-from privproof.logic.comparison_states import satisfying
+from privproof.logic.comparison_states import satisfying_states
 from privproof.logic.counterexample_traces import shortest_trace
-from privproof.logic.decision_process import Bools, DecisionProcess, Ints, marked
+from privproof.logic.decision_process import Bools, DecisionProcess, Ints, mark_states
 from privproof.logic.enclosed_processes import Enclosed, Floats
 from privproof.logic.exact_solving import PRECISION, Exactly, TooLarge
 from privproof.logic.expected_rewards import expectation
@@ -32,8 +32,8 @@ from privproof.logic.formulas import (
     Atom,
     Comparison,
     Expected,
-    Family,
     Formula,
+    FormulaFamily,
     Iff,
     Implies,
     Not,
@@ -60,11 +60,11 @@ from privproof.logic.path_measures import (
     worse_direction,
 )
 from privproof.logic.path_probabilities import Path, normal
-from privproof.logic.process_graphs import Graph
+from privproof.logic.process_graphs import ProcessGraph
 from privproof.logic.quantified_paths import of_paths
 from privproof.logic.query_schedulers import closeness
 from privproof.logic.query_vectors import Columns
-from privproof.models.distributions import known_name
+from privproof.models.finite_distributions import known_name
 
 Judge: TypeAlias = "Callable[[Probabilities, tuple[Floats, Floats] | None], Truths]"
 """From probabilities (and float enclosures of all of them, where there are such) to where a formula holds."""
@@ -126,7 +126,7 @@ class Checker:
             case Atom():
                 return self._labelled(formula).astype(np.int8)
             case Comparison():
-                return satisfying(formula, self.process).astype(np.int8)
+                return satisfying_states(formula, self.process).astype(np.int8)
             case Not(inner):
                 return _not(self.truth(inner))
             case And(parts):
@@ -138,7 +138,7 @@ class Checker:
             case Iff(left, right):
                 first, second = self.truth(left), self.truth(right)
                 return np.where((first < 0) | (second < 0), -1, (first == second).astype(np.int8)).astype(np.int8)
-            case Family(quantifier):
+            case FormulaFamily(quantifier):
                 found = [self.truth(part) for part in formula.instances()]
                 return _all(found) if quantifier == "all" else _not(_all([_not(one) for one in found]))
             case Probable():
@@ -164,7 +164,7 @@ class Checker:
             return carried
         known = {**process.labels, **dict.fromkeys(process.names)}
         known_name(atom.name, among=known, what="label or state", place="formula", error=QuestionError)
-        return marked(len(process), [process.state(atom.name)])
+        return mark_states(len(process), [process.state(atom.name)])
 
     # ------------------------------------------------------------------------------------------------ path formulas
 
@@ -318,7 +318,7 @@ class Checker:
         only where they leave something open.
         """
         process = self.process
-        graph = Graph(process.rows, process.targets, process.values)
+        graph = ProcessGraph(process.rows, process.targets, process.values)
         entries = len(process.targets)
         if entries <= most or self.always_exact:
             try:
@@ -349,7 +349,7 @@ class Checker:
 
     def _closer(
         self,
-        graph: Graph,
+        graph: ProcessGraph,
         path: Path,
         truths: list[Bools],
         judge: Judge,
@@ -370,7 +370,7 @@ class Checker:
         )
 
     def _exactly(
-        self, graph: Graph, path: Path, truths: list[Bools], judge: Judge
+        self, graph: ProcessGraph, path: Path, truths: list[Bools], judge: Judge
     ) -> tuple[Truths, Probabilities, str]:
         with precision(PRECISION):
             arithmetic = Exactly(self.process.numbers, self.monitor)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privproof.engines.monitor import Monitor, Stopped
+from privproof.engines.search_monitor import Monitor, Stopped
 from privproof.exact import ONE, ZERO, Rational
-from privproof.logic.automaton_products import Product, product, supported
-from privproof.logic.decision_process import Bools, marked
+from privproof.logic.automaton_products import MonitorProduct, product, supported
+from privproof.logic.decision_process import Bools, mark_states
 from privproof.logic.exact_solving import Exactly, TooLarge
 from privproof.logic.formulas import Probable
 from privproof.logic.path_measures import Between, Likelihood, Probabilities, inside
@@ -52,7 +52,7 @@ def _of_one_side(checker: Checker, formula: Probable, path: Path, truths: list[B
     unknown = Between(ZERO, ONE)
 
     @cache
-    def whole() -> Product:
+    def whole() -> MonitorProduct:
         return product(process, truths, path, range(len(process)), monitor)
 
     @cache
@@ -118,27 +118,27 @@ def _of_any(
     return dict(enumerate(least)), dict(enumerate(most)), "exact"
 
 
-def least_and_most(whole: Product, monitor: Monitor) -> tuple[list[Rational], list[Rational]]:
+def least_and_most(whole: MonitorProduct, monitor: Monitor) -> tuple[list[Rational], list[Rational]]:
     """The least and the largest probability of the formula in every node of a product."""
     return one_side(whole, monitor, largest=False), one_side(whole, monitor, largest=True)
 
 
-def one_side(whole: Product, monitor: Monitor, *, largest: bool) -> list[Rational]:
+def one_side(whole: MonitorProduct, monitor: Monitor, *, largest: bool) -> list[Rational]:
     """The largest or the least probability of the formula in every node of a product."""
     found = reaching(whole, largest=largest != whole.complemented, monitor=monitor)
     return [1 - x for x in found] if whole.complemented else found
 
 
-def reaching(whole: Product, *, largest: bool, monitor: Monitor) -> list[Rational]:
+def reaching(whole: MonitorProduct, *, largest: bool, monitor: Monitor) -> list[Rational]:
     """The largest or least probability of reaching the goal, from every node of a product."""
     count = len(whole)
-    can = whole.graph.reaching(marked(count, [Product.GOAL]), np.ones(count, np.bool_))
+    can = whole.graph.reaching(mark_states(count, [MonitorProduct.GOAL]), np.ones(count, np.bool_))
     if not largest:
         can &= ~_avoiding(whole)
     values: list[Rational] = [ZERO] * count
-    values[Product.GOAL] = ONE
+    values[MonitorProduct.GOAL] = ONE
     open_ = can.copy()
-    open_[Product.GOAL] = False
+    open_[MonitorProduct.GOAL] = False
     order, starts = whole.graph.order(open_)
     arithmetic = Exactly((), monitor)
     options = without_gain(whole.choices)
@@ -150,11 +150,11 @@ def reaching(whole: Product, *, largest: bool, monitor: Monitor) -> list[Rationa
     return values
 
 
-def _avoiding(whole: Product) -> Bools:
+def _avoiding(whole: MonitorProduct) -> Bools:
     """The nodes from which some scheduler never reaches the goal."""
     count = len(whole)
     alive = np.ones(count, np.bool_)
-    alive[Product.GOAL] = False
+    alive[MonitorProduct.GOAL] = False
     left = [len(options) for options in whole.choices]
     users: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     dead: set[tuple[int, int]] = set()
@@ -162,7 +162,7 @@ def _avoiding(whole: Product) -> Bools:
         for c, (_, row) in enumerate(options):
             for target, _ in row:
                 users[target].append((node, c))
-    waiting = [Product.GOAL]
+    waiting = [MonitorProduct.GOAL]
     while waiting:
         for node, c in users[waiting.pop()]:
             if (node, c) not in dead:

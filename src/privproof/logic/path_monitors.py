@@ -18,10 +18,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.logic.decision_process import Bools, DecisionProcess, Ints, Numbered
 from privproof.logic.exact_solving import TooLarge
-from privproof.logic.formulas import And, Family, Formula, Iff, Implies, Not, Or
+from privproof.logic.formulas import And, Formula, FormulaFamily, Iff, Implies, Not, Or
 from privproof.logic.linear_recurrences import end_parts
 from privproof.logic.path_probabilities import (
     FALSE,
@@ -104,7 +104,7 @@ class _Monitors:
             case Iff(left, right):
                 one, other = self._read(left), self._read(right)
                 return lambda seen: one(seen) == other(seen)
-            case Family(quantifier):
+            case FormulaFamily(quantifier):
                 return _joined([self._read(part) for part in formula.instances()], every=quantifier == "all")
         return self._single(path)
 

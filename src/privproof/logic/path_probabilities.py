@@ -19,7 +19,20 @@ from typing import Any, TypeAlias
 
 from privproof.errors import FormulaError
 from privproof.logic.exact_solving import TooLarge
-from privproof.logic.formulas import And, Bound, Family, Formula, Iff, Implies, Next, Not, Or, Truth, Unary, Until
+from privproof.logic.formulas import (
+    And,
+    Bound,
+    Formula,
+    FormulaFamily,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Truth,
+    Unary,
+    Until,
+)
 from privproof.logic.formulas.sublogics import is_state_formula
 
 Path: TypeAlias = "tuple[Any, ...]"
@@ -44,7 +57,7 @@ def normal(formula: Formula, leaf: Callable[[Formula], int]) -> Path:
     if isinstance(formula, And | Or):
         parts = [normal(part, leaf) for part in formula.parts]
         return conjunction(parts) if isinstance(formula, And) else disjunction(parts)
-    if isinstance(formula, Family):
+    if isinstance(formula, FormulaFamily):
         parts = [normal(part, leaf) for part in formula.instances()]
         return conjunction(parts) if formula.quantifier == "all" else disjunction(parts)
     if isinstance(formula, Implies | Iff):

@@ -25,7 +25,7 @@ from flint import fmpq
 from privproof.exact import ZERO, Rational
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.exact_solving import Exactly
-from privproof.logic.process_graphs import Graph
+from privproof.logic.process_graphs import ProcessGraph
 
 _FEW = 40
 """Nodes of a part; of a larger one a policy is improved in floating point first, so that exact arithmetic has less to improve."""
@@ -40,12 +40,12 @@ Options: TypeAlias = "Sequence[Sequence[Option]]"
 """For every node its options: what is gained, and the next nodes with their probabilities."""
 
 
-def graph_of(options: Options) -> Graph:
+def graph_of(options: Options) -> ProcessGraph:
     """Every edge of every option."""
     sources = [node for node, own in enumerate(options) for _, row in own for _ in row]
     targets = [target for own in options for _, row in own for target, _ in row]
     tails, heads = np.array(sources, np.int64), np.array(targets, np.int64)
-    return Graph.sorted_by_source(len(options), tails, heads, np.zeros(len(tails), np.int64))
+    return ProcessGraph.sorted_by_source(len(options), tails, heads, np.zeros(len(tails), np.int64))
 
 
 def exact_row(process: DecisionProcess, choice: int) -> Row:

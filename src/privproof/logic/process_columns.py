@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from privproof.logic.comparison_states import satisfying
+from privproof.logic.comparison_states import satisfying_states
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formulas import Atom, Comparison, Formula, Private
 from privproof.logic.formulas.sublogics import subformulas
@@ -47,7 +47,7 @@ def process_columns(process: DecisionProcess, formula: Formula, states: Iterable
         if isinstance(part, Atom) and part.name in process.labels:
             labels[part.name] = column(process.labels[part.name])
         elif isinstance(part, Comparison):
-            labels[comparison_name(part, process)] = column(satisfying(part, process))
+            labels[comparison_name(part, process)] = column(satisfying_states(part, process))
     queried = process.actions and any(isinstance(part, Private) for part in subformulas(formula))
     return {
         "count": len(process),

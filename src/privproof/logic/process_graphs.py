@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class ProcessGraph:
     """A weighted graph: node ``i`` has the edges ``rows[i] .. rows[i+1]-1``, each with a target and the index of a number."""
 
     rows: Ints
@@ -52,7 +52,7 @@ class Graph:
         return self.rows.tolist(), self.targets.tolist(), self.values.tolist()
 
     @classmethod
-    def sorted_by_source(cls, nodes: int, sources: Ints, targets: Ints, values: Ints) -> Graph:
+    def sorted_by_source(cls, nodes: int, sources: Ints, targets: Ints, values: Ints) -> ProcessGraph:
         """The graph of edges given in any order."""
         from scipy.sparse import csr_matrix
 
@@ -96,17 +96,17 @@ class Graph:
         found[breadth_first_order(forwards, count, directed=True, return_predecessors=False)] = True
         return found[:count]
 
-    def cut(self, nodes: Bools) -> Graph:
+    def cut(self, nodes: Bools) -> ProcessGraph:
         """The graph with the edges from some nodes only."""
         kept = nodes[self.sources]
         rows = np.concatenate([[0], np.cumsum(np.where(nodes, np.diff(self.rows), 0))])
-        return Graph(rows, self.targets[kept], self.values[kept])
+        return ProcessGraph(rows, self.targets[kept], self.values[kept])
 
-    def only(self, nodes: Bools) -> Graph:
+    def only(self, nodes: Bools) -> ProcessGraph:
         """The graph of nodes that lead nowhere else."""
         kept = nodes[self.sources]
         rows = np.concatenate([[0], np.cumsum(np.diff(self.rows)[nodes])])
-        return Graph(rows, (np.cumsum(nodes) - 1)[self.targets[kept]], self.values[kept])
+        return ProcessGraph(rows, (np.cumsum(nodes) - 1)[self.targets[kept]], self.values[kept])
 
     def order(self, among: Bools) -> tuple[Ints, Ints]:
         """The nodes of `among` so that each comes after those it leads to, and where each strongly connected part begins."""
@@ -151,7 +151,7 @@ def _ranks(count: int, tails: NDArray[Any], heads: NDArray[Any]) -> Ints:
     across = tails != heads
     tails, heads = tails[across], heads[across]
     np.add.at(waiting, tails, 1)
-    into = Graph.sorted_by_source(count, heads, tails, np.zeros(len(tails), np.int64))
+    into = ProcessGraph.sorted_by_source(count, heads, tails, np.zeros(len(tails), np.int64))
     ready = list(np.flatnonzero(waiting == 0))
     done = 0
     while ready:

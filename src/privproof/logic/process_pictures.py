@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from privproof.drawing.graphs import Arrow, Box, Picture
-from privproof.exact.texts import short
-from privproof.formats.pictures import few_lines
+from privproof.drawing.graph_pictures import Arrow, Box, Picture
+from privproof.exact.number_texts import short
+from privproof.formats.automaton_pictures import few_lines
 from privproof.logic.decision_process import DecisionProcess, Enclosure
 
 

@@ -24,19 +24,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privproof.compiling import Compiled
-from privproof.engines.monitor import Monitor, Stopped
-from privproof.engines.words.bounded import FrontierEngine
-from privproof.engines.words.findings import Finding
-from privproof.engines.words.unbounded import UnboundedEngine
+from privproof.engines.search_monitor import Monitor, Stopped
+from privproof.engines.words.bounded_engines import FrontierEngine
+from privproof.engines.words.unbounded_engine import UnboundedEngine
+from privproof.engines.words.word_findings import Finding
 from privproof.exact import ONE, ZERO, Budget, Epsilon, Rational
-from privproof.logic.automaton_products import Product, product, supported
+from privproof.logic.automaton_products import MonitorProduct, product, supported
 from privproof.logic.decision_process import Bools
 from privproof.logic.exact_solving import TooLarge
 from privproof.logic.formulas import Private
 from privproof.logic.path_measures import Between, Closeness, Gap, Truths, gap_between, lower, needed_delta, worst_of
 from privproof.logic.path_probabilities import Path, horizon
-from privproof.logic.query_sequences import Masses, Sequences, stop_letter, weighed
-from privproof.logic.vacuity_readings import Reading, reading
+from privproof.logic.query_sequences import Masses, Sequences, stop_letter, weighted_sum_of
+from privproof.logic.vacuity_readings import VacuityReading, reading
 
 if TYPE_CHECKING:
     from privproof.logic.model_checking import Checker
@@ -131,7 +131,9 @@ def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools
 class _Search:
     """The search for one formula: the product, and the extremes of every node."""
 
-    def __init__(self, checker: Checker, formula: Private, path: Path, reading: Reading, whole: Product) -> None:
+    def __init__(
+        self, checker: Checker, formula: Private, path: Path, reading: VacuityReading, whole: MonitorProduct
+    ) -> None:
         self.checker = checker
         self.reading = reading
         self.monitor: Monitor = checker.monitor
@@ -249,7 +251,7 @@ class _Search:
         whole, sequences = self.whole, self.sequences
         starts = {state: str(sequences.merged(node)) for state, node in whole.start.items()}
         shows = self.reading.shows
-        states = {str(node): int(shows[whole.nodes[node][0]]) for node in nodes if node > Product.LOST}
+        states = {str(node): int(shows[whole.nodes[node][0]]) for node in nodes if node > MonitorProduct.LOST}
         return ByWords(compiled, finding, states, starts, str(sequences.counted), str(sequences.other))
 
     def _shown(
@@ -375,10 +377,10 @@ class _Search:
         while waiting:
             word, p, q = waiting.pop(0)
             self.monitor.pause()
-            if budget.epsilon.allows(weighed(p, self.high), weighed(q, self.low), budget.delta):
+            if budget.epsilon.allows(weighted_sum_of(p, self.high), weighted_sum_of(q, self.low), budget.delta):
                 words.append(word)
                 continue
-            if not budget.epsilon.allows(weighed(p, self.low), weighed(q, self.high), budget.delta):
+            if not budget.epsilon.allows(weighted_sum_of(p, self.low), weighted_sum_of(q, self.high), budget.delta):
                 return Lasso(word, (0,))
             grown += 1
             if grown * len(self.whole.process.actions) > _TREE:

@@ -10,13 +10,13 @@ from typing import TypeAlias
 import numpy as np
 
 from privproof.compiling import Compiled, word_problem
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import ONE, ZERO, Budget, Rational
-from privproof.logic.automaton_products import Product
-from privproof.logic.decision_process import marked
+from privproof.logic.automaton_products import MonitorProduct
+from privproof.logic.decision_process import mark_states
 from privproof.logic.exact_solving import Exactly
 from privproof.logic.optimal_schedulers import least_and_most
-from privproof.logic.process_graphs import Graph
+from privproof.logic.process_graphs import ProcessGraph
 from privproof.models import Branch, Horizon, Transducer
 from privproof.scenarios import Pair, Question, Scenario, Words
 
@@ -40,26 +40,26 @@ class Sequences:
         monitor: progress, a time limit, an interrupt.
     """
 
-    whole: Product
+    whole: MonitorProduct
     low: list[Rational]
     high: list[Rational]
     steps: int | None
     monitor: Monitor
 
     @classmethod
-    def of(cls, whole: Product, steps: int | None, monitor: Monitor) -> Sequences:
+    def of(cls, whole: MonitorProduct, steps: int | None, monitor: Monitor) -> Sequences:
         """The sequences of a product."""
         return cls(whole, *least_and_most(whole, monitor), steps, monitor)
 
     @property
     def counted(self) -> int:
         """The node for what surely counts."""
-        return Product.LOST if self.whole.complemented else Product.GOAL
+        return MonitorProduct.LOST if self.whole.complemented else MonitorProduct.GOAL
 
     @property
     def other(self) -> int:
         """The node for what never does."""
-        return Product.GOAL if self.whole.complemented else Product.LOST
+        return MonitorProduct.GOAL if self.whole.complemented else MonitorProduct.LOST
 
     def merged(self, node: int) -> int:
         """The node, or the one for all that is decided as it is."""
@@ -73,7 +73,7 @@ class Sequences:
         """The masses after an action."""
         result: dict[int, Rational] = {}
         for node, mass in masses.items():
-            if node in (Product.GOAL, Product.LOST):
+            if node in (MonitorProduct.GOAL, MonitorProduct.LOST):
                 result[node] = result.get(node, ZERO) + mass
                 continue
             for target, number in self.row(node, action):
@@ -89,31 +89,31 @@ class Sequences:
         waiting: list[tuple[int, int]] = []
 
         def place(node: int, at: int) -> int:
-            key = (node, 0 if node in (Product.GOAL, Product.LOST) else at)
+            key = (node, 0 if node in (MonitorProduct.GOAL, MonitorProduct.LOST) else at)
             if key not in places:
                 places[key] = len(places)
                 waiting.append(key)
             return places[key]
 
-        goal = place(Product.GOAL, 0)
+        goal = place(MonitorProduct.GOAL, 0)
         begin = place(whole.start[state], 0)
         sources, targets, values = [], [], []
         done = 0
         while done < len(waiting):
             node, at = waiting[done]
             done += 1
-            if node in (Product.GOAL, Product.LOST):
+            if node in (MonitorProduct.GOAL, MonitorProduct.LOST):
                 continue
             following = at + 1 if at + 1 < length else len(before)
             for target, number in self.row(node, sequence[at]):
                 sources.append(places[node, at])
                 targets.append(place(target, following))
                 values.append(numbers.setdefault(number, len(numbers)))
-        graph = Graph.sorted_by_source(
+        graph = ProcessGraph.sorted_by_source(
             len(places), np.array(sources, np.int64), np.array(targets, np.int64), np.array(values, np.int64)
         )
         everywhere = np.ones(len(places), np.bool_)
-        goals = marked(len(places), [goal])
+        goals = mark_states(len(places), [goal])
         can = graph.reaching(goals, everywhere)
         arithmetic = Exactly(tuple(numbers), self.monitor)
         unknown = can & ~goals
@@ -200,7 +200,7 @@ def stop_letter(actions: Sequence[str]) -> str:
     return name
 
 
-def weighed(masses: Masses, values: list[Rational]) -> Rational:
+def weighted_sum_of(masses: Masses, values: list[Rational]) -> Rational:
     """The sum of values, weighed by masses."""
     total = ZERO
     for node, mass in masses.items():

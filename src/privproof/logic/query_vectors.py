@@ -21,7 +21,7 @@ import numpy as np
 from privproof.logic.decision_process import Bools, DecisionProcess, Enclosure, Ints, Numbered
 from privproof.logic.enclosed_processes import Floats
 from privproof.logic.exact_solving import TooLarge
-from privproof.logic.process_graphs import Graph
+from privproof.logic.process_graphs import ProcessGraph
 
 UNITS = 1 << 52
 """The probability 1 in units: what a double keeps of it."""
@@ -80,10 +80,10 @@ class Columns:
         return np.repeat(np.arange(len(self.begins)), np.diff(self.process.rows))
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> ProcessGraph:
         """Every entry of every choice, from state to state."""
         process = self.process
-        return Graph(process.rows[process.choices], process.targets, process.values)
+        return ProcessGraph(process.rows[process.choices], process.targets, process.values)
 
     @cached_property
     def floats(self) -> Floats:

@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import ZERO, Rational
 
 _FIRST = 192
@@ -39,7 +39,7 @@ Rows: TypeAlias = "Sequence[dict[int, Rational]]"
 Floats: TypeAlias = NDArray[np.float64]
 
 
-def reconstructed(inside: Rows, outside: Sequence[Rational], monitor: Monitor) -> list[Rational] | None:
+def reconstruct_rationals(inside: Rows, outside: Sequence[Rational], monitor: Monitor) -> list[Rational] | None:
     """The solution, given the entries of A by row and b; None where it is not found so."""
     over = [
         lcm(int(known.q), *(int(number.q) for number in row.values()))

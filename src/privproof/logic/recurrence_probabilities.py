@@ -34,7 +34,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import ONE, ZERO, Rational
 from privproof.logic.decision_process import Bools, DecisionProcess
 from privproof.logic.end_components import end_components, surely_for_some

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.logic.enclosed_processes import Floats
 from privproof.logic.exact_solving import TooLarge
 from privproof.logic.process_graphs import parts_in_order

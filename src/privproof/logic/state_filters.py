@@ -32,7 +32,7 @@ class Filtered:
     value: bool | int | Between | tuple[Between, Between] | None
 
 
-def filtered(found: Satisfaction, aggregate: str) -> Filtered:
+def apply_filter(found: Satisfaction, aggregate: str) -> Filtered:
     """What a filter makes of an answer, over the states that were asked about.
 
     Raises:

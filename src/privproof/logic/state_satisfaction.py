@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from privproof.drawing.showing import Told
 from privproof.evidence.verdicts import Status, Verdict
 from privproof.logic.decision_process import DecisionProcess
-from privproof.logic.formulas import Expected, Family, Formula, OfPaths, Private, Probable, Steady, sublogic
+from privproof.logic.formulas import Expected, Formula, FormulaFamily, OfPaths, Private, Probable, Steady, sublogic
 from privproof.logic.formulas.sublogics import outermost_privates, subformulas
 from privproof.logic.path_measures import Between, Closeness, Gap, Likelihood, Truths, worst_of
 
@@ -76,7 +76,7 @@ class Satisfaction(Told):
     def in_columns(self) -> bool:
         """Whether vectors bound all probabilities behind it, so that its certificate has the process in columns."""
         inside = list(subformulas(self.formula))
-        if any(isinstance(f, Family) for f in inside):
+        if any(isinstance(f, FormulaFamily) for f in inside):
             return False
         operators = [f for f in inside if isinstance(f, Probable | Expected | Steady | Private | OfPaths)]
         found = [self.measured.get(f) for f in operators]

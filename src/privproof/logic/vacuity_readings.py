@@ -24,7 +24,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.logic.decision_process import Builder, DecisionProcess, Ints, Numbered
 from privproof.logic.exact_solving import TooLarge
 
@@ -37,7 +37,7 @@ Moves: TypeAlias = "dict[int, Support]"
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class VacuityReading:
     """A process in which every state has every action.
 
     Attributes:
@@ -79,11 +79,11 @@ def acting(moves: Moves, action: int) -> int:
     return action if action in moves else min(moves)
 
 
-def reading(process: DecisionProcess, pairs: Iterable[Pair], monitor: Monitor) -> Reading:
+def reading(process: DecisionProcess, pairs: Iterable[Pair], monitor: Monitor) -> VacuityReading:
     """The process as D reads it for some pairs of neighbours."""
     if process.missing != "enabled" or not process.lacking:
         whole = process.completed
-        return Reading(whole, np.arange(len(whole)), {pair: pair for pair in pairs})
+        return VacuityReading(whole, np.arange(len(whole)), {pair: pair for pair in pairs})
     rows = _rows(process)
     begins = {pair: frozenset(pair) for pair in pairs}
     moves = _lasting(_explored(rows, begins.values(), monitor))
@@ -113,7 +113,7 @@ def reading(process: DecisionProcess, pairs: Iterable[Pair], monitor: Monitor) -
     }
     whole = build.process(names=Numbered(len(places)), labels={}, name=process.name)
     shows = np.array([state for state, _ in waiting], np.int64)
-    return Reading(whole, shows, starts, tuple(support for _, support in waiting), moves)
+    return VacuityReading(whole, shows, starts, tuple(support for _, support in waiting), moves)
 
 
 def _rows(process: DecisionProcess) -> list[dict[int, tuple[int, frozenset[int]]]]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.logic.decision_process import Bools, Ints
 from privproof.logic.enclosed_processes import Floats
 from privproof.logic.exact_solving import TooLarge

@@ -1,6 +1,6 @@
-from .distributions import Distribution
+from .finite_distributions import Distribution
 from .halting import can_halt
-from .hmm import HiddenMarkovModel, MarkovChain
+from .hidden_markov_model import HiddenMarkovModel, MarkovChain
 from .stream_automaton import StreamAutomaton
 from .transducer import Branch, Step, Transducer
 from .word_problem import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privproof.models.hmm import HiddenMarkovModel, MarkovChain
+from privproof.models.hidden_markov_model import HiddenMarkovModel, MarkovChain
 from privproof.models.transducer import Transducer
 
 

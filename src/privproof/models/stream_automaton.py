@@ -22,7 +22,7 @@ from typing import TypeAlias
 from privproof.drawing.showing import Shown
 from privproof.errors import ModelError
 from privproof.exact import ZERO, Rational
-from privproof.models.distributions import distinct_names, known_name
+from privproof.models.finite_distributions import distinct_names, known_name
 
 _MOST_COMPARISONS = 8
 """All truth values of so many comparisons are tried to see that some guard always holds; with more that counts as not shown."""
@@ -316,12 +316,12 @@ def alternatives(step: Transition) -> tuple[tuple[Order, ...], ...]:
         return (step.guard,)
     found = []
     for number, order in enumerate(step.guard):
-        earlier = tuple(negated(other) for other in step.guard[:number])
+        earlier = tuple(negate_comparison(other) for other in step.guard[:number])
         found.append((*earlier, order))
     return tuple(found)
 
 
-def negated(order: Order) -> Order:
+def negate_comparison(order: Order) -> Order:
     """The comparison that holds when this one does not; ties have probability zero."""
     return Order(order.high, order.low, -order.offset)
 
@@ -343,12 +343,12 @@ def exhaustive(steps: Sequence[Transition]) -> bool:
     atoms: list[Order] = []
     for step in steps:
         for order in step.guard:
-            if order not in atoms and negated(order) not in atoms:
+            if order not in atoms and negate_comparison(order) not in atoms:
                 atoms.append(order)
     if len(atoms) > _MOST_COMPARISONS:
         return False
     for signs in product((True, False), repeat=len(atoms)):
-        held = {order if sign else negated(order) for order, sign in zip(atoms, signs, strict=True)}
+        held = {order if sign else negate_comparison(order) for order, sign in zip(atoms, signs, strict=True)}
         if possible(held) and not any(
             (any if step.some else all)(order in held for order in step.guard) or not step.guard for step in steps
         ):

@@ -22,7 +22,7 @@ from typing import TypeAlias
 from privproof.drawing.showing import Shown
 from privproof.errors import ModelError, PrivproofError
 from privproof.exact import ZERO, Number, Rational, rational, show
-from privproof.models.distributions import Distribution, distinct_names, distribution, known_name
+from privproof.models.finite_distributions import Distribution, distinct_names, distribution, known_name
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from functools import cache
 
 from privproof.errors import QuestionError
 from privproof.exact import ONE, Rational
-from privproof.exact.matrices import Matrix, Vector, along, dot
-from privproof.models.graphs import components
+from privproof.exact.rational_matrices import Matrix, Vector, along, dot
+from privproof.models.graph_algorithms import components
 
 _LONGEST = 10**9
 """The largest number of letters in a horizon; beyond, it is refused with a hint that names unbounded."""

@@ -1,10 +1,10 @@
-from .accounting import composed_loss_distribution, privacy_loss_distribution
-from .curves import Curve, Enclosure
-from .deltas import SmallestDelta
-from .enclosed import EnclosedProfile
+from .compared_situations import Comparison, Outcome, Situation
+from .delta_curves import Curve, Enclosure
+from .enclosed_profile import EnclosedProfile
+from .loss_distributions import composed_loss_distribution, privacy_loss_distribution
 from .profile import Point, Profile, Worst, privacy_profile
-from .renyi import Divergence, renyi_divergence
-from .situations import Comparison, Outcome, Situation
+from .renyi_divergence import Divergence, renyi_divergence
+from .smallest_delta import SmallestDelta
 
 __all__ = [
     "Comparison",

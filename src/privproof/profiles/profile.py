@@ -18,10 +18,10 @@ from privproof.errors import LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Epsilon, EpsilonLike, Number, Rational, decimal, epsilon, log, rational, show
 from privproof.language import Mechanism
 from privproof.models import Horizon, Transducer
-from privproof.profiles.curves import Curve, Enclosure
-from privproof.profiles.games import Game, game
-from privproof.profiles.pairs import Table, table, writes_only_at_the_end
-from privproof.profiles.situations import Outcome, Situation
+from privproof.profiles.compared_situations import Outcome, Situation
+from privproof.profiles.delta_curves import Curve, Enclosure
+from privproof.profiles.profile_games import Game, game
+from privproof.profiles.profile_pairs import PairTable, table, writes_only_at_the_end
 from privproof.scenarios import Question
 
 _SHOWN = 8
@@ -81,7 +81,7 @@ class Profile(Shown):
     name: str
     curve: Curve
     single: Curve
-    compared: Table | Game = field(repr=False, compare=False)
+    compared: PairTable | Game = field(repr=False, compare=False)
     question: Question = field(repr=False, compare=False)
 
     def delta(self, epsilon: EpsilonLike) -> Rational | Enclosure:
@@ -235,7 +235,7 @@ def privacy_profile(
         raise QuestionError(
             "size", "a profile is of lists of one length", place=question.name, hint="--size 3, or size=3"
         )
-    compared: Table | Game
+    compared: PairTable | Game
     if isinstance(model, Transducer) and writes_only_at_the_end(model):
         compared = table(question)
     else:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from privproof.engines.engine import Answers, Request
-from privproof.engines.monitor import Monitor
+from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import QuestionError
-from privproof.evidence.answers import Answer
+from privproof.evidence.engine_answers import Answer
 from privproof.exact import Budget, Rational, epsilon, rational
 from privproof.exact.balls import rational_bounds
 from privproof.release.account_question import AccountQuestion

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from privproof.exact import Budget
 from privproof.release.markov_chains import Chain
-from privproof.scenarios.asked import AnyQuestion, Family
+from privproof.scenarios.any_question import AnyQuestion, Family
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from privproof.evidence.witnesses import AnyWitness
 from privproof.release.account_document import document
 from privproof.release.account_question import AccountQuestion
 from privproof.release.release_report import loss_words
-from privproof.reporting.facts import Fact
-from privproof.reporting.reports import Report
+from privproof.reporting.report_facts import Fact
+from privproof.reporting.report_registry import Report
 
 
 class AccountReport(Report[AccountQuestion, AnyWitness]):

@@ -23,7 +23,7 @@ from flint import fmpq
 
 from privproof.errors import ScenarioError
 from privproof.exact import ONE, ZERO, Number, Rational
-from privproof.models.distributions import distinct_names, distribution, known_name
+from privproof.models.finite_distributions import distinct_names, distribution, known_name
 from privproof.release.markov_chains import Chain
 
 LARGEST_TABLE = 1 << 20
@@ -259,7 +259,7 @@ class Network:
         for node in self.nodes:
             scope, shape, column = self._table(node)
             whole = lcm(*(int(p.q) for p in column))
-            found[node.name] = filled(scope, shape, ((p * whole).p for p in column))
+            found[node.name] = table_from_cells(scope, shape, ((p * whole).p for p in column))
         return MappingProxyType(found)
 
     @cached_property
@@ -304,8 +304,8 @@ class Network:
             if name in above and name not in names:
                 met = [factor for factor in left if name in factor.scope]
                 left = [factor for factor in left if name not in factor.scope]
-                left.append(multiplied(met).without(name))
-        return multiplied(left).in_order(names)
+                left.append(multiply_tables(met).without(name))
+        return multiply_tables(left).in_order(names)
 
     def joint(self, *, limit: int = LARGEST_TABLE) -> Iterator[tuple[tuple[str, ...], Rational]]:
         """Every possible assignment, in the order of the nodes, and its probability.
@@ -382,7 +382,7 @@ class Factor:
         return cells.reshape([next(lengths) if name in self.scope else 1 for name in scope] + [cells.shape[-1]])
 
 
-def filled(scope: Sequence[str], shape: Sequence[int], cells: Iterable[Any]) -> Factor:
+def table_from_cells(scope: Sequence[str], shape: Sequence[int], cells: Iterable[Any]) -> Factor:
     """A table from its cells, one after the other."""
     flat = np.empty(prod(shape), dtype=object)
     for i, cell in enumerate(cells):
@@ -390,7 +390,7 @@ def filled(scope: Sequence[str], shape: Sequence[int], cells: Iterable[Any]) -> 
     return Factor(tuple(scope), flat.reshape([*shape, 1]))
 
 
-def multiplied(factors: Sequence[Factor]) -> Factor:
+def multiply_tables(factors: Sequence[Factor]) -> Factor:
     """The product of tables, over all their nodes.
 
     Raises:
@@ -427,20 +427,20 @@ def beliefs(factors: Iterable[Factor], order: Sequence[str]) -> dict[str, Factor
     below: dict[str, list[str]] = {name: [] for name in order}
     inward: dict[str, Factor] = {}
     for name in order:
-        inward[name] = multiplied(own[name] + [inward[other] for other in below[name]]).without(name)
+        inward[name] = multiply_tables(own[name] + [inward[other] for other in below[name]]).without(name)
         if name != order[-1]:
             below[min(inward[name].scope, key=position.__getitem__, default=order[-1])].append(name)
     outward: dict[str, Factor] = {}
     found: dict[str, Factor] = {}
     for name in reversed(order):
-        before = [multiplied(own[name] + [outward[each] for each in (name,) if each in outward])]
+        before = [multiply_tables(own[name] + [outward[each] for each in (name,) if each in outward])]
         for other in below[name]:
-            before.append(multiplied([before[-1], inward[other]]))
-        after = multiplied([])
+            before.append(multiply_tables([before[-1], inward[other]]))
+        after = multiply_tables([])
         for other, rest in zip(reversed(below[name]), reversed(before[:-1]), strict=True):
-            others = multiplied([rest, after])
+            others = multiply_tables([rest, after])
             outward[other] = others.without(*(each for each in others.scope if each not in inward[other].scope))
-            after = multiplied([after, inward[other]])
+            after = multiply_tables([after, inward[other]])
         found[name] = before[-1].without(*(each for each in before[-1].scope if each != name))
     return found
 

@@ -19,13 +19,13 @@ from privproof.release.divergence_calibration import least_noise
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.gaussian_quilts import gaussian_plan, squared_move
 from privproof.release.gaussian_shifts import largest_shift
-from privproof.release.influence_costs import QueryLaws, budget_below, entry_cost, unfit
+from privproof.release.influence_costs import QueryLaws, budget_below, entry_cost, method_complaint
 from privproof.release.markov_quilts import Quilts
 from privproof.release.noise_steps import accuracy, expected_error, noise_of
 from privproof.release.release_premises import BY_LAWS, check_gaps, check_query, listed_lengths, listed_priors
 from privproof.release.release_question import Gaussian, Laplace, Noise, Prior, ReleaseQuestion
 from privproof.release.series_queries import Query
-from privproof.release.shift_calibration import check_linear, least_by_shift, stepped
+from privproof.release.shift_calibration import check_linear, least_by_shift, query_with_step
 from privproof.release.sum_couplings import all_moves, least_variance
 
 _TIED = Fraction(1, 10**9)
@@ -154,7 +154,7 @@ def calibrate(
     laws, total = laws_about(priors, query, length, lengths)
     entries = total if entries is None else entries
     budget = claimed_budget(epsilon, delta, rho, renyi)
-    return calibrated(laws, budget=budget, entries=entries, gaps=gaps, method=method, noise=noise, name=name)
+    return calibrate_known(laws, budget=budget, entries=entries, gaps=gaps, method=method, noise=noise, name=name)
 
 
 def claimed_budget(
@@ -187,7 +187,7 @@ def laws_about(
     return QueryLaws(listed, sizes, query), total
 
 
-def calibrated(
+def calibrate_known(
     laws: QueryLaws,
     *,
     budget: Claimed,
@@ -276,7 +276,7 @@ def _by_shift(
     assert isinstance(prior, GaussianChain)
     check_linear(prior, laws.query, laws.lengths)
     shift = largest_shift(prior, laws.query, laws.lengths)
-    laws = QueryLaws(laws.priors, laws.lengths, stepped(laws.query, shift))
+    laws = QueryLaws(laws.priors, laws.lengths, query_with_step(laws.query, shift))
     plan, drawn, others = least_by_shift(laws, shift, budget, method, noise)
     question = ReleaseQuestion(
         priors=laws.priors,
@@ -382,7 +382,7 @@ def _variance(laws: QueryLaws, budget: Budget, method: Method) -> tuple[Fraction
         plan = gaussian_plan(laws.priors, laws.lengths, query, budget, whole=method == "group")
         return plan.variance, plan.quilts
     if query.kind != "sum":
-        raise unfit("coupling", f"{query.name} is no sum", "quilt")
+        raise method_complaint("coupling", f"{query.name} is no sum", "quilt")
     moves = all_moves(laws.by("coupling"))
     steps = least_variance(moves, budget_below(budget.epsilon), float(budget.delta) * (1 - _SLACK))
     return steps * fraction(query.step) ** 2, ()

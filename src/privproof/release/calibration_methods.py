@@ -32,9 +32,9 @@ from privproof.release.influence_costs import (
     budget_below,
     chain_of,
     laws_work,
+    method_complaint,
     quilted_chain,
     sensitivity,
-    unfit,
 )
 from privproof.release.influence_curves import (
     best_distances,
@@ -46,7 +46,7 @@ from privproof.release.influence_curves import (
 )
 from privproof.release.law_distances import Distance, largest_distance
 from privproof.release.markov_chains import Band, Chain
-from privproof.release.markov_quilts import Quilts, down
+from privproof.release.markov_quilts import Quilts, round_down
 from privproof.release.mixture_parts import best_quilts
 from privproof.release.network_quilts import NetworkQuilt, best_network_quilts
 from privproof.release.release_losses import largest_rate
@@ -153,7 +153,7 @@ def _by_spectrum(laws: QueryLaws, epsilon: Epsilon, method: Method) -> Plan:
         chain = chain_of(prior, method)
         seen = spectrum(chain)
         if seen is None:
-            raise unfit(method, "a state has stationary probability 0", "quilt")
+            raise method_complaint(method, "a state has stationary probability 0", "quilt")
         tight = spectral_tight(seen, stationary=chain.start == "stationary")
         curves = spectral(seen.least, seen.gap) if method == "spectral" else tight
         return best_distances(curves, max(laws.lengths), budget)
@@ -169,14 +169,14 @@ def _by_quilts(laws: QueryLaws, method: Method, planned: Callable[[Prior], Quilt
 
 def _wasserstein(laws: QueryLaws, epsilon: Epsilon) -> Plan:
     if laws.query.kind == "histogram":
-        raise unfit("wasserstein", "the distance between laws is that of sums", "exact")
+        raise method_complaint("wasserstein", "the distance between laws is that of sums", "exact")
     distance = largest_distance(laws.by("wasserstein"))
     return Plan("wasserstein", _distance_rate(distance, laws.query, epsilon), distance=distance)
 
 
 def _distance_rate(distance: Distance, query: Query, epsilon: Epsilon) -> Fraction:
     steps = max(1, distance.steps)  # a distance of 0 means that the query tells nothing; a step of noise does no harm
-    return down(Fraction(budget_below(epsilon)) / (steps * fraction(query.step)))
+    return round_down(Fraction(budget_below(epsilon)) / (steps * fraction(query.step)))
 
 
 def _exact(laws: QueryLaws, epsilon: Epsilon) -> Plan:
@@ -188,21 +188,21 @@ def _exact(laws: QueryLaws, epsilon: Epsilon) -> Plan:
         distance = largest_distance(found)
         sure = max(sure, _distance_rate(distance, laws.query, epsilon))
     rate = largest_rate(found, budget, low=float(sure * step) * (1 - 1e-12), high=inf)
-    return Plan("exact", down(Fraction(rate) * (1 - Fraction(1, 10**14)) / step), distance=distance)
+    return Plan("exact", round_down(Fraction(rate) * (1 - Fraction(1, 10**14)) / step), distance=distance)
 
 
 def _gk16(laws: QueryLaws, epsilon: Epsilon) -> Plan:
     chains = tuple(chain_of(prior, "gk16") for prior in laws.priors)
     rate = ghosh_kleinberg(chains, max(laws.lengths), budget_below(epsilon))
     if rate is None:
-        raise unfit("gk16", "neighbouring entries influence each other too much", "quilt")
+        raise method_complaint("gk16", "neighbouring entries influence each other too much", "quilt")
     return Plan("gk16", rate / fraction(sensitivity(laws.query, chains[0])))
 
 
 def _group(laws: QueryLaws, epsilon: Epsilon) -> Plan:
     size = max(len(p.nodes) if isinstance(p, Network) else max(laws.lengths) for p in laws.priors)
     moved = max(fraction(sensitivity(laws.query, prior)) for prior in laws.priors)
-    return Plan("group", down(Fraction(budget_below(epsilon)) / (size * moved)))
+    return Plan("group", round_down(Fraction(budget_below(epsilon)) / (size * moved)))
 
 
 PLANS: Mapping[str, Planner] = {

@@ -18,7 +18,7 @@ from privproof.exact.measures import MeasuredBudget
 from privproof.release.bayes_networks import Network
 from privproof.release.calibration_methods import Method, Plan, large, positive
 from privproof.release.divergence_costs import divergence_plan, kind_of
-from privproof.release.influence_costs import QueryLaws, unfit
+from privproof.release.influence_costs import QueryLaws, method_complaint
 from privproof.release.law_distances import largest_distance
 from privproof.release.markov_quilts import Quilts, up
 from privproof.release.noise_steps import noise_of
@@ -35,7 +35,7 @@ from privproof.release.release_premises import check_gaps
 from privproof.release.release_question import Gaussian, Noise, ReleaseQuestion
 from privproof.release.series_queries import Query
 from privproof.release.sum_couplings import all_moves
-from privproof.release.sum_laws import Laws
+from privproof.release.sum_laws import SumLaws
 
 Kind = Literal["geometric", "laplace", "gaussian"]
 METHODS: tuple[Method, ...] = ("exact", "coupling", "quilt", "group")
@@ -120,7 +120,7 @@ def _least(
     if method in ("quilt", "group"):
         return noise_at(slowest.rate, query, kind), slowest.quilts
     if query.kind != "sum":
-        raise unfit(method, f"{query.name} is no sum", "quilt")
+        raise method_complaint(method, f"{query.name} is no sum", "quilt")
     if method == "coupling":
         known = laws.by("coupling")
         moves, furthest = all_moves(known), largest_distance(known).steps
@@ -130,24 +130,24 @@ def _least(
 
         return noise_at(_bisected(coupled, slowest.rate, query, kind), query, kind), ()
     if kind == "laplace":
-        raise unfit(method, "with Laplace noise divergences are bounded from below alone", "coupling")
+        raise method_complaint(method, "with Laplace noise divergences are bounded from below alone", "coupling")
     known = laws.by("exact")
     if not all(each.complete for each in known):
-        raise unfit(method, "the tails of the laws are too small for floats", "quilt")
+        raise method_complaint(method, "the tails of the laws are too small for floats", "quilt")
     return _by_laws(known, budgets, slowest.rate, query, kind), ()
 
 
 def _by_laws(
-    known: Sequence[Laws], budgets: Sequence[MeasuredBudget], start: Fraction, query: Query, kind: Kind
+    known: Sequence[SumLaws], budgets: Sequence[MeasuredBudget], start: Fraction, query: Query, kind: Kind
 ) -> Noise:
     """The least noise by the laws of the entries that need the most."""
     if any(budget.measure.order is None for budget in budgets):
         told = max(max(told_by_others(laws, query)[0].values()) for laws in known)
         if told == inf:
-            raise unfit("exact", "what all other entries tell about one has no bound", "coupling")
-    active: list[Laws] = [known[len(known) // 2]]
+            raise method_complaint("exact", "what all other entries tell about one has no bound", "coupling")
+    active: list[SumLaws] = [known[len(known) // 2]]
 
-    def excess(among: Sequence[Laws], noise: Noise) -> float:
+    def excess(among: Sequence[SumLaws], noise: Noise) -> float:
         return _excess(budgets, lambda order: _divergence(among, query, noise, order))
 
     while True:
@@ -165,11 +165,11 @@ def _by_laws(
         noise = noise_at(rate, query, kind)
     rungs = ladder(known, query, noise) if any(budget.measure.order is None for budget in budgets) else None
     if rungs is not None and rungs.terms > MOST_TERMS:
-        raise unfit("exact", "the moments of all entries would have too many terms", "coupling")
+        raise method_complaint("exact", "the moments of all entries would have too many terms", "coupling")
     return noise
 
 
-def _divergence(among: Sequence[Laws], query: Query, noise: Noise, order: float | None) -> float:
+def _divergence(among: Sequence[SumLaws], query: Query, noise: Noise, order: float | None) -> float:
     """The largest divergence of some entries as it is proved, infinite where nothing is; for rho, divided by the order."""
     if order is None:
         rungs = ladder(among, query, noise)
@@ -198,7 +198,7 @@ def _bisected(excess: Callable[[Noise], float], start: Fraction, query: Query, k
     while excess(noise_at(Fraction(low), query, kind)) > 1:
         high, low = low, low / 2
         if low < float(start) * _LEAST_SHARE:
-            raise unfit("exact", "it does not show so small a value with any noise", "coupling")
+            raise method_complaint("exact", "it does not show so small a value with any noise", "coupling")
     if high == inf:
         high = 2 * low
         while high < limit and excess(noise_at(Fraction(high), query, kind)) <= 1:

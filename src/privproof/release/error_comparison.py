@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from privproof.errors import PrivproofError
 from privproof.exact import Budget, EpsilonLike
-from privproof.release.calibration import calibrated, laws_about
+from privproof.release.calibration import calibrate_known, laws_about
 from privproof.release.calibration_methods import METHODS, Method
 from privproof.release.influence_costs import QueryLaws, laws_work
 from privproof.release.release_question import Prior
@@ -45,7 +45,7 @@ def errors_by_method(
                 if laws is None:
                     laws, total = laws_about(listed, query, None, lengths)
                 count = total if entries is None else entries
-                made = calibrated(
+                made = calibrate_known(
                     laws, budget=Budget.of(epsilon), entries=count, gaps=gaps, method=method, noise="laplace"
                 )
                 row.append(made.expected_error)

@@ -18,8 +18,8 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.compiling.pufferfish import data_sets
-from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import non_negative
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Epsilon, EpsilonLike, rational
 from privproof.exact import epsilon as exact_epsilon
@@ -30,14 +30,14 @@ from privproof.language.randomness import Seed, drawing_from, release_source
 from privproof.release.calibration_methods import positive
 from privproof.release.influence_costs import budget_below
 from privproof.release.locations.clamped_maps import clamped
-from privproof.release.markov_quilts import down
+from privproof.release.markov_quilts import round_down
 from privproof.release.noise_steps import noise_of
 from privproof.release.release_losses import largest_rate
 from privproof.release.release_question import Geometric
 from privproof.release.series_queries import Query
-from privproof.release.sum_laws import Laws, listed_laws
+from privproof.release.sum_laws import SumLaws, listed_laws
 from privproof.scenarios import PufferfishQuestion, pufferfish
-from privproof.scenarios.pufferfish import Secret
+from privproof.scenarios.pufferfish_question import Secret
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Framework:
         """Whether the prior has unknown parameters."""
         return bool(self.prior.region.names)
 
-    def laws(self) -> list[Laws]:
+    def laws(self) -> list[SumLaws]:
         """The laws of the query given the secrets of every pair; for priors without parameters."""
         result = []
         for pair in self.pairs:
@@ -214,10 +214,10 @@ def protect(
             hint='method="wasserstein"',
         )
     distance = wasserstein_distance(framework)
-    rate = down(Fraction(budget_below(budget)) / max(1, distance))
+    rate = round_down(Fraction(budget_below(budget)) / max(1, distance))
     if method != "wasserstein" and not framework.parametric:
         found = largest_rate(framework.laws(), budget_below(budget), low=float(rate) * (1 - 1e-12), high=float("inf"))
-        rate = max(rate, down(Fraction(found) * (1 - Fraction(1, 10**14))))
+        rate = max(rate, round_down(Fraction(found) * (1 - Fraction(1, 10**14))))
     whole = Query("sum", "value", rational(1))
     noise = noise_of(rate, whole, "geometric")
     assert isinstance(noise, Geometric)

@@ -14,19 +14,19 @@ from typing import Any
 
 from privproof.errors import FormatError
 from privproof.exact import Rational
-from privproof.formats import fields
-from privproof.formats.documents import Node, Scalar, Series, Table
+from privproof.formats import document_fields as fields
+from privproof.formats.document_nodes import DocumentTable, Node, Scalar, Series
 from privproof.release.gaussian_chains import Ends, GaussianChain
 
 KEYS = ("name", "correlation", "correlations", "values", "distance", "variance", "start")
 
 
-def is_gaussian(root: Table) -> bool:
+def is_gaussian(root: DocumentTable) -> bool:
     """Whether a document speaks of a Gaussian chain."""
     return Scalar("correlation") in root or Scalar("correlations") in root
 
 
-def gaussian_chain(root: Table) -> GaussianChain:
+def gaussian_chain(root: DocumentTable) -> GaussianChain:
     """The Gaussian chain in a document.
 
     Raises:

@@ -21,7 +21,7 @@ from flint import fmpq_mat
 
 from privproof.errors import ScenarioError
 from privproof.exact import ONE, ZERO, Number, Rational, rational, show
-from privproof.models.distributions import distinct_names, distribution
+from privproof.models.finite_distributions import distinct_names, distribution
 from privproof.release.markov_chains import Chain, Row
 
 

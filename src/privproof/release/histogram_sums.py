@@ -71,7 +71,7 @@ class Counts:
         return box.reshape(rows, *[base] * self.bins)
 
 
-def packed(query: Query, values: Iterable[Sequence[str]], entries: int) -> tuple[Query, Counts]:
+def pack_counts(query: Query, values: Iterable[Sequence[str]], entries: int) -> tuple[Query, Counts]:
     """The sum that tells all counts of a histogram.
 
     Args:

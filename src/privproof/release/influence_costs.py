@@ -15,12 +15,12 @@ from privproof.exact.balls import rational_bounds
 from privproof.release.bayes_networks import Network
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.hidden_chains import Hidden
-from privproof.release.histogram_sums import packed
+from privproof.release.histogram_sums import pack_counts
 from privproof.release.markov_chains import Band, Chain
 from privproof.release.markov_quilts import below
 from privproof.release.release_question import Laplace, Noise, Prior, ReleaseQuestion
 from privproof.release.series_queries import Query
-from privproof.release.sum_laws import Laws, chain_laws, network_laws_of
+from privproof.release.sum_laws import SumLaws, chain_laws, network_laws_of
 
 _NOISE_WORK = 30
 """Multiplications for noise on one count at one output: two directions, some windows each, for two or three scales."""
@@ -82,21 +82,21 @@ class QueryLaws:
         same = self.priors is question.priors and self.query is question.query
         return same and self.lengths == question.lengths
 
-    def by(self, method: str) -> tuple[Laws, ...]:
+    def by(self, method: str) -> tuple[SumLaws, ...]:
         """The laws, for a method; a prior that has none is refused in its name."""
         for prior in self.priors:
             if not isinstance(prior, Network):
-                unhidden(prior, method)
+                visible_chain(prior, method)
         return self._all
 
     @cached_property
-    def _all(self) -> tuple[Laws, ...]:
-        result: list[Laws] = []
+    def _all(self) -> tuple[SumLaws, ...]:
+        result: list[SumLaws] = []
         for number, prior in enumerate(self.priors):
             if isinstance(prior, Network):
                 result += network_laws_of(prior, self.query, number)
                 continue
-            chain, shown = unhidden(prior, "exact")
+            chain, shown = visible_chain(prior, "exact")
             for length in self.lengths:
                 found = chain_laws(chain, length, self.query, number, shown=shown)
                 result += (laws for laws in found if len(laws.values) > 1)
@@ -109,7 +109,7 @@ class QueryLaws:
         return QueryLaws, (self.priors, self.lengths, self.query)
 
 
-def unhidden(prior: Prior, method: str) -> tuple[Chain, tuple[str, ...] | None]:
+def visible_chain(prior: Prior, method: str) -> tuple[Chain, tuple[str, ...] | None]:
     """The chain of a prior, and what its states show where that is not themselves; otherwise a complaint."""
     return (prior.chain, prior.values) if isinstance(prior, Hidden) else (chain_of(prior, method), None)
 
@@ -126,17 +126,17 @@ def quilted_chain(prior: Prior, method: str) -> Chain:
 def chain_of(prior: Prior, method: str) -> Chain:
     """The prior, if it is one chain; otherwise a complaint that the method does not apply."""
     if isinstance(prior, Band):
-        raise unfit(method, "a band holds chains that change from step to step", "contraction")
+        raise method_complaint(method, "a band holds chains that change from step to step", "contraction")
     if isinstance(prior, Network):
-        raise unfit(method, "a network is no chain", "quilt")
+        raise method_complaint(method, "a network is no chain", "quilt")
     if isinstance(prior, GaussianChain):
-        raise unfit(method, "its entries are real numbers", "coupling")
+        raise method_complaint(method, "its entries are real numbers", "coupling")
     if isinstance(prior, Hidden):
-        raise unfit(method, "only a value of the chain is seen", "exact")
+        raise method_complaint(method, "only a value of the chain is seen", "exact")
     return prior
 
 
-def unfit(method: str, reason: str, other: str) -> QuestionError:
+def method_complaint(method: str, reason: str, other: str) -> QuestionError:
     """The complaint about a method that does not apply."""
     return QuestionError("method", f"{method} does not apply: {reason}", place="method", hint=f'method="{other}"')
 
@@ -155,7 +155,7 @@ def laws_work(prior: Prior, lengths: Sequence[int], query: Query) -> int:
     )
     work = 0
     for length in lengths or (len(values),):
-        counted = query if query.kind == "sum" else packed(query, values, length)[0]
+        counted = query if query.kind == "sum" else pack_counts(query, values, length)[0]
         steps = [step for each in values for step in counted.steps(each)]
         width, laws = (max(steps) - min(steps)) * length + 1, len(steps) * (1 if isinstance(prior, Network) else length)
         work += laws * width * width // 6

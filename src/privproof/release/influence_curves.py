@@ -25,7 +25,7 @@ from flint import arb, arb_mat
 from privproof.exact import Rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.release.markov_chains import Band, Chain
-from privproof.release.markov_quilts import Allowing, Block, Cell, Found, Objective, Quilts, Score, down
+from privproof.release.markov_quilts import Allowing, Block, Cell, FoundQuilt, Objective, Quilts, Score, round_down
 from privproof.release.transition_powers import UNIT, Powers
 
 _FIRST = 64
@@ -181,9 +181,9 @@ def best_distances(curves: Curves, length: int, budget: float | Allowing, *, by_
     """
     score = Score(budget) if isinstance(budget, float) else budget
 
-    def found(left: int | None, right: int | None, told: float, size: int) -> Found:
+    def found(left: int | None, right: int | None, told: float, size: int) -> FoundQuilt:
         influence = told * (1 + 4 * UNIT)
-        return Found(Cell(left, right, influence), size, float(score.of(size, influence)))
+        return FoundQuilt(Cell(left, right, influence), size, float(score.of(size, influence)))
 
     best, width, middle = found(None, None, 0.0, length), _FIRST, (length + 1) // 2
     while length > 1:
@@ -205,7 +205,7 @@ def best_distances(curves: Curves, length: int, budget: float | Allowing, *, by_
         ]
     worst: Block = max(blocks, key=lambda block: (block.score, -abs(block.first - middle)))
     rate = min(score.rate(block.size, block.cell.influence) for block in blocks)
-    return Quilts(length, tuple(blocks), middle if len(blocks) == 1 else worst.first, worst, down(rate))
+    return Quilts(length, tuple(blocks), middle if len(blocks) == 1 else worst.first, worst, round_down(rate))
 
 
 def least_loss(curves: Curves, length: int, rate: Fraction) -> Fraction:
@@ -222,8 +222,8 @@ def least_loss(curves: Curves, length: int, rate: Fraction) -> Fraction:
 
 
 def _at_entry(
-    best: Found, node: int, curves: Curves, length: int, score: Objective, found: Callable[..., Found]
-) -> Found:
+    best: FoundQuilt, node: int, curves: Curves, length: int, score: Objective, found: Callable[..., FoundQuilt]
+) -> FoundQuilt:
     """The best choice for one entry of a short series: quilts on one side may be better."""
     distances = np.arange(1, length)
     if not len(distances):
@@ -271,7 +271,7 @@ def ghosh_kleinberg(chains: tuple[Chain, ...], length: int, epsilon: float) -> F
     least = float((sums - gamma * around).min()) - 1e-12
     assert sums.min() > 0
     assert least > 0
-    return down(Fraction(epsilon) * Fraction(least) / (2 * Fraction(float(sums.max()))))
+    return round_down(Fraction(epsilon) * Fraction(least) / (2 * Fraction(float(sums.max()))))
 
 
 def _neighbour_influence(chain: Chain) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 
 from privproof.errors import QuestionError
 from privproof.exact import ZERO, Rational
-from privproof.release.sum_laws import Laws
+from privproof.release.sum_laws import SumLaws
 
 _SHORT = 200
 """Laws with more outcomes, whose tails are below the range of floats, are not compared here; another method is named."""
@@ -34,13 +34,13 @@ class Distance:
     """
 
     steps: int
-    laws: Laws | None
+    laws: SumLaws | None
     left: str
     right: str
     exact: bool = True
 
 
-def largest_distance(found: Iterable[Laws]) -> Distance:
+def largest_distance(found: Iterable[SumLaws]) -> Distance:
     """The largest distance between the laws of two values of one entry.
 
     >>> from privproof.exact import rational

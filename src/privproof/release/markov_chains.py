@@ -22,7 +22,7 @@ from flint import arb, fmpq, fmpq_mat
 from privproof.errors import ScenarioError
 from privproof.exact import ONE, ZERO, Number, Rational, from_float, rational, show
 from privproof.exact.balls import precision
-from privproof.models.distributions import distinct_names, distribution
+from privproof.models.finite_distributions import distinct_names, distribution
 
 _PARTS = 1_000_000
 """Ends of confidence intervals are multiples of a millionth: finer than a million tries can tell."""

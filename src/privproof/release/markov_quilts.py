@@ -182,7 +182,7 @@ def quilts(chain: Chain, length: int, budget: float | Allowing) -> Quilts:
     objective = Score(budget) if isinstance(budget, float) else budget
     blocks, node, worst = _searched(chain, length, objective)
     rate = min(objective.rate(block.size, block.cell.influence) for block in blocks)
-    return Quilts(length, tuple(blocks), node, worst, down(rate))
+    return Quilts(length, tuple(blocks), node, worst, round_down(rate))
 
 
 def spent(chain: Chain, length: int, rate: Fraction) -> tuple[Fraction, Quilts]:
@@ -198,7 +198,7 @@ def _searched(chain: Chain, length: int, objective: Objective) -> tuple[list[Blo
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundQuilt:
     """A cell with its size and score, where it is used."""
 
     cell: Cell
@@ -233,7 +233,7 @@ class _Search:
 
     # ---------------------------------------------------------------------------------------------- the best of a kind
 
-    def two_sided(self, ratios: Ratio, enough: float) -> Found | None:
+    def two_sided(self, ratios: Ratio, enough: float) -> FoundQuilt | None:
         """The best quilt X_{i-a}, X_{i+b} for entries with these ratios, if its score is below `enough`."""
         if ratios.unbounded:
             return None
@@ -258,7 +258,7 @@ class _Search:
         found: np.ndarray = ratios.left(self.powers.back[left, pairs]) + self.powers.forth[right, pairs]
         return found
 
-    def _within(self, number: int, ratios: Ratio) -> Found | None:
+    def _within(self, number: int, ratios: Ratio) -> FoundQuilt | None:
         """The best cell among the first so many distances."""
         distances = self.powers.distances[:number]
         sizes = distances[:, None] + distances[None, :] - 1
@@ -284,7 +284,7 @@ class _Search:
             self.pairs.append(int(ratios.pairs[worst]))
             take(self.pairs[-1])
 
-    def as_in(self, cell: Cell, ratios: Ratio) -> Found:
+    def as_in(self, cell: Cell, ratios: Ratio) -> FoundQuilt:
         """A known cell, with the influence that it has under these ratios."""
         assert cell.left is not None
         assert cell.right is not None
@@ -292,7 +292,7 @@ class _Search:
         told = float(self._told(left, right, ratios).max(initial=0.0))
         return self._found(cell.left, cell.right, told, cell.left + cell.right - 1)
 
-    def right_only(self, last: int, ratios: Ratio) -> Found | None:
+    def right_only(self, last: int, ratios: Ratio) -> FoundQuilt | None:
         """The best quilt X_{i+b} alone for entries up to `last`: at most last + b - 1 entries lie before it."""
         key = ratios.pairs.tobytes()
 
@@ -305,7 +305,7 @@ class _Search:
 
         return self._one_sided(told, last, left=False)
 
-    def left_only(self, first: int, ratios: Ratio) -> Found | None:
+    def left_only(self, first: int, ratios: Ratio) -> FoundQuilt | None:
         """The best quilt X_{i-a} alone for entries from `first` on."""
         beyond = self.length - first + 1
 
@@ -315,7 +315,7 @@ class _Search:
 
         return self._one_sided(told, beyond, left=True)
 
-    def _one_sided(self, tables: Callable[[], np.ndarray], beyond: int, *, left: bool) -> Found | None:
+    def _one_sided(self, tables: Callable[[], np.ndarray], beyond: int, *, left: bool) -> FoundQuilt | None:
         """The best quilt on one side, with so many entries on the other side, the entry itself among them."""
         while True:
             told, distances = tables(), self.powers.distances
@@ -330,9 +330,9 @@ class _Search:
                 near, far = (distance, None) if left else (None, distance)
                 return self._found(near, far, float(told[best]), int(sizes[best]))
 
-    def _found(self, left: int | None, right: int | None, told: float, size: int) -> Found:
+    def _found(self, left: int | None, right: int | None, told: float, size: int) -> FoundQuilt:
         influence = max(0.0, told) * (1 + 4 * UNIT)
-        return Found(Cell(left, right, influence), size, float(self.objective.of(size, influence)))
+        return FoundQuilt(Cell(left, right, influence), size, float(self.objective.of(size, influence)))
 
     # ------------------------------------------------------------------------------------------------ stationary start
 
@@ -392,7 +392,7 @@ class _Search:
         blocks = sorted([*done, *(item.block for item in waiting)], key=lambda block: block.first)
         return blocks, worst.first, worst
 
-    def _best(self, first: int, last: int, ratios: Ratio, known: Cell | None, floor: float) -> Found:
+    def _best(self, first: int, last: int, ratios: Ratio, known: Cell | None, floor: float) -> FoundQuilt:
         """The best choice for a block; one that is known to be good enough is taken at once."""
         best = self.whole
         for option in (self.right_only(last, ratios), None if known is None else self.as_in(known, ratios)):
@@ -508,7 +508,7 @@ def _merged(blocks: list[Block]) -> list[Block]:
     return result
 
 
-def down(value: Fraction, *, digits: int = 15) -> Fraction:
+def round_down(value: Fraction, *, digits: int = 15) -> Fraction:
     """A number above zero rounded down to so many significant digits; a simple fraction stays as it is."""
     if value.denominator < 10**digits:
         return value

@@ -28,7 +28,7 @@ from flint import Ordering, arb, fmpq, fmpz, fmpz_mpoly_ctx, fmpz_poly
 from privproof.errors import BudgetError, ScenarioError
 from privproof.exact import ONE, ZERO, Epsilon, Rational
 from privproof.exact.balls import precision, rational_bounds
-from privproof.release.bayes_networks import LARGEST_TABLE, Factor, Network, beliefs, filled
+from privproof.release.bayes_networks import LARGEST_TABLE, Factor, Network, beliefs, table_from_cells
 from privproof.release.series_queries import Query
 
 Law: TypeAlias = dict[int, Rational]
@@ -324,7 +324,7 @@ class _Influence:
         size = len(self.network.by_name[self.node].values)
         rows = []
         for value in self.possible:
-            here = filled((self.node,), (size,), [fmpz(int(i == value)) for i in range(size)])
+            here = table_from_cells((self.node,), (size,), [fmpz(int(i == value)) for i in range(size)])
             rows.append(beliefs([*self.network.factors.values(), here], self.network.order))
         found: dict[str, Rational | None] = {}
         for name in self.network.names:
@@ -398,7 +398,7 @@ def network_laws(network: Network, query: Query) -> dict[tuple[str, str], Law]:
     weighted = []
     for node in network.nodes:
         low = min(steps[node.name])
-        powers = filled((node.name,), (len(node.values),), [power(each - low) for each in steps[node.name]])
+        powers = table_from_cells((node.name,), (len(node.values),), [power(each - low) for each in steps[node.name]])
         factor = network.factors[node.name]
         weighted.append(Factor(factor.scope, factor.cells * powers.along(factor.scope)))
     found = beliefs(weighted, network.order)

@@ -18,7 +18,7 @@ from privproof.drawing.showing import Shown
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Number, Rational, fraction, from_float, rational
 from privproof.language.randomness import Seed, release_source
-from privproof.models.distributions import known_name
+from privproof.models.finite_distributions import known_name
 from privproof.release.bayes_networks import Network
 from privproof.release.calibration import Calibrated
 from privproof.release.gaussian_chains import GaussianChain

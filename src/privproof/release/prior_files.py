@@ -56,8 +56,8 @@ from typing import Any
 
 from privproof.errors import FormatError, ScenarioError
 from privproof.exact import Rational
-from privproof.formats import fields
-from privproof.formats.documents import Node, Scalar, Series, Table, located, read_document
+from privproof.formats import document_fields as fields
+from privproof.formats.document_nodes import DocumentTable, Node, Scalar, Series, read_document, with_file_place
 from privproof.release.bayes_networks import Network
 from privproof.release.bayes_networks import Node as NetworkNode
 from privproof.release.gaussian_chains import GaussianChain
@@ -81,13 +81,13 @@ def read_prior(path: str | Path) -> tuple[Prior, ...]:
         ScenarioError: its rows do not sum to one, or name unknown states.
     """
     root = read_document(Path(path))
-    with located(root, path):
+    with with_file_place(root, path):
         several, network = Scalar("chains") in root, Scalar("nodes") in root
         beside = dict.fromkeys(("transitions", "start", "name"), "it stands inside each of the chains")
         known = ("chains",) if several else ("name", "nodes") if network else _known(root)
         known = KEYS if is_gaussian(root) else known
         fields.known_keys(root, ("kind", *known), "", elsewhere=beside)
-        kind = fields.required(root, "kind", fields.name, hint="kind: prior")
+        kind = fields.required_field(root, "kind", fields.name, hint="kind: prior")
         if kind != "prior":
             raise FormatError("kind", f"a file of kind {kind!r} is no prior", place="kind", hint="kind: prior")
         if is_gaussian(root):
@@ -114,7 +114,7 @@ def read_prior(path: str | Path) -> tuple[Prior, ...]:
         return tuple(chains)
 
 
-def _known(given: Table) -> tuple[str, ...]:
+def _known(given: DocumentTable) -> tuple[str, ...]:
     """The keys of a chain, hidden or not."""
     for kept, more in _HIDDEN.items():
         if Scalar(kept) in given:
@@ -122,7 +122,7 @@ def _known(given: Table) -> tuple[str, ...]:
     return ("name", "transitions", "start", "emissions" if Scalar("emissions") in given else "values")
 
 
-def _hidden(given: Table, place: str) -> Hidden | None:
+def _hidden(given: DocumentTable, place: str) -> Hidden | None:
     """The hidden chain in a table, if it holds one."""
     within = f"{place}." if place else ""
     name = fields.optional(given, "name", fields.text, place) or ""
@@ -140,7 +140,7 @@ def _hidden(given: Table, place: str) -> Hidden | None:
                 raise FormatError("values", f"the state {state!r} {said}", place=f"{within}values", hint="one for each")
         return Hidden.of(chain, shown, name=name)
     if Scalar("emissions") in given:
-        rows = fields.required(given, "transitions", fields.table, place, hint=_HINT)
+        rows = fields.required_field(given, "transitions", fields.table, place, hint=_HINT)
         return Hidden.markov(
             _rows(rows, f"{within}transitions"),
             _rows(fields.table(given[Scalar("emissions")], f"{within}emissions"), f"{within}emissions"),
@@ -160,7 +160,7 @@ def _hidden(given: Table, place: str) -> Hidden | None:
                 raise FormatError("shape", "a band among chains", place=here, hint="single numbers")
             chains.append(chain)
             if kind == "mixture":
-                weights.append(fields.required(part, "weight", fields.number, here, hint="weight: 1/2"))
+                weights.append(fields.required_field(part, "weight", fields.number, here, hint="weight: 1/2"))
         if not chains:
             raise FormatError("shape", "there is no chain", place=f"{within}{kind}", hint=_HINT)
         if kind == "mixture":
@@ -170,13 +170,13 @@ def _hidden(given: Table, place: str) -> Hidden | None:
     return None
 
 
-def _rows(rows: Table, place: str) -> dict[str, dict[str, Rational]]:
+def _rows(rows: DocumentTable, place: str) -> dict[str, dict[str, Rational]]:
     return {str(state): _row(fields.table(row, f"{place}.{state}"), f"{place}.{state}") for state, row in rows.items()}
 
 
-def _phase(given: Table, place: str) -> Chain:
+def _phase(given: DocumentTable, place: str) -> Chain:
     """A phase of a schedule; its own start does not matter."""
-    rows = fields.required(given, "transitions", fields.table, place, hint=_HINT)
+    rows = fields.required_field(given, "transitions", fields.table, place, hint=_HINT)
     with _renamed(place):
         return Chain.of(_rows(rows, f"{place}.transitions"), initial="any")
 
@@ -187,10 +187,10 @@ def _start(start: Node | None, words: tuple[str, ...], place: str) -> str | dict
     return _row(fields.table(start, place, hint="start: {rest: 1}"), place)
 
 
-def _network(root: Table) -> Network:
+def _network(root: DocumentTable) -> Network:
     """The network in a file; its numbers stay texts, which are read exactly."""
     listed: dict[str, dict[str, Any]] = {}
-    for name, node in fields.required(root, "nodes", fields.table, hint=_NODES).items():
+    for name, node in fields.required_field(root, "nodes", fields.table, hint=_NODES).items():
         place = f"nodes.{name}"
         given = fields.table(node, place, hint=_NODES)
         fields.known_keys(given, ("values", "parents", "table"), place)
@@ -198,7 +198,7 @@ def _network(root: Table) -> Network:
         for member in ("values", "parents"):
             if Scalar(member) in given:
                 read[member] = list(fields.names(given[Scalar(member)], f"{place}.{member}"))
-        rows = fields.required(given, "table", fields.table, place, hint=_NODES)
+        rows = fields.required_field(given, "table", fields.table, place, hint=_NODES)
         if read.get("parents"):
             read["table"] = {
                 str(values): _row(fields.table(row, f"{place}.table.{values}"), f"{place}.table.{values}")
@@ -214,11 +214,11 @@ def _network(root: Table) -> Network:
         raise
 
 
-def _row(row: Table, place: str) -> dict[str, Rational]:
+def _row(row: DocumentTable, place: str) -> dict[str, Rational]:
     return {str(value): fields.number(entry, f"{place}.{value}") for value, entry in row.items()}
 
 
-def chain_from(given: Table, place: str) -> Chain:
+def chain_from(given: DocumentTable, place: str) -> Chain:
     """The chain in a table of another document."""
     fields.known_keys(given, _KEYS, place)
     found = _prior(given, place)
@@ -227,8 +227,8 @@ def chain_from(given: Table, place: str) -> Chain:
     return found
 
 
-def _prior(given: Table, place: str) -> Chain | Band:
-    rows = fields.required(given, "transitions", fields.table, place, hint=_HINT)
+def _prior(given: DocumentTable, place: str) -> Chain | Band:
+    rows = fields.required_field(given, "transitions", fields.table, place, hint=_HINT)
     name = fields.optional(given, "name", fields.text, place) or ""
     inside = f"{place}.transitions" if place else "transitions"
     entries: dict[str, dict[str, Rational | tuple[Rational, Rational]]] = {}

@@ -6,9 +6,9 @@ from privproof.exact import decimal, show
 from privproof.release import release_records as records
 from privproof.release.noisy_release import Released
 from privproof.release.table_release import Record
-from privproof.reporting.drawings import drawing
-from privproof.reporting.facts import Fact
-from privproof.reporting.notebooks import card
+from privproof.reporting.model_drawings import drawing
+from privproof.reporting.notebook_cards import card
+from privproof.reporting.report_facts import Fact
 
 
 def record_card(thing: Record) -> str:

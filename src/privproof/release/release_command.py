@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from privproof.cli.answers import console, end, gathered, say, say_json, write
-from privproof.cli.common import STATUS, renyi_orders, undecided, writable
-from privproof.cli.options import (
+from privproof.cli.command_answers import console, current_answer, end, say, say_json, write
+from privproof.cli.command_drafts import STATUS, answer_if_stopped, renyi_orders, writable
+from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
     LedgerAnalyst,
@@ -24,13 +24,13 @@ from privproof.cli.options import (
     RhoText,
     TimeLimit,
 )
-from privproof.cli.working import command, doing, limited
+from privproof.cli.command_worker import command, doing, set_time_limit
 from privproof.errors import BudgetError, QuestionError
 from privproof.exact import epsilon as exact_epsilon
 from privproof.release.ledger.account_command import REFUSED
 from privproof.release.prior_loading import load_priors
 from privproof.reporting import Fact, print_verdict
-from privproof.reporting.text import print_facts
+from privproof.reporting.console_texts import print_facts
 
 _METHODS = "auto, exact, coupling, wasserstein, quilt, contraction, spectral-tight, spectral, gk16, group, own."
 
@@ -139,8 +139,8 @@ def release(
         raise QuestionError(
             "budget", "no budget is given", place="--epsilon", hint="--epsilon 1, --rho 1/8, --renyi 2=1/4"
         )
-    undecided(column, as_json=as_json, err="privproof: nothing was released\n")
-    limited(time_limit)
+    answer_if_stopped(column, as_json=as_json, err="privproof: nothing was released\n")
+    set_time_limit(time_limit)
     doing("calibrating the noise")
     writable(record, certificate, report, save_prior)
     if (prior is not None) + bool(fit) + fit_private != 1:
@@ -221,7 +221,7 @@ def release(
             print_verdict(console(), found.verdict, command=None, asked_tight=False)
         say("privproof: nothing was released", err=True)
         end(STATUS["unknown"])
-    gathered().withdrawn = True
+    current_answer().withdrawn = True
     if certificate is not None:
         write(certificate, json.dumps(found.verdict.certificate, ensure_ascii=False, indent=1) + "\n")
         found = replace(found, certificate=str(certificate))

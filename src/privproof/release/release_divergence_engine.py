@@ -12,10 +12,10 @@ from fractions import Fraction
 from functools import cached_property
 from math import inf
 
-from privproof.engines.engine import Answers, Request
-from privproof.engines.monitor import Monitor
+from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import PrivproofError
-from privproof.evidence.answers import Answer
+from privproof.evidence.engine_answers import Answer
 from privproof.exact import INFINITE, ZERO, Epsilon, Rational, epsilon, rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.measures import MeasuredBudget
@@ -37,7 +37,7 @@ from privproof.release.release_engine import LAWS
 from privproof.release.release_question import Gaussian, Laplace, ReleaseQuestion
 from privproof.release.shifted_laws import divergences_by_shifts
 from privproof.release.sum_couplings import Moves, all_moves
-from privproof.release.sum_laws import Laws
+from privproof.release.sum_laws import SumLaws
 from privproof.scenarios import MeasuredQuestion
 
 ENGINE = "release-divergences"
@@ -96,7 +96,7 @@ class _Seen:
 
     amount: float
     order: Rational
-    laws: Laws
+    laws: SumLaws
     left: str
     right: str
 
@@ -125,7 +125,7 @@ class _Divergences:
     known: QueryLaws
 
     @cached_property
-    def laws(self) -> tuple[Laws, ...] | str:
+    def laws(self) -> tuple[SumLaws, ...] | str:
         """The laws, or why they are not computed."""
         of = self.of
         if of.gaps:

@@ -22,7 +22,7 @@ from privproof.exact import Rational
 from privproof.release.release_question import Gaussian, Geometric, Laplace, Noise
 from privproof.release.series_queries import Query
 from privproof.release.sum_couplings import Moves
-from privproof.release.sum_laws import Laws
+from privproof.release.sum_laws import SumLaws
 
 Kind: TypeAlias = Literal["geometric", "laplace", "gaussian"]
 _HALVINGS = 80
@@ -233,7 +233,7 @@ class NoisyLaws:
         moved: for every ordered pair the difference of what both values weigh.
     """
 
-    laws: Laws
+    laws: SumLaws
     logs: np.ndarray
     beyond: float
     told: dict[tuple[int, int], float]
@@ -292,7 +292,7 @@ class _Grid:
         return bool(2 * self.reach + 3 * self.width <= _MOST_POINTS)
 
 
-def _grid(laws: Laws, query: Query, noise: Noise, order: float) -> _Grid:
+def _grid(laws: SumLaws, query: Query, noise: Noise, order: float) -> _Grid:
     """Where laws are looked at with noise; Laplace noise is taken for geometric noise on a grid that is finer by some pieces."""
     step = float(query.step)
     if isinstance(noise, Laplace):
@@ -306,7 +306,7 @@ def _grid(laws: Laws, query: Query, noise: Noise, order: float) -> _Grid:
     return _Grid(known, finer, width, reach, alpha, variance, isinstance(noise, Laplace))
 
 
-def _logarithms(laws: Laws) -> np.ndarray:
+def _logarithms(laws: SumLaws) -> np.ndarray:
     """The logarithms of the laws, one row for every value."""
     masses = np.where(laws.masses > _UNREACHED, laws.masses, 0.0)
     with np.errstate(divide="ignore"):
@@ -314,12 +314,12 @@ def _logarithms(laws: Laws) -> np.ndarray:
     return found
 
 
-def fits(laws: Laws, query: Query, noise: Noise, order: float) -> bool:
+def fits(laws: SumLaws, query: Query, noise: Noise, order: float) -> bool:
     """Whether the laws with noise are computed: there are not too many points, for this order."""
     return _grid(laws, query, noise, order).fits
 
 
-def noisy_laws(laws: Laws, query: Query, noise: Noise, order: float) -> NoisyLaws:
+def noisy_laws(laws: SumLaws, query: Query, noise: Noise, order: float) -> NoisyLaws:
     """What is released given the values of an entry, far enough out for all orders up to one."""
     grid = _grid(laws, query, noise, order)
     known, reach, width, variance, alpha = grid.known, grid.reach, grid.width, grid.variance, grid.alpha
@@ -345,7 +345,7 @@ def noisy_laws(laws: Laws, query: Query, noise: Noise, order: float) -> NoisyLaw
 _ByPair: TypeAlias = "dict[tuple[int, int], float]"
 
 
-def told_by_others(laws: Laws, query: Query) -> tuple[_ByPair, _ByPair]:
+def told_by_others(laws: SumLaws, query: Query) -> tuple[_ByPair, _ByPair]:
     """For every ordered pair of values what all other entries tell, at most, and by how much the values weigh differently."""
     told, moved, known = {}, {}, _logarithms(laws)
     for x, y in permutations(range(len(laws.values)), 2):
@@ -394,12 +394,12 @@ class Ladder:
     lower: float
     terms: int
     order: float
-    laws: Laws
+    laws: SumLaws
     left: str
     right: str
 
 
-def ladder(found: Sequence[Laws], query: Query, noise: Noise) -> Ladder | None:
+def ladder(found: Sequence[SumLaws], query: Query, noise: Noise) -> Ladder | None:
     """The ladder of all entries; its `upper` is infinite where what all other entries tell has no bound, or is too much.
 
     None where the noise is too wide for the laws to be computed.

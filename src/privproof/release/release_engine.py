@@ -16,11 +16,11 @@ from typing import Any
 
 from flint import arb
 
-from privproof.engines.engine import Answers, Request
-from privproof.engines.monitor import Monitor
+from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import PrivproofError, QuestionError
-from privproof.evidence.answers import Answer
-from privproof.evidence.certificates import lower_bound
+from privproof.evidence.certificate_documents import lower_bound
+from privproof.evidence.engine_answers import Answer
 from privproof.evidence.verdicts import Status
 from privproof.exact import INFINITE, Budget, Epsilon, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
@@ -49,7 +49,7 @@ from privproof.release.release_witnesses import Event, Seen
 from privproof.release.series_queries import count
 from privproof.release.shifted_laws import answers_by_shifts
 from privproof.release.sum_couplings import all_moves, largest_delta
-from privproof.release.sum_laws import Laws
+from privproof.release.sum_laws import SumLaws
 
 ENGINE = "release"
 _CHECKED_AT_ONCE = 1_000_000
@@ -156,7 +156,7 @@ class _Release:
         return Seen(self.question, self.bin)
 
     @cached_property
-    def laws(self) -> tuple[Laws, ...] | str:
+    def laws(self) -> tuple[SumLaws, ...] | str:
         """The laws, or why they are not computed."""
         if self.question.gaps:
             return "entries may be missing inside the series"
@@ -461,7 +461,7 @@ class _Release:
             **known,
         )
 
-    def _event(self, laws: Laws, left: str, right: str, event: Event) -> dict[str, object]:
+    def _event(self, laws: SumLaws, left: str, right: str, event: Event) -> dict[str, object]:
         """An event as evidence."""
         return event_evidence(
             prior=laws.prior,

@@ -23,7 +23,7 @@ from typing import TypeAlias
 import numpy as np
 
 from privproof.release.histogram_sums import Counts
-from privproof.release.sum_laws import Laws
+from privproof.release.sum_laws import SumLaws
 from privproof.release.transition_powers import UNIT
 
 _TINY = 1e-265
@@ -51,19 +51,19 @@ class Loss:
 
     low: float
     high: float
-    laws: Laws
+    laws: SumLaws
     left: str
     right: str
     output: int
 
 
-Batch: TypeAlias = "tuple[Laws, ...]"
+Batch: TypeAlias = "tuple[SumLaws, ...]"
 """Laws of the same shape, which are looked at side by side; side by side they stand only meanwhile."""
 
 
-def batched(found: Sequence[Laws]) -> list[Batch]:
+def batch_laws(found: Sequence[SumLaws]) -> list[Batch]:
     """The laws in batches of moderate size, in their order."""
-    groups: list[list[Laws]] = []
+    groups: list[list[SumLaws]] = []
     for laws in found:
         room = _BATCH // (laws.outputs * len(laws.values))
         if not groups or _shape(groups[-1][0]) != _shape(laws) or len(groups[-1]) >= max(1, room):
@@ -72,16 +72,16 @@ def batched(found: Sequence[Laws]) -> list[Batch]:
     return [tuple(group) for group in groups]
 
 
-def _shape(laws: Laws) -> tuple[object, ...]:
+def _shape(laws: SumLaws) -> tuple[object, ...]:
     return laws.masses.shape, laws.counts
 
 
-def largest_loss(found: Sequence[Laws], alpha: float) -> Loss:
+def largest_loss(found: Sequence[SumLaws], alpha: float) -> Loss:
     """The largest loss under noise ``alpha^|z - c|``, over all entries, pairs of values, and outputs.
 
     Losses that are equal up to rounding are told apart by their place: the first entry is named, and its likeliest output.
     """
-    return _largest(batched(found), alpha)
+    return _largest(batch_laws(found), alpha)
 
 
 def _largest(found: Sequence[Batch], alpha: float) -> Loss:
@@ -105,7 +105,7 @@ def _highs(batch: Batch, alpha: float) -> list[float]:
     return [inf if small < _TINY else float(loss) + rounding for small, loss in zip(least, losses, strict=True)]
 
 
-def _terms(laws: Laws) -> int:
+def _terms(laws: SumLaws) -> int:
     """How many terms are added up for one output, all coordinates together."""
     return laws.masses.shape[1] if laws.counts is None else laws.counts.bins * (laws.counts.entries + 64)
 
@@ -115,7 +115,7 @@ def _rounding(error: float, width: int, largest: float) -> float:
     return 2 * (error + (6 * width + 64) * UNIT) + 8 * UNIT * largest + 1e-15
 
 
-def loss_of(laws: Laws, alpha: float) -> Loss:
+def loss_of(laws: SumLaws, alpha: float) -> Loss:
     """The largest loss at one entry."""
     logs, rounding = _logarithms(laws, alpha)
     if logs is None:
@@ -136,7 +136,7 @@ class HalfLine:
     upwards: bool
 
 
-def likeliest_half_line(laws: Laws, alpha: float, above: float, *, continuous: bool) -> HalfLine | None:
+def likeliest_half_line(laws: SumLaws, alpha: float, above: float, *, continuous: bool) -> HalfLine | None:
     """The likeliest half-line whose loss is above a number, at one entry: a more convincing witness than the worst single output.
 
     Floats choose; what is claimed of the choice is computed anew.
@@ -166,7 +166,7 @@ def likeliest_half_line(laws: Laws, alpha: float, above: float, *, continuous: b
     return chosen
 
 
-def _logarithms(laws: Laws, alpha: float) -> tuple[np.ndarray | None, float]:
+def _logarithms(laws: SumLaws, alpha: float) -> tuple[np.ndarray | None, float]:
     """The logarithms of the densities up to a common factor, and a bound on the error of a difference; None below the floats' range."""
     mixed = noisy_masses(laws.masses, alpha, laws.counts)
     if mixed.min() < _TINY:
@@ -175,7 +175,7 @@ def _logarithms(laws: Laws, alpha: float) -> tuple[np.ndarray | None, float]:
     return logs, _rounding(laws.error, _terms(laws), float(np.abs(logs).max()))
 
 
-def _at(laws: Laws, logs: np.ndarray, place: int, rounding: float, highest: float) -> Loss:
+def _at(laws: SumLaws, logs: np.ndarray, place: int, rounding: float, highest: float) -> Loss:
     left, right = int(np.argmax(logs[:, place])), int(np.argmin(logs[:, place]))
     loss = float(logs[left, place] - logs[right, place])
     output = laws.lowest + place
@@ -211,7 +211,7 @@ def _decaying(masses: np.ndarray, alpha: float) -> np.ndarray:
     return result
 
 
-def largest_rate(found: Sequence[Laws], epsilon: float, *, low: float, high: float, digits: float = 1e-9) -> float:
+def largest_rate(found: Sequence[SumLaws], epsilon: float, *, low: float, high: float, digits: float = 1e-9) -> float:
     """The largest rate ``rho`` per step, up to relative digits, whose loss is surely within the budget.
 
     Args:
@@ -221,13 +221,13 @@ def largest_rate(found: Sequence[Laws], epsilon: float, *, low: float, high: flo
         high: a rate that need not be.
         digits: how close to the largest.
     """
-    active: list[Laws] = []
-    everything = batched(found)
+    active: list[SumLaws] = []
+    everything = batch_laws(found)
 
     def allowed(rate: float) -> bool:
         return max(loss_of(laws, _alpha(rate)).high for laws in active) <= epsilon
 
-    def violating(rate: float) -> Laws | None:
+    def violating(rate: float) -> SumLaws | None:
         worst = _largest(everything, _alpha(rate))
         return worst.laws if worst.high > epsilon else None
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from privproof.errors import QuestionError, ScenarioError
-from privproof.models.distributions import known_name
+from privproof.models.finite_distributions import known_name
 from privproof.release.bayes_networks import Network
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.hidden_chains import Hidden

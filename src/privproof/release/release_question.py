@@ -21,7 +21,7 @@ from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.hidden_chains import Hidden
 from privproof.release.markov_chains import Band, Chain
 from privproof.release.series_queries import Query
-from privproof.scenarios.asked import AnyQuestion, Family
+from privproof.scenarios.any_question import AnyQuestion, Family
 
 _NEAR = rational("1/1000000")
 """An alpha nearer to 1 is shown by its distance from 1, since its first digits are all nines."""

@@ -12,15 +12,15 @@ from rich.text import Text
 
 from privproof.drawing.charts import Bar, Line, bar_chart, line_chart, node_chart
 from privproof.exact import decimal, rational
-from privproof.exact.texts import outward
+from privproof.exact.number_texts import outward
 from privproof.release.quilt_charts import quilt_chart
 from privproof.release.release_document import release_document
 from privproof.release.release_question import Gaussian, ReleaseQuestion
 from privproof.release.release_report import loss_words, release_witness_data, release_words
 from privproof.release.table_release import Record
-from privproof.reporting.facts import Fact
-from privproof.reporting.html import Page
-from privproof.reporting.text import print_facts
+from privproof.reporting.console_texts import print_facts
+from privproof.reporting.html_pages import Page
+from privproof.reporting.report_facts import Fact
 
 FORMAT = "privproof-release"
 _DRAWN_BINS = 60
@@ -98,7 +98,7 @@ def headline(record: Record) -> str:
     budget, measures = record.made.question.budget, record.made.question.measures
     said = record.selection or record.made.question.query.name
     values = list(_values(record).values())
-    told = f": {shown(values[0])}" if len(values) == 1 else f" ({len(values)} numbers)"
+    told = f": {decimal_text(values[0])}" if len(values) == 1 else f" ({len(values)} numbers)"
     if record.selected:
         told = f": {', '.join(record.selected.values())}"
     if budget is None:
@@ -108,7 +108,7 @@ def headline(record: Record) -> str:
     return f"{said}{told}, released with {claimed}-Pufferfish privacy"
 
 
-def shown(value: Fraction) -> str:
+def decimal_text(value: Fraction) -> str:
     """A released number as a decimal."""
     return decimal(rational(value), digits=9)
 
@@ -120,7 +120,7 @@ def facts(record: Record) -> list[Fact]:
     result = []
     if len(_values(record)) > 1:
         width = max(len(name) for name in _values(record))
-        lines = [f"{name:<{width}}  {shown(value)}" for name, value in _values(record).items()]
+        lines = [f"{name:<{width}}  {decimal_text(value)}" for name, value in _values(record).items()]
         result.append(Fact("read off" if record.selected else "released", "\n".join(lines)))
     result += [
         Fact("secret", release_words(question)),

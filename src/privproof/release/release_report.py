@@ -8,15 +8,15 @@ from privproof.evidence.verdicts import Verdict
 from privproof.evidence.witnesses import ReleaseWitness
 from privproof.exact import show
 from privproof.exact.balls import precision
+from privproof.exact.number_texts import bound_words, enclosing, outward, rounded
 from privproof.exact.probabilities import enclosed
-from privproof.exact.texts import bound_words, enclosing, outward, rounded
 from privproof.release.bayes_networks import Network
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.release_document import release_document
 from privproof.release.release_question import ReleaseQuestion
-from privproof.reporting.commands import Command
-from privproof.reporting.facts import Fact, ball_data, ratio_data
-from privproof.reporting.reports import Report
+from privproof.reporting.replay_commands import Command
+from privproof.reporting.report_facts import Fact, ball_data, ratio_data
+from privproof.reporting.report_registry import Report
 
 
 class ReleaseReport(Report[ReleaseQuestion, ReleaseWitness]):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from privproof.asking import ask, claiming
-from privproof.engines.engine import Request
+from privproof.engines.engine_protocol import Request
 from privproof.errors import QuestionError
 from privproof.exact import EpsilonLike, Number
 from privproof.exact.measures import Orders, measured_budgets
@@ -21,7 +21,7 @@ from privproof.release.locations.planar_noise import PlanarGeometric, PlanarLapl
 from privproof.release.release_engine import LAWS
 from privproof.release.release_question import Gaussian, Geometric, Laplace, Noise, Prior, ReleaseQuestion
 from privproof.release.series_queries import Query
-from privproof.scenarios.asked import AnyQuestion
+from privproof.scenarios.any_question import AnyQuestion
 
 if TYPE_CHECKING:
     from privproof.evidence import Verdict

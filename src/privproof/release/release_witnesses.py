@@ -20,7 +20,7 @@ from privproof.exact.balls import precision
 from privproof.exact.probabilities import Ball
 from privproof.release.release_losses import Loss
 from privproof.release.release_question import Geometric, Laplace, ReleaseQuestion
-from privproof.release.sum_laws import Laws
+from privproof.release.sum_laws import SumLaws
 
 _NARROW = Fraction(1, 10**6)
 """Half the width of the interval around the worst output, beside the scale: a single number has no mass."""
@@ -71,7 +71,7 @@ class Seen:
         """The entry, its two values and the worst output."""
         return self.witnessed(loss.laws, loss.left, loss.right, self.interval(loss))
 
-    def witnessed(self, laws: Laws, left_value: str, right_value: str, event: Event) -> ReleaseWitness:
+    def witnessed(self, laws: SumLaws, left_value: str, right_value: str, event: Event) -> ReleaseWitness:
         """An event with both probabilities, computed from the laws."""
         rows = self._rows(laws)
         with precision(256):
@@ -89,7 +89,7 @@ class Seen:
             Ball.of(right),
         )
 
-    def _said(self, laws: Laws, event: Event) -> str:
+    def _said(self, laws: SumLaws, event: Event) -> str:
         """The event in words; where there are several series, what others add is taken off."""
         alone = not laws.length or self.question.entries == laws.length
         others = "" if alone else ", less what other series add,"
@@ -99,14 +99,14 @@ class Seen:
         what = "released value" if self.bin is None else f"released count of {self.bin}"
         return what + others + _event_words(*event[0])
 
-    def _rows(self, laws: Laws) -> list[list[arb]]:
+    def _rows(self, laws: SumLaws) -> list[list[arb]]:
         try:
             return [[arb(p) for p in row] for row in laws.exactly()]
         except QuestionError:
             error = 2 * laws.error
             return [[arb(float(p), float(p) * error + 1e-290) for p in row] for row in laws.masses]
 
-    def _probability(self, row: Sequence[arb], laws: Laws, event: Event) -> arb:
+    def _probability(self, row: Sequence[arb], laws: SumLaws, event: Event) -> arb:
         """The probability that the noisy sum lies in an interval, or every noisy count in its own."""
         step = self.question.query.step
         total = arb(0)
@@ -158,7 +158,7 @@ class Seen:
         return fraction(sides[0] / sides[1])
 
     @staticmethod
-    def _distance(laws: Laws, place: int, output: int) -> int:
+    def _distance(laws: SumLaws, place: int, output: int) -> int:
         """How many steps an output is away from the sum at a place, all counts together."""
         if laws.counts is None:
             return abs(output - laws.lowest - place)

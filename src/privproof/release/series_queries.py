@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from privproof.errors import NumberError, ScenarioError
 from privproof.exact import ONE, ZERO, Number, Rational, decimal, rational, show
-from privproof.models.distributions import known_name
+from privproof.models.finite_distributions import known_name
 
 _LARGEST = rational(10**40)
 """The search for a noise uses floats: how far an entry moves a query, and its steps, stay within this and its inverse, or are refused."""

@@ -23,8 +23,8 @@ from privproof.release.divergence_calibration import noise_at
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.gaussian_quilts import reach
 from privproof.release.gaussian_shifts import Shift, own_noise
-from privproof.release.influence_costs import QueryLaws, budget_below, unfit
-from privproof.release.markov_quilts import below, down
+from privproof.release.influence_costs import QueryLaws, budget_below, method_complaint
+from privproof.release.markov_quilts import below, round_down
 from privproof.release.release_divergences import SURELY, DivergenceReach, Kind
 from privproof.release.release_question import Gaussian, Noise
 from privproof.release.series_queries import Query
@@ -40,7 +40,7 @@ _HAIR = 1 - 1e-9
 """Floats look for noise that keeps a little less than is claimed; the checker decides."""
 
 
-def stepped(query: Query, shift: Shift) -> Query:
+def query_with_step(query: Query, shift: Shift) -> Query:
     """The query with a step: where none is given, 1, 2 or 5 times a power of ten that is fine beside the move of the answer."""
     if query.step != 0:
         return query
@@ -104,7 +104,7 @@ def _noise(
         return noise_at(min(_reach(each, kind) for each in budget) / fraction(moved), query, kind)
     positive(budget.epsilon)
     if kind != "gaussian":
-        return noise_at(down(Fraction(budget_below(budget.epsilon)) / fraction(moved)), query, kind)
+        return noise_at(round_down(Fraction(budget_below(budget.epsilon)) / fraction(moved)), query, kind)
     return Gaussian(rational(_variance(budget, int((moved / query.step).ceil()))) * query.step**2, query.step)
 
 
@@ -131,10 +131,10 @@ def _beside_own(laws: QueryLaws, budget: Budget | tuple[MeasuredBudget, ...], ki
     assert isinstance(prior, GaussianChain)
     known = own_noise(prior, query, laws.lengths)
     if kind != "gaussian":
-        raise unfit("own", "only Gaussian noise adds to what the series vary by themselves", "coupling")
+        raise method_complaint("own", "only Gaussian noise adds to what the series vary by themselves", "coupling")
     if known is None:
         reason = "no variance is stated" if prior.values is None else "entries are cut off at a range"
-        raise unfit("own", reason, "coupling")
+        raise method_complaint("own", reason, "coupling")
     if isinstance(budget, tuple):
         most = min(float(_reach(each, kind)) ** 2 / 2 for each in budget)
     else:

@@ -15,7 +15,7 @@ from typing import Any
 
 from flint import arb
 
-from privproof.evidence.answers import Answer
+from privproof.evidence.engine_answers import Answer
 from privproof.evidence.witnesses import ObservedRelease, ReleaseWitness, Witness
 from privproof.exact import Budget, Epsilon, Rational, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds

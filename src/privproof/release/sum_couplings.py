@@ -26,7 +26,7 @@ from math import exp, floor, sqrt
 
 import numpy as np
 
-from privproof.release.sum_laws import Laws
+from privproof.release.sum_laws import SumLaws
 
 _REACH = 40.0
 """Tails of the noise are followed for so many standard deviations, where they are below the range of floats."""
@@ -49,13 +49,13 @@ class Moves:
         chances: for every distance in steps, from 0 on, the mass that is moved so far.
     """
 
-    laws: Laws
+    laws: SumLaws
     left: str
     right: str
     chances: np.ndarray
 
 
-def all_moves(found: Iterable[Laws]) -> list[Moves]:
+def all_moves(found: Iterable[SumLaws]) -> list[Moves]:
     """The moves between any two values of every entry, by the coupling in order."""
     result: list[Moves] = []
     for laws in found:

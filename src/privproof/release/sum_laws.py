@@ -24,7 +24,7 @@ from privproof.errors import QuestionError
 from privproof.exact import ZERO, Rational
 from privproof.memory import entries_within, memory_words
 from privproof.release.bayes_networks import Network
-from privproof.release.histogram_sums import MOST_OUTPUTS, Counts, packed
+from privproof.release.histogram_sums import MOST_OUTPUTS, Counts, pack_counts
 from privproof.release.markov_chains import Chain
 from privproof.release.series_queries import Query
 from privproof.release.transition_powers import UNIT
@@ -48,7 +48,7 @@ _LEAST = -600.0
 
 
 @dataclass(frozen=True)
-class Laws:
+class SumLaws:
     """The laws of a query given the values of one entry, any two of which must not be told apart.
 
     Attributes:
@@ -83,7 +83,7 @@ class Laws:
 
 def chain_laws(
     chain: Chain, length: int, query: Query, prior: int = 0, *, shown: Sequence[str] | None = None
-) -> Iterator[Laws]:
+) -> Iterator[SumLaws]:
     """The laws of a sum or of a histogram given each entry of a series.
 
     Args:
@@ -131,7 +131,7 @@ def chain_laws(
         forward.append(_shifted(matrix.T @ forward[-1], weights, (highest - lowest) * (i + 1) + 1))
     backward = np.ones((size, 1))
     error = (2 * length * (size + 4) + width + 2 * size + 8) * UNIT
-    found: list[Laws] = []
+    found: list[SumLaws] = []
     for i in range(length, 0, -1):
         table = forward.pop()
         chances = table.sum(axis=1)
@@ -150,7 +150,7 @@ def chain_laws(
             [sum(np.convolve(table[x], backward[x]) for x in each) / chances[each].sum() for each in groups.values()]
         )
         found.append(
-            Laws(
+            SumLaws(
                 prior,
                 length,
                 i,
@@ -180,7 +180,7 @@ def told_by_sum(query: Query, values: Sequence[Sequence[str]], entries: int, law
         return query, None
     if query.kind != "histogram":
         raise QuestionError("query", f"{query.name} is no sum of weights", place="query", hint='method="quilt"')
-    told, counts = packed(query, values, entries)
+    told, counts = pack_counts(query, values, entries)
     width = counts.outputs // (entries + 1 if counts.rest else 1)
     if (
         counts.outputs > MOST_OUTPUTS
@@ -267,7 +267,7 @@ def listed_laws(
     node: str | int = 1,
     length: int = 0,
     counts: Counts | None = None,
-) -> Laws:
+) -> SumLaws:
     """Laws that are given: for every secret the probabilities of whole sums; for a histogram from 0 on."""
     lowest = min(min(law) for law in laws.values()) if counts is None else 0
     highest = max(max(law) for law in laws.values())
@@ -278,10 +278,10 @@ def listed_laws(
         for row, some in zip(exact, masses, strict=True)
         for p, mass in zip(row, some, strict=True)
     )
-    return Laws(prior, length, node, tuple(laws), masses, lowest, 2 * UNIT, complete, lambda: exact, counts)
+    return SumLaws(prior, length, node, tuple(laws), masses, lowest, 2 * UNIT, complete, lambda: exact, counts)
 
 
-def network_laws_of(network: Network, query: Query, prior: int = 0) -> Iterator[Laws]:
+def network_laws_of(network: Network, query: Query, prior: int = 0) -> Iterator[SumLaws]:
     """The laws of a sum or of a histogram given each node of a network."""
     from privproof.release.network_quilts import network_laws
 

@@ -18,7 +18,7 @@ from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Rational, show
 from privproof.execution.chunks import map_chunks
 from privproof.execution.workers import Workers
-from privproof.models.distributions import known_name
+from privproof.models.finite_distributions import known_name
 from privproof.release.bayes_networks import Network
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.hidden_chains import Hidden
@@ -27,7 +27,7 @@ from privproof.release.noisy_release import exact_answers
 from privproof.release.release_question import Prior
 from privproof.release.series_queries import Query
 from privproof.tables.table_counting import named_values
-from privproof.tables.table_files import ROWS_AT_ONCE, Reading, Summary, summarise
+from privproof.tables.table_files import ROWS_AT_ONCE, Summary, TableReading, summarise
 from privproof.tables.table_numbers import add_up
 from privproof.tables.table_streams import stream_name
 
@@ -219,8 +219,8 @@ def _prepared(request: Request, told: Callable[[str], None]) -> tuple[tuple[Chai
     return (_fitted(request, summary),), "fitted to the private data itself", summary
 
 
-def _reading(request: Request, sources: Sequence[Any], states: Sequence[str] | None) -> Reading:
-    return Reading.of(
+def _reading(request: Request, sources: Sequence[Any], states: Sequence[str] | None) -> TableReading:
+    return TableReading.of(
         list(sources),
         column=request.column,
         series=request.series,

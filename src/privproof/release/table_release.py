@@ -17,7 +17,7 @@ from privproof.evidence import Verdict
 from privproof.exact import Budget, EpsilonLike, Number, fraction
 from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.measures import Orders
-from privproof.release.calibration import Calibrated, calibrated, claimed_budget, laws_about
+from privproof.release.calibration import Calibrated, calibrate_known, claimed_budget, laws_about
 from privproof.release.divergence_calibration import less_than_alone
 from privproof.release.error_comparison import errors_by_method
 from privproof.release.gaussian_chains import GaussianChain
@@ -246,7 +246,7 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
         listed = any(given is not None for given in (request.priors, request.states, request.bins))
         query = histogram(selection.ordered(found.states, listed=listed))
     budget = claimed_budget(request.epsilon, request.delta, request.rho, request.renyi)
-    made = calibrated(
+    made = calibrate_known(
         laws_about(found.priors, query, None, found.lengths)[0],
         budget=budget,
         entries=found.entries,

@@ -1,9 +1,8 @@
-from .commands import Command
-from .facts import Fact
-from .html import Page, page
-from .measured import print_renyi, renyi_csv, renyi_data
-from .pictures import distribution_picture, profile_picture
-from .profiles import (
+from .console_texts import plain_console, print_explanation, print_headline, print_table, print_verdict
+from .html_pages import Page, page
+from .law_pictures import distribution_picture, profile_picture
+from .measured_report import print_renyi, renyi_csv, renyi_data
+from .profile_texts import (
     curve_csv,
     curve_data,
     curve_page,
@@ -15,9 +14,10 @@ from .profiles import (
     profile_data,
     profile_page,
 )
-from .progress import show_progress
-from .text import plain_console, print_explanation, print_headline, print_table, print_verdict
-from .wording import data, headline
+from .progress_bars import show_progress
+from .replay_commands import Command
+from .report_facts import Fact
+from .verdict_wording import data, headline
 
 __all__ = [
     "Command",

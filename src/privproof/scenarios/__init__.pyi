@@ -1,17 +1,17 @@
-from .asked import AnyQuestion, Family
-from .composed import ComposedQuestion, Sampling, SamplingKind, Use, composed_question, sampling
-from .draws import DrawnQuestion, DrawsQuestion, LotteryQuestion
-from .markov import MarkovPrior
-from .measured import MeasuredQuestion
+from .any_question import AnyQuestion, Family
+from .composed_question import ComposedQuestion, Sampling, SamplingKind, Use, composed_question, sampling
+from .draws_question import DrawnQuestion, DrawsQuestion, LotteryQuestion
+from .markov_prior import MarkovPrior
+from .measured_question import MeasuredQuestion
 from .neighbours import Neighbours
-from .origins import Origin, Several, fits, whole_output
-from .parametric import ParametricPair, ParametricQuestion, UnderPriors, parametric_pair
-from .programs import ProgramQuestion, is_program, program_question
-from .pufferfish import PufferfishQuestion, Secret, pufferfish
-from .question import Model, Pair, Question, Scenario, ordered_pairs
-from .runs import RunsQuestion, runs_question
-from .streams import StreamQuestion
-from .words import Automaton, Ending, Words, automaton
+from .output_origins import Origin, Several, fits, whole_output
+from .parametric_question import ParametricPair, ParametricQuestion, UnderPriors, parametric_pair
+from .program_question import ProgramQuestion, is_program, program_question
+from .pufferfish_question import PufferfishQuestion, Secret, pufferfish
+from .runs_question import RunsQuestion, runs_question
+from .stream_question import StreamQuestion
+from .word_question import Model, Pair, Question, Scenario, ordered_pairs
+from .word_sets import Automaton, Ending, Words, automaton
 
 __all__ = [
     "AnyQuestion",

@@ -27,7 +27,7 @@ from privproof.tables.table_streams import stream_name, stream_pieces
 from privproof.tables.table_tallies import Tally
 
 if TYPE_CHECKING:
-    from privproof.tables.table_files import Reading
+    from privproof.tables.table_files import TableReading
 
 PART_ROWS = 1 << 24
 """The rows of a Parquet file that are one part, where its row groups are not larger: a second's work, or more."""
@@ -65,7 +65,7 @@ Mapped: TypeAlias = "Callable[[Callable[[Part], Counting], Iterable[Part]], Iter
 class Counting:
     """A table that is being read: its states, series and counts so far."""
 
-    def __init__(self, reading: Reading, *, heads: bool = False) -> None:
+    def __init__(self, reading: TableReading, *, heads: bool = False) -> None:
         self._reading = reading
         self.columns = tuple(
             dict.fromkeys(name for name in (reading.column, reading.series, reading.time) if name is not None)
@@ -160,7 +160,7 @@ class Counting:
             raise
 
 
-def count_part(reading: Reading, part: Part, *, rows: int, backend: Backend) -> Counting:
+def count_part(reading: TableReading, part: Part, *, rows: int, backend: Backend) -> Counting:
     """What is counted in a part by itself; it can be joined to what comes before."""
     counting = Counting(reading, heads=True)
     counting.read(part, rows=rows, backend=backend)
@@ -168,7 +168,7 @@ def count_part(reading: Reading, part: Part, *, rows: int, backend: Backend) -> 
 
 
 def count_parts(
-    reading: Reading, *, rows: int, backend: Backend, mapped: Mapped | None, told: Callable[[str], None]
+    reading: TableReading, *, rows: int, backend: Backend, mapped: Mapped | None, told: Callable[[str], None]
 ) -> Counting:
     """Count all parts of a table in their order.
 
@@ -188,7 +188,7 @@ def count_parts(
     return counting
 
 
-def table_parts(reading: Reading, *, split: bool) -> list[Part]:
+def table_parts(reading: TableReading, *, split: bool) -> list[Part]:
     """The parts of a table, in order; large Parquet files are split only if it is asked for.
 
     Raises:
@@ -256,7 +256,7 @@ def _fault(part: Part, refusal: Refusal, row: int) -> FormatError:
     return FormatError(refusal.code, refusal.message, place=place, hint=refusal.hint)
 
 
-def named_values(reading: Reading, *, rows: int, backend: Backend = "auto") -> dict[str, str]:
+def named_values(reading: TableReading, *, rows: int, backend: Backend = "auto") -> dict[str, str]:
     """The entry of every row, by what the column of series calls the row; each name once, and no entry missing.
 
     Raises:

@@ -1,6 +1,6 @@
 """Tables of data, read in one pass with bounded memory and reduced to what a release needs.
 
-A `Reading` says which column of a table holds the entries and how rows belong together; `summarise` counts what a
+A `TableReading` says which column of a table holds the entries and how rows belong together; `summarise` counts what a
 release asks for: entries in every state, chains and their lengths, first values, and transitions.  All counts are exact.  Memory
 depends on the number of series and of states, not on the number of rows.
 
@@ -26,14 +26,14 @@ from privproof.tables.table_counting import Mapped, count_parts
 from privproof.tables.table_sources import Backend
 from privproof.tables.table_streams import stream_name
 
-__all__ = ["ROWS_AT_ONCE", "Bins", "Reading", "Summary", "summarise"]
+__all__ = ["ROWS_AT_ONCE", "Bins", "Summary", "TableReading", "summarise"]
 
 ROWS_AT_ONCE = 1 << 17
 """The rows that are held in memory at once unless the caller says otherwise; the counts do not depend on it."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableReading:
     """What to read of a table, and how.
 
     Attributes:
@@ -78,13 +78,13 @@ class Reading:
         missing: Sequence[str] = (),
         delimiter: str | None = None,
         header: bool = True,
-    ) -> Reading:
+    ) -> TableReading:
         """A reading that makes sense; its states are known if bins, a mapping or states are given.
 
         Raises:
             FormatError: a gap without times, a bin without a state, a state that is not among the states.
 
-        >>> Reading.of("meter.csv", column="watts", bins=Bins.of(0, 200, 600)).states
+        >>> TableReading.of("meter.csv", column="watts", bins=Bins.of(0, 200, 600)).states
         ('0..200', '200..400', '400..600')
         """
         several = tuple(source) if isinstance(source, list | tuple) else (source,)
@@ -200,7 +200,7 @@ class Summary:
 
 
 def summarise(
-    reading: Reading,
+    reading: TableReading,
     *,
     rows: int = ROWS_AT_ONCE,
     backend: Backend = "auto",
@@ -223,7 +223,7 @@ def summarise(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "days.csv")
     ...     _ = path.write_text("who,state\\nann,rest\\nbob,walk\\nann,walk\\nann,walk\\nbob,\\nbob,rest\\n")
-    ...     summary = summarise(Reading.of(path, column="state", series="who", states=["rest", "walk"]))
+    ...     summary = summarise(TableReading.of(path, column="state", series="who", states=["rest", "walk"]))
     >>> summary.counts, dict(summary.lengths), summary.missing
     ((2, 3), {1: 2, 3: 1}, 1)
     >>> summary.transitions.tolist()

@@ -18,7 +18,7 @@ from privproof.exact import Rational, fraction, rational
 from privproof.tables.table_cells import is_number
 from privproof.tables.table_columns import NOTHING, Column, Ints, Refusal, States
 from privproof.tables.table_counting import Counting, table_parts
-from privproof.tables.table_files import ROWS_AT_ONCE, Reading
+from privproof.tables.table_files import ROWS_AT_ONCE, TableReading
 from privproof.tables.table_streams import stream_name
 
 _DIGITS = 10_000
@@ -96,7 +96,7 @@ class _Numbers(States):
 
 
 def add_up(
-    reading: Reading,
+    reading: TableReading,
     limits: tuple[Rational, Rational] | None,
     *,
     rows: int = ROWS_AT_ONCE,
@@ -111,7 +111,7 @@ def add_up(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "meter.csv")
     ...     _ = path.write_text("watts\\n0.1\\n0.2\\n\\n250\\n")
-    ...     found = add_up(Reading.of(path, column="watts"), (rational(0), rational(100)))
+    ...     found = add_up(TableReading.of(path, column="watts"), (rational(0), rational(100)))
     >>> found.total, found.entries, dict(found.lengths)
     (1003/10, 3, {1: 1, 2: 1})
     """

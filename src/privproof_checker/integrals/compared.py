@@ -19,7 +19,7 @@ from privproof_checker.integrals.whole import one_law
 from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import refuse
-from privproof_checker.programs.trees import Linear
+from privproof_checker.programs.open_trees import Linear
 
 _MOST_VALUES = 200_000
 """Values of one integer; beyond, it is refused."""

@@ -22,7 +22,16 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from flint import arb, fmpq
 
-from privproof_checker.integrals.regions import Form, Mark, Region, bounds, form_of, is_hollow, ordered, region_of
+from privproof_checker.integrals.integral_regions import (
+    Form,
+    Mark,
+    Region,
+    bounds,
+    form_of,
+    is_hollow,
+    ordered,
+    region_of,
+)
 from privproof_checker.numbers.patience import pause
 
 K = TypeVar("K", bound=Any)

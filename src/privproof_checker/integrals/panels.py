@@ -23,7 +23,7 @@ from itertools import pairwise
 
 from flint import arb, ctx
 
-from privproof_checker.integrals.normal import TAIL, highest_share, normal_share
+from privproof_checker.integrals.normal_enclosures import TAIL, highest_share, normal_share
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import within
 

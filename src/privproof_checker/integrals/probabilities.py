@@ -21,7 +21,7 @@ from typing import TypeAlias
 from flint import arb, ctx, fmpq
 
 from privproof_checker.integrals.elimination import Integers, Law, Reals, Unresolved, Work
-from privproof_checker.integrals.regions import Form, form_of
+from privproof_checker.integrals.integral_regions import Form, form_of
 from privproof_checker.numbers.exponentials import ExponentialSum
 
 MOST_WORK = 3_000_000

@@ -26,7 +26,7 @@ from math import comb, gcd, lcm
 
 from flint import arb, arb_mat, arb_poly, ctx
 
-from privproof_checker.integrals.normal import highest_share, normal_share, up_to
+from privproof_checker.integrals.normal_enclosures import highest_share, normal_share, up_to
 from privproof_checker.integrals.panels import Law, rule_for
 from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision

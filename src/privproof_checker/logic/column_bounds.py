@@ -39,7 +39,6 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from privproof_checker.documents import a_list, an_object, only_members
 from privproof_checker.logic.columns import ONE, Columns, Flags, Ints, Numbered, read_column, read_columns
 from privproof_checker.logic.formula_questions import read_asked
 from privproof_checker.logic.formulas import (
@@ -61,6 +60,7 @@ from privproof_checker.logic.monitors import check_monitored
 from privproof_checker.logic.query_columns import QueryPairs
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.plain_documents import a_list, an_object, only_members
 
 Truths: TypeAlias = NDArray[np.int8]
 """For every state 1 (true), 0 (false) or -1 (not known)."""

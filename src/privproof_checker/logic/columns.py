@@ -20,18 +20,10 @@ from typing import TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from privproof_checker.documents import (
-    a_list,
-    a_number,
-    a_text,
-    an_integer,
-    an_object,
-    names,
-    only_members,
-)
 from privproof_checker.logic.decision_processes import read_missing
 from privproof_checker.logic.formulas import a_state
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, names, only_members
 
 Ints: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]

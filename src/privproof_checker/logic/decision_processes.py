@@ -12,20 +12,11 @@ from typing import TypeAlias
 
 from flint import arb
 
-from privproof_checker.documents import (
-    a_list,
-    a_number,
-    a_text,
-    an_integer,
-    an_object,
-    names,
-    only_members,
-    text,
-)
 from privproof_checker.logic.formulas import a_state, states_of
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.numbers.balls import rational_bounds
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, names, only_members, text
 
 Value: TypeAlias = "Rational | arb"
 Row: TypeAlias = tuple[tuple[int, Value], ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from privproof_checker.graphs import backwards, components
+from privproof_checker.graph_algorithms import backwards, components
 from privproof_checker.logic.decision_processes import Row
 
 

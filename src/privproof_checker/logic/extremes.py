@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from privproof_checker.graphs import components
+from privproof_checker.graph_algorithms import components
 from privproof_checker.logic.decision_processes import Row, Value, Walk
 from privproof_checker.logic.formulas import Path
 from privproof_checker.logic.measures import Holds, solve_component

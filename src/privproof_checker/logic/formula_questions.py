@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from privproof_checker.documents import a_text, a_text_or_null, an_object, only_members
 from privproof_checker.logic.formulas import Reader, State, a_state, privates, states_of, written
 from privproof_checker.outcomes import refuse
+from privproof_checker.plain_documents import a_text, a_text_or_null, an_object, only_members
 
 _MOST_WORDS = 2_000
 """Characters of a formula that the statement tells."""

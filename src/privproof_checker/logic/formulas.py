@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from privproof_checker.claims import read_epsilon
-from privproof_checker.documents import (
+from privproof_checker.numbers import Epsilon, Rational
+from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import (
     a_flag,
     a_list,
     a_number,
@@ -22,8 +24,6 @@ from privproof_checker.documents import (
     only_members,
     text,
 )
-from privproof_checker.numbers import Epsilon, Rational
-from privproof_checker.outcomes import Limits, refuse, within
 
 MOST_STEPS = 1_000_000
 """The largest bound of a path formula, such as until within so many steps; beyond, the formula is refused."""

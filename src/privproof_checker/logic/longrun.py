@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from flint import fmpq
 
-from privproof_checker.graphs import bottom, components
+from privproof_checker.graph_algorithms import bottom, components
 from privproof_checker.logic.decision_processes import Row, Value
 from privproof_checker.logic.measures import solve_component
 from privproof_checker.logic.solving import eliminate, one_step

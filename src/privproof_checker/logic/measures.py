@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from flint import arb, fmpq
 
-from privproof_checker.graphs import backwards, bottom, components, preceding
+from privproof_checker.graph_algorithms import backwards, bottom, components, preceding
 from privproof_checker.logic.decision_processes import Value, Walk
 from privproof_checker.logic.formulas import TRUE, Leaf, Next, Path, PathNot, PathSeveral, State, Until
 from privproof_checker.logic.monitor_products import Product, explore

@@ -34,11 +34,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from privproof_checker.documents import a_list, an_integer, only_members
 from privproof_checker.logic.columns import ONE, Columns, Flags, Ints, read_column
 from privproof_checker.logic.formulas import Leaf, Path, PathNot, PathSeveral, Several, State, Until
 from privproof_checker.logic.obligations import Obligations
 from privproof_checker.outcomes import refuse, within
+from privproof_checker.plain_documents import a_list, an_integer, only_members
 
 Position: TypeAlias = "tuple[tuple[int, int, bool], ...]"
 """Of every monitor: what is left of the batch, what is left of the rest, and whether the mark is seen."""

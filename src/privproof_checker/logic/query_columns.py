@@ -19,12 +19,12 @@ from collections.abc import Callable
 import numpy as np
 from flint import fmpq
 
-from privproof_checker.documents import a_list, an_object, only_members
 from privproof_checker.logic.columns import Columns, Ints, Numbered, between, stretches
 from privproof_checker.logic.decision_processes import Process, Row, a_kind, read_word
 from privproof_checker.logic.formulas import Leaf, Next, Path, PathNot, PathSeveral, Private, State, Until, a_state
 from privproof_checker.logic.query_pairs import Facts, Pairs
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import a_list, an_object, only_members
 
 Intervals = Callable[
     [Columns, Ints, Path, list[int], dict[str, object], str], tuple[tuple[Ints, Ints], tuple[Ints, Ints]]

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from privproof_checker.documents import a_list, a_text, an_object, only_members
 from privproof_checker.logic.decision_processes import Process, Value, a_kind, ends, in_words, read_word, walk_along
 from privproof_checker.logic.extremes import Extremes, extremes
 from privproof_checker.logic.formulas import Private, a_state
@@ -24,6 +23,7 @@ from privproof_checker.logic.readings import Reading, read_for
 from privproof_checker.logic.translation import Words
 from privproof_checker.numbers import ONE, ZERO
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import a_list, a_text, an_object, only_members
 
 
 @dataclass

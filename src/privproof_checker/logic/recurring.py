@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from privproof_checker.graphs import components
+from privproof_checker.graph_algorithms import components
 from privproof_checker.logic.decision_processes import Row, Value, Walk
 from privproof_checker.logic.end_components import end_components, reached_for_sure
 from privproof_checker.logic.extremes import optimum

@@ -34,7 +34,7 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from privproof_checker.graphs import backwards, components
+from privproof_checker.graph_algorithms import backwards, components
 from privproof_checker.logic.decision_processes import Process, Row, walk_of
 from privproof_checker.logic.end_components import edges_before, end_components, reached_for_sure
 from privproof_checker.logic.formulas import (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from privproof_checker.documents import a_list, an_object, only_members
 from privproof_checker.logic.decision_processes import Process, Value, Walk, ends, in_words, paths_of, walk_of
 from privproof_checker.logic.extremes import extremes, supported
 from privproof_checker.logic.formulas import (
@@ -29,6 +28,7 @@ from privproof_checker.logic.recurring import any_extremes
 from privproof_checker.logic.rewards import expectations
 from privproof_checker.numbers import ONE, ZERO
 from privproof_checker.outcomes import Limits, refuse
+from privproof_checker.plain_documents import a_list, an_object, only_members
 
 
 class Truth:

@@ -25,12 +25,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from privproof_checker.claims import read_claim
-from privproof_checker.documents import a_list, a_number, a_text, an_object, only_members
 from privproof_checker.logic.decision_processes import Process
 from privproof_checker.logic.extremes import Extremes
 from privproof_checker.logic.formulas import Private, a_state
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Limits, refuse
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_object, only_members
 
 Rows = dict[str, dict[str, dict[str, Rational]]]
 

@@ -28,24 +28,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from privproof_checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof_checker.numbers import ONE, ZERO, Epsilon, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Shifts, refuse, within
-from privproof_checker.programs.conditions import Condition, establish
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, only_members
+from privproof_checker.programs.alignment_invariants import read_invariant
 from privproof_checker.programs.executing import Execution
 from privproof_checker.programs.flow import flow_of
 from privproof_checker.programs.foretelling import Foretold, read_foretold
 from privproof_checker.programs.gaussian import BITS, Drawn, given_away
-from privproof_checker.programs.inputs import Affine, Declared, at_most, read_affine
 from privproof_checker.programs.instruction_kinds import SQUARES, Group, Logarithm, Program, Sample
 from privproof_checker.programs.instructions import read_group
-from privproof_checker.programs.invariants import read_invariant
+from privproof_checker.programs.path_conditions import Condition, establish
 from privproof_checker.programs.paths import Alignment, Path, paths_of, read_alignments, read_cuts
-from privproof_checker.programs.products import product_of
+from privproof_checker.programs.program_inputs import Affine, Declared, at_most, read_affine
 from privproof_checker.programs.promises import Promise, prices, read_promises
 from privproof_checker.programs.ranges import read_range
-from privproof_checker.programs.states import State, cost_of
+from privproof_checker.programs.run_states import State, cost_of
+from privproof_checker.programs.symbol_products import product_of
 from privproof_checker.programs.terms import INT, REAL, both, implies, number, plus, times
 
 _MEMBERS = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import refuse
-from privproof_checker.programs.expressions import Expression
+from privproof_checker.programs.program_expressions import Expression
 
 MOST_MARKS = 4
 """Marks at one time; a program that keeps more noisy numbers is refused."""

@@ -23,12 +23,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from privproof_checker.documents import a_list, an_integer, an_object, only_members
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.plain_documents import a_list, an_integer, an_object, only_members
 from privproof_checker.programs.alignment import proved_by_alignment
-from privproof_checker.programs.expressions import Expression, parts_within
-from privproof_checker.programs.inputs import ADD_REMOVE, Input, Scalar, same, scalar
 from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
@@ -42,6 +40,8 @@ from privproof_checker.programs.instruction_kinds import (
     Test,
     Whole,
 )
+from privproof_checker.programs.program_expressions import Expression, parts_within
+from privproof_checker.programs.program_inputs import ADD_REMOVE, Input, Scalar, same, scalar
 
 _MEMBERS = ("method", "cells", "kept", "field", "records", "alignment")
 _MOST_CELLS = 10_000

@@ -30,15 +30,15 @@ from itertools import pairwise, product
 
 from flint import arb
 
-from privproof_checker.documents import only_members, text
-from privproof_checker.integrals.normal import normal_excess
+from privproof_checker.integrals.normal_enclosures import normal_excess
 from privproof_checker.numbers import ZERO, Epsilon, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, refuse, within
+from privproof_checker.plain_documents import only_members, text
 from privproof_checker.programs.bundles import Bundle
 from privproof_checker.programs.excesses import Table, largest_excess, the_bound
-from privproof_checker.programs.inputs import Declared
 from privproof_checker.programs.instruction_kinds import Program
+from privproof_checker.programs.program_inputs import Declared
 from privproof_checker.programs.registers import Unfolded, unfold
 
 _BITS = 128

@@ -14,11 +14,10 @@ from math import isqrt
 
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import within
-from privproof_checker.programs.ends import ends_of
-from privproof_checker.programs.expressions import BITS, Expression, parts_within
-from privproof_checker.programs.inputs import NORMS, Input
-from privproof_checker.programs.products import monomial, product_of
-from privproof_checker.programs.states import (
+from privproof_checker.programs.program_ends import ends_of
+from privproof_checker.programs.program_expressions import BITS, Expression, parts_within
+from privproof_checker.programs.program_inputs import NORMS, Input
+from privproof_checker.programs.run_states import (
     State,
     distance_at,
     distance_of,
@@ -28,6 +27,7 @@ from privproof_checker.programs.states import (
     place_of,
     spent_of,
 )
+from privproof_checker.programs.symbol_products import monomial, product_of
 from privproof_checker.programs.terms import (
     INT,
     KINDS,

@@ -24,18 +24,18 @@ from itertools import product
 
 from flint import arb
 
-from privproof_checker.documents import a_flag, a_list, a_number, a_text, an_object, only_members, text
 from privproof_checker.events import beyond, too_likely
 from privproof_checker.integrals.panels import Law
 from privproof_checker.integrals.strips import Product, integrate
 from privproof_checker.numbers import ZERO, Epsilon, Rational
 from privproof_checker.numbers.balls import precision, whole_bounds
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.plain_documents import a_flag, a_list, a_number, a_text, an_object, only_members, text
 from privproof_checker.programs.bundles import Bundle, Shown
-from privproof_checker.programs.expressions import Tags
-from privproof_checker.programs.inputs import Declared
 from privproof_checker.programs.instruction_kinds import Program
-from privproof_checker.programs.losses import neighbouring, read_arguments
+from privproof_checker.programs.program_expressions import Tags
+from privproof_checker.programs.program_inputs import Declared
+from privproof_checker.programs.program_losses import neighbouring, read_arguments
 from privproof_checker.programs.registers import Unfolded, unfold
 
 _BITS = 128

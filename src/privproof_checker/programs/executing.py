@@ -16,8 +16,6 @@ from itertools import pairwise
 from privproof_checker.numbers import ZERO, Rational
 from privproof_checker.outcomes import refuse
 from privproof_checker.programs.evaluating import Evaluator, Value
-from privproof_checker.programs.expressions import Expression
-from privproof_checker.programs.inputs import SIZE
 from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
@@ -37,10 +35,11 @@ from privproof_checker.programs.instruction_kinds import (
     Whole,
 )
 from privproof_checker.programs.paths import Alignment, Condition, Path, Shift
-from privproof_checker.programs.products import Exchange
+from privproof_checker.programs.program_expressions import Expression
+from privproof_checker.programs.program_inputs import SIZE
 from privproof_checker.programs.promises import Promise
 from privproof_checker.programs.ranges import program_sample
-from privproof_checker.programs.states import (
+from privproof_checker.programs.run_states import (
     State,
     cost_of,
     distance_at,
@@ -51,6 +50,7 @@ from privproof_checker.programs.states import (
     place_of,
     read_of,
 )
+from privproof_checker.programs.symbol_products import Exchange
 from privproof_checker.programs.terms import (
     BOOL,
     INT,

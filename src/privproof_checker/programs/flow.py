@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from privproof_checker.outcomes import refuse
-from privproof_checker.programs.expressions import BITS, Expression, parts_within
-from privproof_checker.programs.inputs import ADD_REMOVE
 from privproof_checker.programs.instruction_kinds import (
     SQUARES,
     Assign,
@@ -33,8 +31,10 @@ from privproof_checker.programs.instruction_kinds import (
     Test,
     Whole,
 )
-from privproof_checker.programs.products import monomial, with_parts
-from privproof_checker.programs.selections import selections_of
+from privproof_checker.programs.program_expressions import BITS, Expression, parts_within
+from privproof_checker.programs.program_inputs import ADD_REMOVE
+from privproof_checker.programs.ranked_selections import selections_of
+from privproof_checker.programs.symbol_products import monomial, with_parts
 
 _HELD = ("variable", "entry", "part")
 """The expressions that hold what a variable or a list holds."""

@@ -19,13 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from privproof_checker.documents import an_object, only_members
 from privproof_checker.numbers import ONE, ZERO
 from privproof_checker.outcomes import Limits, refuse
+from privproof_checker.plain_documents import an_object, only_members
 from privproof_checker.programs.evaluating import Value
-from privproof_checker.programs.expressions import BITS, Expression
 from privproof_checker.programs.flow import Flow
-from privproof_checker.programs.inputs import Affine, read_affine
 from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
@@ -38,7 +36,9 @@ from privproof_checker.programs.instruction_kinds import (
     Sample,
     Test,
 )
-from privproof_checker.programs.states import State
+from privproof_checker.programs.program_expressions import BITS, Expression
+from privproof_checker.programs.program_inputs import Affine, read_affine
+from privproof_checker.programs.run_states import State
 from privproof_checker.programs.terms import INT, REAL, both, number, plus, real, times
 
 _PLACE = "evidence.foretold"

@@ -23,12 +23,12 @@ from math import exp, log
 
 from flint import arb
 
-from privproof_checker.integrals.normal import normal_excess
+from privproof_checker.integrals.normal_enclosures import normal_excess
 from privproof_checker.integrals.whole import whole_excess
 from privproof_checker.numbers import Epsilon, Rational
 from privproof_checker.numbers.balls import precision, rational_bounds
 from privproof_checker.outcomes import refuse
-from privproof_checker.programs.inputs import Affine, Declared
+from privproof_checker.programs.program_inputs import Affine, Declared
 
 _MOST_BLOCKS = 20_000
 """Blocks of sizes on which squares that grow are compared with delta, one ball each; beyond, the evidence is refused."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from privproof_checker.numbers import Rational
-from privproof_checker.programs.expressions import Expression, Tags
-from privproof_checker.programs.inputs import Declared
-from privproof_checker.programs.trees import WHOLE
+from privproof_checker.programs.open_trees import WHOLE
+from privproof_checker.programs.program_expressions import Expression, Tags
+from privproof_checker.programs.program_inputs import Declared
 
 
 @dataclass(frozen=True)

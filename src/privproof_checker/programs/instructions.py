@@ -13,11 +13,9 @@ from dataclasses import replace
 
 from flint import fmpz
 
-from privproof_checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse, within
-from privproof_checker.programs.expressions import Reader, Tags
-from privproof_checker.programs.inputs import ADD_REMOVE, SIZE, SORTS, Declared, plain_name
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof_checker.programs.instruction_kinds import (
     SQUARES,
     Assign,
@@ -40,7 +38,9 @@ from privproof_checker.programs.instruction_kinds import (
     Test,
     Whole,
 )
-from privproof_checker.programs.trees import WHOLE
+from privproof_checker.programs.open_trees import WHOLE
+from privproof_checker.programs.program_expressions import Reader, Tags
+from privproof_checker.programs.program_inputs import ADD_REMOVE, SIZE, SORTS, Declared, plain_name
 
 TRUNCATED = "truncated_laplace"
 """Laplace noise that is known to lie within a bound."""

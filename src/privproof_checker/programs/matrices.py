@@ -22,13 +22,13 @@ from itertools import product
 
 from flint import arb
 
-from privproof_checker.documents import a_list, a_number, only_members, text
 from privproof_checker.numbers import ONE, ZERO, Rational, epsilon
 from privproof_checker.outcomes import Accepted, Limits, Shifts, refuse, within
+from privproof_checker.plain_documents import a_list, a_number, only_members, text
 from privproof_checker.programs.bundles import Here, Number, added_numbers
 from privproof_checker.programs.gaussian import given_away
-from privproof_checker.programs.inputs import NORMS, Affine, Declared
 from privproof_checker.programs.instruction_kinds import Emit, Program, Return, Sample
+from privproof_checker.programs.program_inputs import NORMS, Affine, Declared
 from privproof_checker.programs.registers import Unfolding
 
 _MOST_CORNERS = 12

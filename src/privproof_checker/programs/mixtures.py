@@ -23,11 +23,12 @@ from itertools import product
 from math import prod
 
 from privproof_checker.claims import read_epsilon
-from privproof_checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof_checker.numbers import ONE, ZERO, Epsilon, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof_checker.programs.alignment import proved_by_alignment
-from privproof_checker.programs.inputs import (
+from privproof_checker.programs.instructions import read_program
+from privproof_checker.programs.program_inputs import (
     ADD_REMOVE,
     ROW,
     SORTS,
@@ -38,7 +39,6 @@ from privproof_checker.programs.inputs import (
     same,
     scalar,
 )
-from privproof_checker.programs.instructions import read_program
 
 _MEMBERS = ("method", "classes", "pairings", "plans")
 _MOST_COINS = 20

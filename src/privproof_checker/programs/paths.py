@@ -18,21 +18,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from privproof_checker.documents import (
-    a_flag,
-    a_list,
-    a_number,
-    a_text,
-    an_integer,
-    an_object,
-    only_members,
-)
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse, within
-from privproof_checker.programs.expressions import Expression, Reader
+from privproof_checker.plain_documents import a_flag, a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof_checker.programs.flow import Flow
 from privproof_checker.programs.instruction_kinds import Next, Program, Sample, Test
-from privproof_checker.programs.products import Exchange, read_exchanges
+from privproof_checker.programs.program_expressions import Expression, Reader
+from privproof_checker.programs.symbol_products import Exchange, read_exchanges
 
 _MOST_PATHS = 5_000
 """How many paths between cuts a program may have; beyond, the evidence is refused (more cuts make fewer paths)."""

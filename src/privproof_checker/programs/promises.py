@@ -32,16 +32,16 @@ from dataclasses import dataclass, replace
 
 from flint import arb
 
-from privproof_checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
-from privproof_checker.integrals.normal import normal_share
+from privproof_checker.integrals.normal_enclosures import normal_share
 from privproof_checker.integrals.whole import whole_share
 from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Limits, refuse, within
-from privproof_checker.programs.expressions import parts_within
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof_checker.programs.flow import Flow
 from privproof_checker.programs.instruction_kinds import Next, Sample
 from privproof_checker.programs.instructions import TRUNCATED
+from privproof_checker.programs.program_expressions import parts_within
 
 _SIDES = ("below", "above", "against")
 _MOST_TIMES = 1_000_000

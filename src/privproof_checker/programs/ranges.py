@@ -20,10 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from privproof_checker.documents import a_number
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse
-from privproof_checker.programs.expressions import Expression
+from privproof_checker.plain_documents import a_number
 from privproof_checker.programs.instruction_kinds import (
     Assign,
     Emit,
@@ -36,6 +35,7 @@ from privproof_checker.programs.instruction_kinds import (
     Sample,
     Test,
 )
+from privproof_checker.programs.program_expressions import Expression
 
 _PLACE = "evidence.range"
 _DETERMINED = (Assign, Emit, Jump, Others, Place, Ranked, Return, Sample, Test)

@@ -43,8 +43,8 @@ from privproof_checker.programs.bundles import (
     scaled_number,
     written_value,
 )
-from privproof_checker.programs.expressions import Expression
 from privproof_checker.programs.instruction_kinds import Assign, Emit, Forget, Jump, Program, Return, Sample, Test
+from privproof_checker.programs.program_expressions import Expression
 
 _KINDS = ("gaussian", "laplace", "exponential")
 _MOST_BUNDLES = 200_000

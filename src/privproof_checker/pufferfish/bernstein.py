@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import comb, lcm, prod
 
-from privproof_checker.documents import a_number, text
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import a_number, text
 from privproof_checker.pufferfish.polynomials import Polynomial
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn, TypeAlias
 
-from privproof_checker.documents import a_number
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import a_number
 
 Polynomial: TypeAlias = dict[tuple[int, ...], Rational]
 

@@ -26,10 +26,18 @@ from functools import cached_property
 from flint import arb
 
 from privproof_checker.claims import read_epsilon
-from privproof_checker.documents import a_list, a_number, a_text_or_null, an_integer, an_object, only_members, text
 from privproof_checker.numbers import ONE, ZERO, Epsilon, Rational, epsilon
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Verdict, refuse, within
+from privproof_checker.plain_documents import (
+    a_list,
+    a_number,
+    a_text_or_null,
+    an_integer,
+    an_object,
+    only_members,
+    text,
+)
 from privproof_checker.release.markov_quilts import Judge, Range, ranges_of
 from privproof_checker.release.release_losses import Allowance, Laplace
 from privproof_checker.release.release_priors import Chain, read_priors

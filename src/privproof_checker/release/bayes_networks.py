@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from privproof_checker.documents import a_list, a_text, known, only_members
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.plain_documents import a_list, a_text, known, only_members
 from privproof_checker.release.release_priors import Network
 from privproof_checker.release.release_questions import Release
 from privproof_checker.release.transition_powers import Work

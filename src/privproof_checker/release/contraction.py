@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from flint import arb
 
-from privproof_checker.documents import a_list, an_integer, only_members
 from privproof_checker.numbers import ONE, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse
+from privproof_checker.plain_documents import a_list, an_integer, only_members
 from privproof_checker.release.release_losses import Allowance
 from privproof_checker.release.release_priors import Band, Chain, Row
 from privproof_checker.release.release_questions import Release, given_by_prior

@@ -38,10 +38,10 @@ from typing import TypeAlias
 
 from flint import arb, fmpq
 
-from privproof_checker.documents import a_number, only_members
 from privproof_checker.numbers import INFINITE, ONE, ZERO, Epsilon, Rational, epsilon
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Verdict, refuse, within
+from privproof_checker.plain_documents import a_number, only_members
 from privproof_checker.release.release_divergences import moved_noise, response, within_bound
 from privproof_checker.release.release_losses import Allowance, Gaussian, Geometric, Laplace
 from privproof_checker.release.release_priors import GaussianChain

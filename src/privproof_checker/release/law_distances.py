@@ -16,10 +16,10 @@ from typing import Any
 
 from flint import arb
 
-from privproof_checker.documents import only_members, text
 from privproof_checker.numbers import ONE, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse
+from privproof_checker.plain_documents import only_members, text
 from privproof_checker.release.release_events import attained
 from privproof_checker.release.release_losses import Allowance
 from privproof_checker.release.release_questions import Release, Sum

@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from privproof_checker.documents import a_list, an_integer, only_members
 from privproof_checker.numbers import ONE
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.plain_documents import a_list, an_integer, only_members
 from privproof_checker.release.influences import Kit, Pairs, Ratio, TooLarge, kits
 from privproof_checker.release.release_losses import Allowance
 from privproof_checker.release.release_priors import Chain

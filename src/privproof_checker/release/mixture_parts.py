@@ -16,9 +16,9 @@ from dataclasses import replace
 
 from flint import fmpq_mat
 
-from privproof_checker.documents import a_list, only_members
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.plain_documents import a_list, only_members
 from privproof_checker.release.markov_quilts import Judge, ranges_of
 from privproof_checker.release.release_priors import Chain
 from privproof_checker.release.release_questions import Release, given_by_prior

@@ -7,8 +7,8 @@ question); `powers`, `influences`, `quilts`, `parts`, `contraction`, `networks` 
 
 from __future__ import annotations
 
-from privproof_checker.documents import a_text, an_object
 from privproof_checker.outcomes import Accepted, Limits, Verdict, refuse
+from privproof_checker.plain_documents import a_text, an_object
 from privproof_checker.release.bayes_networks import proved_by_network_quilts
 from privproof_checker.release.contraction import proved_by_contraction
 from privproof_checker.release.law_distances import proved_by_distance

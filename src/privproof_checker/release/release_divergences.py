@@ -31,10 +31,10 @@ from math import exp, expm1, inf, log1p, tanh
 
 from flint import arb, ctx
 
-from privproof_checker.documents import text
 from privproof_checker.numbers import ONE, Epsilon, Rational, epsilon
 from privproof_checker.numbers.balls import precision, rational_bounds
 from privproof_checker.outcomes import refuse
+from privproof_checker.plain_documents import text
 from privproof_checker.release.release_losses import Allowance, Gaussian, Geometric, Laplace, Noise
 
 _BITS = 192

@@ -12,19 +12,10 @@ from typing import Any, TypeAlias
 from flint import arb, ctx
 
 from privproof_checker.claims import loss_at_least
-from privproof_checker.documents import (
-    a_list,
-    a_number,
-    a_text,
-    an_integer,
-    an_object,
-    known,
-    only_members,
-    text,
-)
 from privproof_checker.numbers import INFINITE, Epsilon, Rational, epsilon
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, known, only_members, text
 from privproof_checker.release.release_losses import Gaussian, Geometric, Noise
 from privproof_checker.release.release_priors import Band, GaussianChain, Network
 from privproof_checker.release.release_questions import Histogram, Release, Sum

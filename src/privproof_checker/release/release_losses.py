@@ -20,10 +20,10 @@ from typing import TypeAlias
 
 from flint import arb
 
-from privproof_checker.documents import text
 from privproof_checker.numbers import ONE, ZERO, Epsilon, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import refuse
+from privproof_checker.plain_documents import text
 
 _MOST_BITS = 20_000_000
 """The bits of the powers that decide exactly what balls leave open; beyond, it stays open, which never speaks for the claim."""

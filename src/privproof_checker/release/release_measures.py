@@ -17,10 +17,10 @@ from typing import Any
 
 from flint import arb
 
-from privproof_checker.documents import a_list, a_number, a_text, an_integer, an_object, known, only_members, text
 from privproof_checker.numbers import INFINITE, ONE, ZERO, Epsilon, Rational, epsilon
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Verdict, refuse, within
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, known, only_members, text
 from privproof_checker.release.bayes_networks import proved_by_network_quilts
 from privproof_checker.release.contraction import proved_by_contraction
 from privproof_checker.release.gaussian_shifts import divergence_reached, shifts_within

@@ -16,10 +16,10 @@ from typing import Any
 
 from flint import arb, fmpz_poly
 
-from privproof_checker.documents import only_members
 from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.plain_documents import only_members
 from privproof_checker.release.histogram_sums import Counts
 from privproof_checker.release.release_events import attained
 from privproof_checker.release.release_losses import Allowance, Gaussian, Laplace, Noise

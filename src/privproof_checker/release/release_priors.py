@@ -20,9 +20,9 @@ from typing import Literal, TypeAlias
 
 from flint import fmpq_mat
 
-from privproof_checker.documents import a_list, a_number, a_text, an_object, known, names, only_members, text
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_object, known, names, only_members, text
 
 _MOST_STATES = 400
 """A chain may have so many states, and a node so many values; beyond, the prior is refused."""

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from privproof_checker.claims import read_epsilon
-from privproof_checker.documents import (
+from privproof_checker.numbers import INFINITE, ZERO, Epsilon, Rational
+from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import (
     a_list,
     a_number,
     a_text,
@@ -24,8 +26,6 @@ from privproof_checker.documents import (
     only_members,
     text,
 )
-from privproof_checker.numbers import INFINITE, ZERO, Epsilon, Rational
-from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.release.release_divergences import Bound, DivergenceAllowance
 from privproof_checker.release.release_losses import Allowance, Gaussian, Geometric, Laplace, Noise
 from privproof_checker.release.release_priors import Chain, GaussianChain, Network, Prior, read_priors

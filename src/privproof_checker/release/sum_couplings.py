@@ -20,10 +20,10 @@ from typing import Any
 
 from flint import arb
 
-from privproof_checker.documents import only_members, text
 from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
+from privproof_checker.plain_documents import only_members, text
 from privproof_checker.release.release_losses import Gaussian
 from privproof_checker.release.release_questions import Release, Sum
 from privproof_checker.release.sum_laws import Law, every

@@ -12,14 +12,14 @@ Read it in this order: `data` (data sets and neighbours), `ways` (the trees), `s
 from __future__ import annotations
 
 from privproof_checker.claims import Claim, read_claim
-from privproof_checker.documents import a_text, a_text_or_null, an_object, only_members
-from privproof_checker.once import once
+from privproof_checker.once_per_certificate import once
 from privproof_checker.outcomes import Accepted, Limits, refuse
-from privproof_checker.runs.data import Neighbours, read_data
+from privproof_checker.plain_documents import a_text, a_text_or_null, an_object, only_members
 from privproof_checker.runs.divergence import proved_by_divergence, refuted_by_region
 from privproof_checker.runs.moves import proved_by_moves
+from privproof_checker.runs.run_data import Neighbours, read_data
+from privproof_checker.runs.run_leaves import Ran, Tree, read_trees
 from privproof_checker.runs.sums import proved_by_table, refuted_by_event
-from privproof_checker.runs.ways import Ran, Tree, read_trees
 
 __all__ = ["check_runs", "read_runs"]
 
@@ -57,7 +57,7 @@ def check_runs(verdict: str, asked: dict[str, object], certificate: dict[str, ob
     if (verdict, method) == ("refuted", "regions"):
         return refuted_by_region(ran, evidence, limits)
     if (verdict, method) == ("refuted", "excess"):
-        from privproof_checker.measured.laws import refuted_by_excess
+        from privproof_checker.measured.measure_laws import refuted_by_excess
 
         return refuted_by_excess(ran, evidence)
     if ran.in_balls:

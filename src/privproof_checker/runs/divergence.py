@@ -28,17 +28,17 @@ from typing import TypeAlias
 
 from flint import arb
 
-from privproof_checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
 from privproof_checker.events import beyond, too_likely
-from privproof_checker.integrals.normal import normal_excess, normal_share
+from privproof_checker.integrals.normal_enclosures import normal_excess, normal_share
 from privproof_checker.integrals.whole import whole_excess, whole_share
 from privproof_checker.numbers import ZERO, Rational
 from privproof_checker.numbers.balls import precision, rational_bounds
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
-from privproof_checker.programs.trees import WHOLE, Linear
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
+from privproof_checker.programs.open_trees import WHOLE, Linear
 from privproof_checker.runs.moved import pairing
-from privproof_checker.runs.numbers import has_tested_number, number_laws, probability_within
-from privproof_checker.runs.orders import ways_joined
+from privproof_checker.runs.noise_orders import ways_joined
+from privproof_checker.runs.run_leaves import Leaf, Part, Ran, Tree
 from privproof_checker.runs.shown import (
     BITS,
     Apart,
@@ -49,8 +49,8 @@ from privproof_checker.runs.shown import (
     probability_of,
     tests_of,
 )
+from privproof_checker.runs.shown_numbers import has_tested_number, number_laws, probability_within
 from privproof_checker.runs.sums import may_agree
-from privproof_checker.runs.ways import Leaf, Part, Ran, Tree
 
 _MOST_SHAPES = 200
 """Shapes with whole numbers that are compared with one another; beyond, they are taken to agree."""

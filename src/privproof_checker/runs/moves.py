@@ -12,11 +12,11 @@ target if its conditions contradict one another: a sum of them with factors at l
 
 from __future__ import annotations
 
-from privproof_checker.documents import a_list, a_number, an_integer, an_object, number_pairs, only_members
 from privproof_checker.numbers import ZERO, Epsilon, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse
-from privproof_checker.programs.trees import Linear
-from privproof_checker.runs.ways import Done, Leaf, Part, Ran, Tree
+from privproof_checker.plain_documents import a_list, a_number, an_integer, an_object, number_pairs, only_members
+from privproof_checker.programs.open_trees import Linear
+from privproof_checker.runs.run_leaves import Done, Leaf, Part, Ran, Tree
 
 _LARGEST_SHIFT = 1_000_000
 """How far geometric noise is moved, since alpha is raised to it exactly; beyond, it is refused."""

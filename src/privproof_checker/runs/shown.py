@@ -14,15 +14,15 @@ from typing import TypeAlias
 from flint import arb, fmpq_mat
 
 from privproof_checker.integrals.compared import whole_probability
-from privproof_checker.integrals.normal import KINDS, forest_probability
+from privproof_checker.integrals.normal_enclosures import KINDS, forest_probability
 from privproof_checker.integrals.probabilities import Integrator
 from privproof_checker.integrals.whole import Shifted
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import refuse
-from privproof_checker.programs.trees import WHOLE, Linear
+from privproof_checker.programs.open_trees import WHOLE, Linear
 from privproof_checker.runs.moved import Moved
+from privproof_checker.runs.run_leaves import Done, Law, Leaf, Part, Tree
 from privproof_checker.runs.sums import likelihood
-from privproof_checker.runs.ways import Done, Law, Leaf, Part, Tree
 
 BITS = 128
 """The precision of balls: finer than that of what is claimed with balls, so that rounding refuses nothing."""

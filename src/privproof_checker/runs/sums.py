@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from privproof_checker.documents import a_list, a_number, a_text, an_integer, only_members, text
 from privproof_checker.integrals.probabilities import Integrator
 from privproof_checker.numbers import Epsilon, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.numbers.exponentials import ExponentialSum, exceeds
 from privproof_checker.outcomes import Accepted, Limits, refuse
-from privproof_checker.programs import trees as programs
-from privproof_checker.programs.losses import needed, shown
-from privproof_checker.programs.trees import WHOLE, Linear
-from privproof_checker.runs.ways import Leaf, Ran, Tree
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, only_members, text
+from privproof_checker.programs import open_trees as programs
+from privproof_checker.programs.open_trees import WHOLE, Linear
+from privproof_checker.programs.program_losses import needed, shown
+from privproof_checker.runs.run_leaves import Leaf, Ran, Tree
 
 _ZERO = ExponentialSum.constant(0)
 _MOST_BITS = 8192

@@ -23,17 +23,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from privproof_checker.documents import a_list, a_number
 from privproof_checker.numbers import Rational, fraction
 from privproof_checker.outcomes import Limits, refuse
+from privproof_checker.plain_documents import a_list, a_number
 from privproof_checker.source.forms import Form
 from privproof_checker.source.running import Run, Work
 from privproof_checker.source.source_member import PLACE, Findings, Input, Source
 from privproof_checker.source.values import NUMBER, Beyond, Stream, Value, key, leaves, with_leaves
 from privproof_checker.source.ways import Draw, Way, Ways, opposite
-from privproof_checker.streams.automata import Automaton, read_automaton
-from privproof_checker.streams.orders import Different, Order, Term
-from privproof_checker.streams.steps import Step
+from privproof_checker.streams.automaton_steps import Step
+from privproof_checker.streams.order_systems import Different, Order, Term
+from privproof_checker.streams.stream_automata import Automaton, read_automaton
 
 _PAIR = 50
 """How many steps of a run take about as long as comparing a pair with the automaton."""

@@ -13,8 +13,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from privproof_checker.documents import a_text, an_object
 from privproof_checker.outcomes import Beyond, Limits, refuse
+from privproof_checker.plain_documents import a_text, an_object
 
 if TYPE_CHECKING:
     from privproof_checker.source.running import Work

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from flint import fmpq_mat
 
-from privproof_checker.graphs import components
+from privproof_checker.graph_algorithms import components
 from privproof_checker.numbers import ONE, ZERO, Rational, rational
 from privproof_checker.source.forms import Deciding
 from privproof_checker.source.laws import Geometric

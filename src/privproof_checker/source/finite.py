@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from privproof_checker.documents import a_distribution, a_list, an_object, only_members
 from privproof_checker.machines import Machine as Model
-from privproof_checker.neighbours import Relation
+from privproof_checker.neighbour_lists import Relation
 from privproof_checker.numbers import ONE, ZERO, Rational, rational
 from privproof_checker.outcomes import Limits, refuse
+from privproof_checker.plain_documents import a_distribution, a_list, an_object, only_members
 from privproof_checker.source.agreeing import Branch, Mass, State, Transducer, agree
 from privproof_checker.source.exploring import Explorer, Law, Rest, rest
 from privproof_checker.source.machine import Machine

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from privproof_checker.documents import a_flag, a_list, a_text, an_integer, an_object, only_members
 from privproof_checker.outcomes import refuse
+from privproof_checker.plain_documents import a_flag, a_list, a_text, an_integer, an_object, only_members
 from privproof_checker.source.laws import SIGNATURES
 from privproof_checker.source.values import Beyond, Value, read_value
 

@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 from privproof_checker.numbers import fraction
 from privproof_checker.outcomes import refuse
-from privproof_checker.programs.expressions import Expression
 from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
@@ -28,6 +27,7 @@ from privproof_checker.programs.instruction_kinds import (
     Test,
     Whole,
 )
+from privproof_checker.programs.program_expressions import Expression
 from privproof_checker.source.code import needed_from
 from privproof_checker.source.facts import Asked, Path
 from privproof_checker.source.following import OPEN, Answers, entry_of

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import isfinite
 
-from privproof_checker.documents import a_list, a_number, an_object
 from privproof_checker.integrals.elimination import Law
 from privproof_checker.integrals.probabilities import Integrator
 from privproof_checker.numbers import Rational, fraction, rational
 from privproof_checker.numbers.exponentials import ExponentialSum
 from privproof_checker.outcomes import Limits, refuse
-from privproof_checker.programs.inputs import Declared, Scalar, read_declared
-from privproof_checker.programs.losses import Arguments, Row, event_probability, read_arguments
-from privproof_checker.programs.trees import Draw, Leaf, Linear, Step, Test, probability, step_of
+from privproof_checker.plain_documents import a_list, a_number, an_object
+from privproof_checker.programs.open_trees import Draw, Leaf, Linear, Step, Test, probability, step_of
+from privproof_checker.programs.program_inputs import Declared, Scalar, read_declared
+from privproof_checker.programs.program_losses import Arguments, Row, event_probability, read_arguments
 from privproof_checker.source.forms import Deciding, Form, knowing
 from privproof_checker.source.laws import Continuous, Geometric
 from privproof_checker.source.machine import Machine

@@ -32,9 +32,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from privproof_checker.documents import a_list, a_number
 from privproof_checker.numbers import ONE, ZERO, Rational, rational
 from privproof_checker.outcomes import Limits, refuse
+from privproof_checker.plain_documents import a_list, a_number
 from privproof_checker.source.exploring import Explorer, Rest
 from privproof_checker.source.machine import Machine, noise_arguments
 from privproof_checker.source.operations import Fails

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from privproof_checker.programs.expressions import Tags
-from privproof_checker.programs.inputs import SIZE, Declared
+from privproof_checker.programs.program_expressions import Tags
+from privproof_checker.programs.program_inputs import SIZE, Declared
 from privproof_checker.source.facts import Path
 from privproof_checker.source.following import Answers
 from privproof_checker.source.instructed import Held, Tag

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from privproof_checker.documents import a_list, an_object
 from privproof_checker.numbers import ONE, Rational, rational
 from privproof_checker.outcomes import refuse
+from privproof_checker.plain_documents import a_list, an_object
 from privproof_checker.source.values import (
     END,
     Beyond,

@@ -16,9 +16,9 @@ from fractions import Fraction
 from typing import Any
 
 from privproof_checker.outcomes import Limits, Refusal, refuse
-from privproof_checker.programs.inputs import Declared, read_declared
 from privproof_checker.programs.instruction_kinds import Emit, Place, Program, Return
 from privproof_checker.programs.instructions import read_program
+from privproof_checker.programs.program_inputs import Declared, read_declared
 from privproof_checker.source.cuts import Cut, numbers_of, with_numbers
 from privproof_checker.source.establishing import look_again
 from privproof_checker.source.facts import Asked, Facts, Open, Path

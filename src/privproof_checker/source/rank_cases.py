@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from privproof_checker.numbers import fraction
-from privproof_checker.programs.expressions import Expression
 from privproof_checker.programs.instruction_kinds import Assign, Others, Place, Program, Ranked, Sample, Test
+from privproof_checker.programs.program_expressions import Expression
 from privproof_checker.source.forms import Form
 from privproof_checker.source.values import (
     Beyond,

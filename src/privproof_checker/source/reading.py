@@ -10,8 +10,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from privproof_checker.documents import a_list
 from privproof_checker.outcomes import refuse
+from privproof_checker.plain_documents import a_list
 from privproof_checker.source.code import Instruction, live_variables
 from privproof_checker.source.expressions import OPERATORS, ExpressionReader
 from privproof_checker.source.heads import Head

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from privproof_checker.documents import (
+from privproof_checker.numbers import Rational, rational
+from privproof_checker.outcomes import Limits, refuse
+from privproof_checker.plain_documents import (
     a_flag,
     a_list,
     a_number,
@@ -18,9 +20,7 @@ from privproof_checker.documents import (
     an_object,
     only_members,
 )
-from privproof_checker.numbers import Rational, rational
-from privproof_checker.outcomes import Limits, refuse
-from privproof_checker.programs.inputs import NORMS, Declared, Scalar
+from privproof_checker.programs.program_inputs import NORMS, Declared, Scalar
 from privproof_checker.source.declarations import declaration
 from privproof_checker.source.establishing import PLACE as PLACE
 from privproof_checker.source.reading import Function, read_functions

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from privproof_checker.numbers import ONE, ZERO, Rational
-from privproof_checker.programs.expressions import Expression
 from privproof_checker.programs.instruction_kinds import Assign, Instruction, Jump, Program, Test
+from privproof_checker.programs.program_expressions import Expression
 
 _PLACE = "question.code"
 

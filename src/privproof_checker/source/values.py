@@ -18,9 +18,9 @@ from fractions import Fraction
 from math import isnan
 from typing import Any, Final, TypeAlias
 
-from privproof_checker.documents import a_flag, a_list, a_text, an_object
 from privproof_checker.outcomes import Beyond as Beyond
 from privproof_checker.outcomes import refuse
+from privproof_checker.plain_documents import a_flag, a_list, a_text, an_object
 
 Value: TypeAlias = Any
 

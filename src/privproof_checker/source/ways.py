@@ -20,8 +20,8 @@ from privproof_checker.source.reading import Function
 from privproof_checker.source.running import Emit, End, Noise, Run, Wait, Work
 from privproof_checker.source.source_member import PLACE
 from privproof_checker.source.values import Beyond, Value
-from privproof_checker.streams.orders import Conflict, Different, Order, Term, conflict
-from privproof_checker.streams.steps import Origins
+from privproof_checker.streams.automaton_steps import Origins
+from privproof_checker.streams.order_systems import Conflict, Different, Order, Term, conflict
 
 _MOST_DRAWS = 400
 """As many noises a function may draw for one number: far more than a step of an automaton compares."""

@@ -24,7 +24,7 @@ from privproof.audit.sampling.output_samples import Samples
 from privproof.audit.sampling.sample_columns import Array
 from privproof.audit.sampling.search_aims import Aim, Planned
 from privproof.audit.sampling.tradeoff_curves import EpsilonAt, Tradeoff
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 
 _BINS = 24
 """Bars of a histogram of numbers: as many as can be told apart in a report."""
@@ -85,7 +85,7 @@ class Histogram:
     runs: int
 
 
-def counted(
+def count_events(
     crew: Crew,
     tested: Sequence[Planned],
     aim: Aim,

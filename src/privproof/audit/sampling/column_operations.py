@@ -22,7 +22,7 @@ from privproof.audit.sampling.column_arithmetic import (
     is_constant,
     negated,
 )
-from privproof.audit.sampling.lane_joining import joined, ordered
+from privproof.audit.sampling.lane_joining import join_columns, reorder_column
 from privproof.audit.sampling.sample_columns import (
     Array,
     Coded,
@@ -82,7 +82,7 @@ def truth(column: Column, count: int) -> bool | Array:
 def element(sequence: Column, index: Column, count: int) -> Column:
     """``sequence[index]``."""
     if isinstance(sequence, Same) and isinstance(index, Same):
-        return Same(scalar.element(sequence.value, index.value))
+        return Same(scalar.element_at(sequence.value, index.value))
     listed = None if isinstance(sequence, Same) else rows(sequence)
     if listed is not None and isinstance(index, Same) and isinstance(index.value, int):
         return listed.columns[index.value]
@@ -91,8 +91,8 @@ def element(sequence: Column, index: Column, count: int) -> Column:
         order, members = groups(places, len(listed.columns))
         found = [(listed.columns[place], runs) for place, runs in enumerate(members) if len(runs)]
         pieces = [select(column, runs) for column, runs in found]
-        return ordered(pieces, order, [len(runs) for _, runs in found])
-    return by_cases(scalar.element, [sequence, index], count)
+        return reorder_column(pieces, order, [len(runs) for _, runs in found])
+    return by_cases(scalar.element_at, [sequence, index], count)
 
 
 def changed(name: str, operands: Sequence[Column], count: int) -> Column:
@@ -146,7 +146,7 @@ def blended(mask: Array, one: Column, other: Column) -> Column:
 
 def merged(first: Array, one: Column, second: Array, other: Column) -> Column:
     """The column of two parts, given with their runs."""
-    return ordered([one, other], np.concatenate([first, second]), [len(first), len(second)])
+    return reorder_column([one, other], np.concatenate([first, second]), [len(first), len(second)])
 
 
 def _equal(operands: Sequence[Column], count: int) -> Column | None:
@@ -313,7 +313,7 @@ def _sorted(operands: Sequence[Column], count: int) -> Column | None:
     listed = rows(operands[0])
     if listed is None or len(listed.columns) < 2:
         return None
-    stacked = joined(listed.columns, [count] * len(listed.columns))
+    stacked = join_columns(listed.columns, [count] * len(listed.columns))
     if not isinstance(stacked, Numbers):
         return None
     arrays = np.sort(stacked.array.reshape(len(listed.columns), count), axis=0, kind="stable")

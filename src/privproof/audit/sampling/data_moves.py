@@ -40,7 +40,7 @@ Item = TypeVar("Item")
 # -------------------------------------------------------------------------------------------------------------- by chance
 
 
-def drawn(
+def draw_neighbours(
     inputs: Mapping[str, Input],
     relation: Relation,
     size: int | None,
@@ -63,13 +63,13 @@ def drawn(
         if relation == "add-remove":
             pair = _without_one(space, _levels(space, generator), shared, generator)
         else:
-            pair = space.pair(*proposed(space, generator), shared)
+            pair = space.pair(*propose_neighbours(space, generator), shared)
         if pair is not None:
             return pair
     return None
 
 
-def proposed(space: Space, generator: np.random.Generator) -> tuple[Numbers, Numbers]:
+def propose_neighbours(space: Space, generator: np.random.Generator) -> tuple[Numbers, Numbers]:
     """A random data set and one that may be its neighbour."""
     left = _levels(space, generator)
     size = len(left)
@@ -164,7 +164,7 @@ def _without_one(
 # ----------------------------------------------------------------------------------------------------------- small changes
 
 
-def mutated(
+def mutate_neighbours(
     pair: Adjacent,
     inputs: Mapping[str, Input],
     relation: Relation,

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from privproof.audit.sampling.adjacent_data import Adjacent, called_adjacent, is_adjacent
-from privproof.audit.sampling.data_moves import TRIES, proposed
+from privproof.audit.sampling.data_moves import TRIES, propose_neighbours
 from privproof.audit.sampling.data_spaces import (
     MOST,
     Cell,
@@ -286,7 +286,7 @@ def _from_everywhere(space: Space) -> Iterator[tuple[Data, Data]]:
     generator = np.random.default_rng(0)
     if space.total is None or space.total > _MOST_DATA_SETS:
         for _ in range(TRIES):
-            left, right = proposed(space, generator)
+            left, right = propose_neighbours(space, generator)
             yield space.data(left), space.data(right)
         return
     data = list(space.every())

@@ -22,7 +22,7 @@ import numpy as np
 
 from privproof.audit.sampling.adjacent_data import Adjacent, is_adjacent
 from privproof.audit.sampling.confidence_intervals import promised_jointly
-from privproof.audit.sampling.data_moves import drawn, mutated
+from privproof.audit.sampling.data_moves import draw_neighbours, mutate_neighbours
 from privproof.audit.sampling.data_proposals import patterns
 from privproof.audit.sampling.event_learning import Learnt, learn
 from privproof.audit.sampling.event_tallies import Crew, recounts, seed
@@ -35,15 +35,15 @@ from privproof.audit.sampling.search_aims import (
     Aim,
     Candidate,
     Planned,
-    foreseen,
+    bound_from_counts,
     promise_of,
-    promised,
+    promised_bound,
     shows,
     worth_of,
 )
 from privproof.audit.sampling.smoothed_counts import Foretold, foretold_unions
 from privproof.audit.sampling.tradeoff_curves import EpsilonAt, Tradeoff
-from privproof.engines.monitor import Monitor, Progress, Stopped
+from privproof.engines.search_monitor import Monitor, Progress, Stopped
 from privproof.execution.workers import Parcel, Workers
 from privproof.language.inputs import Input
 
@@ -92,7 +92,7 @@ _POSITIONS = 24
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundSuspect:
     """What a search has found.
 
     Attributes:
@@ -134,7 +134,7 @@ class Search:
         fixed: Mapping[str, Any],
         budget: int,
         runs: int,
-    ) -> Found:
+    ) -> FoundSuspect:
         """The best candidates.
 
         Args:
@@ -157,7 +157,7 @@ class Search:
             stopped = self.monitor.stopped() or "stopped"
             best = self._ranked()
             tested = [Planned(candidate, self.aim.first) for candidate in best[:1]]
-        return Found(tuple(best[:_SURVIVORS]), tuple(tested), self.tried, self.runs, self.by_size, stopped)
+        return FoundSuspect(tuple(best[:_SURVIVORS]), tuple(tested), self.tried, self.runs, self.by_size, stopped)
 
     def _through(
         self, sizes: Sequence[int | None], pairs: Sequence[Adjacent], fixed: Mapping[str, Any], budget: int
@@ -224,7 +224,7 @@ class Search:
         rows = zip_longest(*(patterns(inputs, relation, size, fixed)[:most] for size in sizes))
         result = [pair for row in rows for pair in row if pair is not None]
         for number in range(_BY_CHANCE):
-            pair = drawn(inputs, relation, sizes[number % len(sizes)], fixed, self.generator)
+            pair = draw_neighbours(inputs, relation, sizes[number % len(sizes)], fixed, self.generator)
             result += [] if pair is None else [pair]
         return result
 
@@ -232,7 +232,9 @@ class Search:
         children = []
         for parent in self._best(_PARENTS):
             for _ in range(_CHILDREN):
-                child = mutated(parent.pair, self.subject.inputs, self.subject.relation, fixed, self.generator)
+                child = mutate_neighbours(
+                    parent.pair, self.subject.inputs, self.subject.relation, fixed, self.generator
+                )
                 children += [] if child is None else [child]
         self._evaluate(children, runs, new=True)
 
@@ -363,7 +365,7 @@ class Search:
         promise = promise_of(tradeoff, candidates[0].runs, self.test_runs)
         promises = promise(*(np.array([getattr(c, side) for c in candidates]) for side in ("left", "right"))).tolist()
         return [
-            replace(c, worth=max(worth, foreseen(c, tradeoff, self.test_runs)) - _handicap(c.event))
+            replace(c, worth=max(worth, promised_bound(c, tradeoff, self.test_runs)) - _handicap(c.event))
             for c, worth in zip(candidates, promises, strict=True)
         ]
 
@@ -423,9 +425,9 @@ class Search:
         if not listed:
             return []
         left, right = ([getattr(c, side) for c in listed] for side in ("left", "right"))
-        promises = promised(tradeoff, left, right, listed[0].runs, runs).tolist()
+        promises = bound_from_counts(tradeoff, left, right, listed[0].runs, runs).tolist()
         return [
-            (max(promise, foreseen(c, tradeoff, runs)) - _handicap(c.event), c.worth, min(c.estimate, 1e9))
+            (max(promise, promised_bound(c, tradeoff, runs)) - _handicap(c.event), c.worth, min(c.estimate, 1e9))
             for c, promise in zip(listed, promises, strict=True)
         ]
 

@@ -25,7 +25,7 @@ from privproof.audit.sampling.output_tables import Piece
 from privproof.audit.sampling.runnable_functions import Runnable
 from privproof.audit.sampling.sample_columns import Array
 from privproof.audit.sampling.two_sides import Failure, Side, Watch, both_sides
-from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.search_monitor import Monitor, Progress
 from privproof.exact.patience import OUT_OF_TIME
 from privproof.execution.chunks import ATTEMPTS, map_chunks
 from privproof.execution.workers import Parcel, Workers

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from privproof.audit.sampling.column_operations import apply, element, merged, truth
-from privproof.audit.sampling.lane_joining import joined, signatures
+from privproof.audit.sampling.lane_joining import join_columns, signatures
 from privproof.audit.sampling.sample_columns import Array, Column, Same, select
 from privproof.errors import LanguageError
 from privproof.language.syntax import Conditional, Constant, Element, Expression, Operation, Place, Variable
@@ -62,7 +62,7 @@ def _one(batches: list[Batch], names: tuple[str, ...]) -> Batch:
         return batches[0]
     sizes = list(map(len, batches))
     known = [name for name in names if name in batches[0].store]
-    store = {name: joined([batch.store[name] for batch in batches], sizes) for name in known}
+    store = {name: join_columns([batch.store[name] for batch in batches], sizes) for name in known}
     return Batch(np.concatenate([batch.lanes for batch in batches]), store)
 
 

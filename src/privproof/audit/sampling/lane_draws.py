@@ -23,7 +23,7 @@ import numpy as np
 from flint import arb
 
 from privproof.audit.sampling.column_operations import apply
-from privproof.audit.sampling.lane_joining import ordered
+from privproof.audit.sampling.lane_joining import reorder_column
 from privproof.audit.sampling.sample_columns import (
     Array,
     Column,
@@ -47,8 +47,8 @@ from privproof.language.laws import (
     Geometric,
     Law,
     Shaped,
-    Table,
-    weighed,
+    TableLaw,
+    draw_by_scores,
 )
 from privproof.language.noise import NOISES
 from privproof.language.randomness import discrete_normal, drawing_from
@@ -226,18 +226,18 @@ class Draws:
         order, members = groups(codes, len(tuples))
         sizes = [len(runs) for runs in members]
         pieces = [self._from(self._law(noise, a), n) for a, n in zip(tuples, sizes, strict=True)]
-        return ordered(pieces, order, sizes)
+        return reorder_column(pieces, order, sizes)
 
     def _law(self, noise: str, arguments: tuple[object, ...]) -> Law:
         key = (noise, identity(arguments))
         if key not in self.laws:
-            law = weighed if noise == WEIGHED else NOISES[noise].law
+            law = draw_by_scores if noise == WEIGHED else NOISES[noise].law
             self.laws[key] = law(*map(plain, arguments))
         return self.laws[key]
 
     def _from(self, law: Law, count: int) -> Column:
         match law:
-            case Table(outcomes):
+            case TableLaw(outcomes):
                 if id(law) not in self.weights:  # laws live as long as their source
                     values = [value for value, _ in outcomes]
                     self.weights[id(law)] = Weights([p for _, p in outcomes]), values, numeric_array(values)

@@ -31,14 +31,14 @@ from privproof.audit.sampling.sample_columns import (
 )
 
 
-def ordered(pieces: Sequence[Column], order: Array, sizes: Sequence[int]) -> Column:
+def reorder_column(pieces: Sequence[Column], order: Array, sizes: Sequence[int]) -> Column:
     """The column whose runs, taken in an order, are the pieces one after the other."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return select(joined(pieces, sizes), place)
+    return select(join_columns(pieces, sizes), place)
 
 
-def joined(pieces: Sequence[Column], sizes: Sequence[int]) -> Column:
+def join_columns(pieces: Sequence[Column], sizes: Sequence[int]) -> Column:
     """The pieces one after the other.  Beside floats, whole numbers and fractions that floats represent exactly become floats."""
     if len(pieces) == 1:
         return pieces[0]
@@ -51,7 +51,7 @@ def joined(pieces: Sequence[Column], sizes: Sequence[int]) -> Column:
     if all(_form(found) == _form(listed[0]) for found in listed):
         found = [r for r in listed if r is not None]
         if found:
-            columns = [joined(position, sizes) for position in zip(*(r.columns for r in found), strict=True)]
+            columns = [join_columns(position, sizes) for position in zip(*(r.columns for r in found), strict=True)]
             return row(found[0].kind, columns, shared=found[0].shared)
         kinds = set(map(_scalar, pieces))
         if "float" in kinds and all(map(_exact_as_float, pieces)):

@@ -18,7 +18,7 @@ from privproof.audit.sampling.lane_batches import Batch, Evaluate, evaluator, me
 from privproof.audit.sampling.lane_draws import Draws
 from privproof.audit.sampling.output_samples import Record, Samples
 from privproof.audit.sampling.sample_columns import Array, Coded, Column, Numbers, Rows, Same, shared
-from privproof.compiling.exploring import ITSELF, has_list, into_itself, itself, stored
+from privproof.compiling.exploring import ITSELF, aliased_variables, has_list, into_itself, itself
 from privproof.compiling.scales import unit
 from privproof.errors import LanguageError
 from privproof.exact import rational
@@ -27,7 +27,7 @@ from privproof.language.flow import Instruction, Jump, Next, Test
 from privproof.language.indices import Stuck
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import Append, Assign, Emit, Expression, Replace, Return, Sample
-from privproof.language.values import Cells, held
+from privproof.language.values import Cells, shared_value
 
 _TOGETHER = 2**16
 """Runs made at once: so many that Python's own steps cost little, and few enough for memory."""
@@ -212,7 +212,7 @@ class _Machine:
     def _aliased(self, value: Expression, following: int) -> tuple[str, ...]:
         """The variables of which the value may hold the very list, and which are needed afterwards."""
         live = self.flow.live[following] if following < len(self.flow.live) else ()
-        return tuple(name for name in dict.fromkeys(stored(value)) if name in live)
+        return tuple(name for name in dict.fromkeys(aliased_variables(value)) if name in live)
 
     def _named(self, batch: Batch, others: Iterable[str], new: Column, very: Collection[str]) -> Column:
         """A value that gets a name; a list that other variables may hold too, or may be, is marked as having two."""
@@ -265,7 +265,7 @@ def _start(mechanism: Mechanism, arguments: Mapping[str, object]) -> tuple[dict[
     """The variables at the beginning, and the answers of the stream."""
     given = {name: value for name, value in arguments.items() if name in mechanism.inputs}
     changed_parameters = {name: value for name, value in arguments.items() if name not in mechanism.inputs}
-    store = {name: held(value) for name, value in mechanism.having(**changed_parameters).parameters.items()}
+    store = {name: shared_value(value) for name, value in mechanism.having(**changed_parameters).parameters.items()}
     answers: tuple[object, ...] = ()
     for name, declared in mechanism.inputs.items():
         if name not in given:
@@ -274,15 +274,15 @@ def _start(mechanism: Mechanism, arguments: Mapping[str, object]) -> tuple[dict[
             )
         value = given[name]
         if declared.shape == "value":
-            store[name] = held(_exact(value))
+            store[name] = shared_value(_exact(value))
         elif not isinstance(value, list | tuple):
             raise LanguageError(
                 "input", f"{name}={value!r} is not a list", place=mechanism.name, hint=f"{name}=[{value!r}]"
             )
         elif declared.shape == "list":
-            store[name] = Cells(tuple(held(_exact(item)) for item in value), shared=True)
+            store[name] = Cells(tuple(shared_value(_exact(item)) for item in value), shared=True)
         else:
-            answers = tuple(held(_exact(item)) for item in value)
+            answers = tuple(shared_value(_exact(item)) for item in value)
     columns: dict[str, Column] = {name: Same(value) for name, value in store.items()}
     if mechanism.stream:
         columns[_POSITION] = Same(0)

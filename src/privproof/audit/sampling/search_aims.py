@@ -97,12 +97,12 @@ def promise_of(tradeoff: Tradeoff, searched: int, runs: int) -> Score:
     """
 
     def promise(left: Array, right: Array) -> Floats:
-        return promised(tradeoff, left, right, searched, runs, _PAIR_ERRORS)
+        return bound_from_counts(tradeoff, left, right, searched, runs, _PAIR_ERRORS)
 
     return promise
 
 
-def promised(
+def bound_from_counts(
     tradeoff: Tradeoff, left: ArrayLike, right: ArrayLike, searched: int, runs: int, errors: float | None = None
 ) -> Floats:
     """About the bound that so many fresh runs promise, from counts of a search: the least over an ellipse around the estimates.
@@ -158,7 +158,7 @@ class Candidate:
         return loss(self.left / self.runs, self.right / self.runs)
 
 
-def foreseen(candidate: Candidate, tradeoff: Tradeoff, runs: int) -> float:
+def promised_bound(candidate: Candidate, tradeoff: Tradeoff, runs: int) -> float:
     """What its counts and a model of all outputs promise together for so many runs; zero where the counts speak against the model."""
     model = candidate.foretold
     if model is None or not isinstance(tradeoff, EpsilonAt):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from privproof.compiling.selections.cells import Cells, with_cells
-from privproof.compiling.selections.lists import Length, Lists
+from privproof.compiling.selections.lists import Length, RankLists
 from privproof.compiling.selections.ranks import (
     BEFORE,
     EACH,
@@ -60,10 +60,10 @@ from privproof.language.syntax import (
     While,
 )
 from privproof.language.walking import (
-    mapped,
+    map_expressions,
     parts,
     reads,
-    rewritten,
+    rewrite_expression,
     statements,
     variables,
     with_blocks,
@@ -78,7 +78,7 @@ _LONGEST = 8
 """Lengths that are told apart: as many as there are ranks that a loop may keep, and one for the others. Longer lists are alike."""
 
 
-def selected(body: Block, mechanism: Mechanism) -> tuple[Block, int] | None:
+def loops_as_selections(body: Block, mechanism: Mechanism) -> tuple[Block, int] | None:
     """The body with its loops over noisy values as selections, and the least length of lists on which it does not fail.
 
     None if there are none, or if neighbours have lists of different length.
@@ -138,7 +138,7 @@ def _by_length(body: Block, mechanism: Mechanism, sites: Iterator[int]) -> tuple
     return (If(Operation(">=", (length, Constant(most, here)), here), result, chain, here),), least
 
 
-class _Evaluation(Lists):
+class _Evaluation(RankLists):
     """The evaluation for one length.
 
     Args:
@@ -297,7 +297,9 @@ class _Evaluation(Lists):
             raise NoSelection
         if any(isinstance(s, Each | Inline) for s in statements((loop,))):
             raise NoSelection
-        return replace(loop, test=rewritten(loop.test, change), body=mapped(self.own_sites(loop.body), change))
+        return replace(
+            loop, test=rewrite_expression(loop.test, change), body=map_expressions(self.own_sites(loop.body), change)
+        )
 
     def own_sites(self, block: Block) -> Block:
         """Statements whose noise is told apart from that of other copies."""
@@ -489,7 +491,7 @@ class _Evaluation(Lists):
             return largest if isinstance(expression, Variable) and expression.name == last else None
 
         others = largest if known.count > winners or known.many else None
-        return (*self.drawn(sample, center, length, winners, number, others), *mapped(made, named))
+        return (*self.drawn(sample, center, length, winners, number, others), *map_expressions(made, named))
 
     def supported(self, center: Expression, loop: While) -> None:
         """Refuse centres that speak of more than data and the place."""
@@ -554,4 +556,4 @@ def _at(center: Expression, where: Variable, here: Place) -> Expression:
             case Variable() | Constant() | Operation() | Element() | Conditional():
                 return replace(expression, place=here)
 
-    return rewritten(center, change)
+    return rewrite_expression(center, change)

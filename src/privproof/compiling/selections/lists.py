@@ -81,7 +81,7 @@ class Length:
         return compare(name, max(self.count, number + 1) if self.many else self.count, number)
 
 
-class Lists:
+class RankLists:
     """What is known of expressions.
 
     Attributes:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from privproof.errors import LanguageError
 from privproof.language import laws
 from privproof.language.syntax import Constant, Element, Expression, Operation, Place, Variable
-from privproof.language.walking import rewritten, variables
+from privproof.language.walking import rewrite_expression, variables
 
 NOWHERE = Place("", 0, 0)
 NONE = Constant(None, NOWHERE)
@@ -93,7 +93,7 @@ def at_rank(element: Expression, rank: int, selection: int) -> Expression:
                 return made(rank, selection or 1)
         return None
 
-    return rewritten(element, change)
+    return rewrite_expression(element, change)
 
 
 def at_place(element: Expression, where: Expression) -> Expression:
@@ -102,7 +102,7 @@ def at_place(element: Expression, where: Expression) -> Expression:
     def change(expression: Expression) -> Expression | None:
         return where if rank_of(expression, "#place") is not None else None
 
-    return rewritten(element, change)
+    return rewrite_expression(element, change)
 
 
 def key_sign(element: Expression, selection: int) -> int | None:
@@ -139,7 +139,7 @@ def is_kept(expression: Expression) -> bool:
 
 def nowhere(expression: Expression) -> Expression:
     """An expression without the place where it stands."""
-    return rewritten(expression, lambda part: replace(part, place=NOWHERE))
+    return rewrite_expression(expression, lambda part: replace(part, place=NOWHERE))
 
 
 def simple(operation: Operation) -> Expression:

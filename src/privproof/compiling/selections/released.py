@@ -29,7 +29,7 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
-from privproof.language.walking import rewritten, variables
+from privproof.language.walking import rewrite_expression, variables
 
 LATER = "shown later"
 """The operation of what is released on the way and is shown in nothing but the last output."""
@@ -133,4 +133,4 @@ def _by_ranks(shown: Expression, noisy: Sequence[Variable], others: int, *, down
                 return Operation(operation, (Constant(found[0], NOWHERE), Constant(down, NOWHERE), *noisy), part.place)
         raise Unsupported(OTHERWISE)
 
-    return rewritten(shown, change)
+    return rewrite_expression(shown, change)

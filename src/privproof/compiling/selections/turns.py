@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from privproof.compiling.needs import exposed
+from privproof.compiling.needs import variables_read_first
 from privproof.compiling.selections.ranks import (
     BEFORE,
     NONE,
@@ -47,7 +47,7 @@ from privproof.language.syntax import (
     Variable,
     While,
 )
-from privproof.language.walking import parts, reads, rewritten, statements, variables, within, writes
+from privproof.language.walking import parts, reads, rewrite_expression, statements, variables, within, writes
 
 _DEEPEST = 6
 """Ranks that a loop may keep, and turns that are told apart; a loop that keeps more has no selection. The textbooks keep two."""
@@ -65,7 +65,7 @@ State = tuple[tuple[str, Expression], ...]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnRank:
     """The noise of a turn, and the centre in terms of the place of the turn."""
 
     sample: Sample
@@ -84,7 +84,7 @@ class Followed:
 
     ways: Mapping[int, Mapping[str, Expression]]
     elements: Mapping[str, Expression]
-    drawn: Drawn | None
+    drawn: DrawnRank | None
 
     def after(self, turns: int) -> Mapping[str, Expression]:
         """What the variables hold after a number of turns."""
@@ -117,7 +117,7 @@ class _Turn:
     counters: frozenset[str]
     selection: int
     mechanism: Mechanism
-    drawn: Drawn | None = None
+    drawn: DrawnRank | None = None
     appended: dict[str, list[Expression]] = field(default_factory=dict)
 
     def block(self, block: Block) -> None:
@@ -139,7 +139,7 @@ class _Turn:
                 self.held[name] = self.value(new)
             case Sample(name, noise, (center, *_)) if noise in PURE and self.drawn is None:
                 middle = self.value(center)
-                self.drawn = Drawn(statement, middle)
+                self.drawn = DrawnRank(statement, middle)
                 self.held[name] = _NOISE if isinstance(middle, Constant) else value(0, self.selection)
             case If(test, then, otherwise):
                 self.block(then if self.truth(test) else otherwise)
@@ -208,7 +208,7 @@ class _Turn:
         center = data if around.value == 0 else Operation("+", (data, Constant(around.value, NOWHERE)), NOWHERE)
         if not isinstance(self.drawn.center, Constant) and self.drawn.center != center:
             raise NoSelection
-        self.drawn = Drawn(self.drawn.sample, center)
+        self.drawn = DrawnRank(self.drawn.sample, center)
         return value(0, self.selection)
 
     def element(self, sequence: Expression, index: Expression) -> Expression:
@@ -236,7 +236,7 @@ class _Turn:
                     return made(rank, self.selection)
             return None
 
-        return rewritten(element, change)
+        return rewrite_expression(element, change)
 
     def nothing(self, name: str, inside: list[Expression]) -> Expression:
         """A test for None."""
@@ -307,7 +307,7 @@ class _Turn:
             return None
 
         kept = ((name, held) for name, held in self.held.items() if name not in self.counters)
-        return tuple(sorted((name, held if as_each(held) else rewritten(held, moved)) for name, held in kept))
+        return tuple(sorted((name, held if as_each(held) else rewrite_expression(held, moved)) for name, held in kept))
 
 
 def follow(
@@ -342,7 +342,7 @@ def follow(
         if begin.get(name) != _EMPTY:
             raise NoSelection
         begin[name] = _GROWING
-    later = frozenset(exposed(rest, set())[0])
+    later = frozenset(variables_read_first(rest, set())[0])
     needed = _needed(loop.body, _needed(loop.body, later) | later) | later
     counters = _counters(loop, counter, begin, later, start)
     indices = _indices(loop.body, counters)
@@ -353,7 +353,7 @@ def follow(
     last = _DEEPEST + 1
     waiting = [(start, first)]
     elements: dict[str, Expression] = {}
-    drawn: Drawn | None = None
+    drawn: DrawnRank | None = None
     done = 0
     while waiting:
         count, state = waiting.pop()

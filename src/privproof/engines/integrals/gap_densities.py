@@ -16,19 +16,19 @@ from dataclasses import dataclass, field
 
 from flint import arb
 
-from privproof.engines.integrals.curves import Law
-from privproof.engines.integrals.densities import Exponent, Value, ball_of
-from privproof.engines.integrals.enclosures import (
+from privproof.engines.integrals.density_curves import DensityLaw
+from privproof.engines.integrals.integral_enclosures import (
     Condition,
-    Graph,
     Interval,
     Noise,
+    ZoneGraph,
     all_nodes,
     node_density,
     probability,
     tree_grid,
 )
-from privproof.engines.integrals.panels import Analytic, Grid, errors, evenly, rule
+from privproof.engines.integrals.integration_panels import Analytic, Grid, errors, evenly, rule
+from privproof.engines.integrals.noise_densities import Exponent, Value, ball_of
 from privproof.errors import LanguageError
 from privproof.exact import ZERO, Rational
 from privproof.exact.normal import normal_below
@@ -48,7 +48,7 @@ class GapDensity:
     conditions: tuple[Condition, ...]
     factors: tuple[tuple[int, Rational], ...]
     constant: Rational
-    law: Law = field(init=False, compare=False, repr=False)
+    law: DensityLaw = field(init=False, compare=False, repr=False)
     interval: Interval = field(init=False, compare=False, repr=False)
     nodes: tuple[tuple[arb, arb], ...] = field(init=False, compare=False, repr=False)
     error: arb = field(init=False, compare=False, repr=False)
@@ -76,12 +76,12 @@ class GapDensity:
             raise LanguageError(
                 "integral", "a gap is shown of noises that are compared with constants", hint="one noise"
             )
-        graph = Graph(self.noises)
+        graph = ZoneGraph(self.noises)
         for condition in rest:
             graph.add(condition)
         graph.refuse_cycles()
         root = graph.tree(hub, -own[hub], -self.constant)
-        law = Law("gaussian", ZERO, abs(own[end]) * scale)
+        law = DensityLaw("gaussian", ZERO, abs(own[end]) * scale)
         grid = evenly(*tree_grid(root).ends, (), min(law.scale, *(each.law.scale for each in all_nodes(root))))
         measure = node_density(grid, root)
         object.__setattr__(self, "law", law)
@@ -175,7 +175,7 @@ class GapDensity:
         return self.weight * probability(self.noises, (*self.conditions, *within))
 
 
-def _weighted(grid: Grid, measure: Analytic, law: Law) -> tuple[tuple[tuple[arb, arb], ...], arb]:
+def _weighted(grid: Grid, measure: Analytic, law: DensityLaw) -> tuple[tuple[tuple[arb, arb], ...], arb]:
     """The nodes with their weights, and the error of the rule in units of the largest value of the density of v."""
     _, weights, _ = rule(grid.bits)
     _, whole = errors()

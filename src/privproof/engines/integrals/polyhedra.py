@@ -17,8 +17,8 @@ from typing import Generic, TypeAlias, TypeVar
 
 from flint import fmpq
 
-from privproof.engines.integrals.functions import Function, K, Ring, Terms, antiderivative, gather
-from privproof.engines.integrals.leaves import Halfspace
+from privproof.engines.integrals.leaf_integrals import Halfspace
+from privproof.engines.integrals.piecewise_functions import Function, K, Ring, Terms, antiderivative, gather
 from privproof.exact.rationals import ONE, ZERO, Rational
 
 Row: TypeAlias = tuple[Rational, ...]

@@ -17,7 +17,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from privproof.engines.laplace.blocks import Blocks
-from privproof.engines.laplace.paths import Drawn, Path
+from privproof.engines.laplace.paths import DrawnNoise, Path
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import Term, number, real
 
@@ -82,7 +82,7 @@ def cases(blocks: Blocks, path: Path) -> tuple[Case, ...]:
     return tuple(tuple(combination) for combination in product(*atoms))
 
 
-def told_before(case: Case, drawn: Drawn, *, foretell: bool) -> Case:
+def told_before(case: Case, drawn: DrawnNoise, *, foretell: bool) -> Case:
     """What Gaussian noise is told when it is drawn: where the data go, and of what is foretold, indices of what was read before."""
     known = {"up", "output"} if foretell else {"up"}
     return tuple(a for a in case if a[0] in known or (foretell and a[0] == "index" and a[1] < drawn.reads))
@@ -107,7 +107,7 @@ def condition(blocks: Blocks, path: Path, case: Case) -> Term:
     return z3.And(*found) if found else true()
 
 
-def features(path: Path, drawn: Drawn) -> dict[Feature, Term]:
+def features(path: Path, drawn: DrawnNoise) -> dict[Feature, Term]:
     """What the shift of a noise may be a multiple of; of geometric noise, whole numbers."""
     result: dict[Feature, Term] = {CONSTANT: z3.IntVal(1) if drawn.whole else z3.RealVal(1)}
     known = []
@@ -128,7 +128,7 @@ def features(path: Path, drawn: Drawn) -> dict[Feature, Term]:
     return result
 
 
-def applied(shift: Shift, path: Path, drawn: Drawn) -> Term:
+def shift_term(shift: Shift, path: Path, drawn: DrawnNoise) -> Term:
     """A shift as a term."""
     terms = features(path, drawn)
     total = z3.IntVal(0) if drawn.whole else z3.RealVal(0)

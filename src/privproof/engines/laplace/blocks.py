@@ -20,21 +20,21 @@ from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sampled import root_part
 from privproof.compiling.scales import SIZE
 from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED, Sort, input_sort, output_parts
-from privproof.engines.laplace.kept import Kept, filled
-from privproof.engines.laplace.paths import Drawn, Obligation, Path, Read, Walk
+from privproof.engines.laplace.kept import Kept, equal_entries_list
+from privproof.engines.laplace.paths import DrawnNoise, Obligation, Path, Read, Walk
 from privproof.engines.laplace.products import product_name
-from privproof.engines.laplace.promises import Law
+from privproof.engines.laplace.promises import PromiseLaw
 from privproof.engines.laplace.reaches import values_added
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.symbols import COUNTED, Symbols
 from privproof.engines.laplace.values import (
     Term,
     Value,
-    added,
+    add_values,
     alike,
     as_sort,
-    chosen,
-    compared,
+    choose_value,
+    compare_values,
     gap,
     number,
     real,
@@ -245,7 +245,7 @@ class Blocks(Symbols):
         if name not in walk.kept:
             self._fresh += 1
             count = self._unknown(walk, f"{name}: length", "int")
-            walk.kept[name] = filled(self.program.kept[name], count, self.places)
+            walk.kept[name] = equal_entries_list(self.program.kept[name], count, self.places)
         return walk.kept[name]
 
     def _made(self, name: str, made: Operation, walk: Walk) -> Kept:
@@ -259,15 +259,15 @@ class Blocks(Symbols):
                     raise Unsupported(f"a list whose length depends on the data or on noise, {place}")
                 if entry.other is not None:
                     raise Unsupported(f"a list that is filled with what depends on the data or on noise, {place}")
-                return filled(sort, many.one, self.places)
+                return equal_entries_list(sort, many.one, self.places)
             case Operation("copied", (Variable(source),), place):
                 if source not in self.program.inputs:
                     return replace(self._held(source, walk), sort=sort)
                 if self.program.inputs[source].public:
-                    return filled(sort, self.length(source), self.places)
+                    return equal_entries_list(sort, self.length(source), self.places)
                 if self.program.relation != "one":
                     raise Unsupported(f"a list in which every entry may differ is kept, {place}")
-                copied, changed = filled(sort, self.length(source), self.places), self.fixed["changed"]
+                copied, changed = equal_entries_list(sort, self.length(source), self.places), self.fixed["changed"]
                 apart = self.apart(source, changed)
                 inside = z3.And(changed >= 0, changed < copied.count)
                 differs_by = z3.If(inside, real(apart) if sort == "real" else apart, copied.zero)
@@ -459,7 +459,7 @@ class Blocks(Symbols):
         so_far = len(walk.tests), len(walk.reads)
         reach = self.reaches.get(at, Fraction(0))
         walk.drawn.append(
-            Drawn(at, step.noise, fraction(scale.factor), scale.group, shift, free, *so_far, reach, promised)
+            DrawnNoise(at, step.noise, fraction(scale.factor), scale.group, shift, free, *so_far, reach, promised)
         )
 
     def _promised(
@@ -467,7 +467,7 @@ class Blocks(Symbols):
     ) -> tuple[tuple[tuple[str, ...], Term] | None, Term]:
         """What counts a promise and whether it is given, which the noise keeps; and by how much the noise of run 2 is another one."""
         scale = self.program.scale(step)
-        law = Law.of(step.noise, scale)
+        law = PromiseLaw.of(step.noise, scale)
         promise = next((each for each in self.promises if each.law == law and not scale.names), None)
         known = center.other is not None and not self.program.noisy.intersection(variables(step.arguments[0]))
         if promise is None or not (known or promise.always):
@@ -650,7 +650,7 @@ class Blocks(Symbols):
                 (a,) = values
                 return Value(a.sort, -a.one, None if a.other is None else -a.other)
             case "+" | "extend" | "-":
-                return added(values[0], values[1], 1 if name != "-" else -1)
+                return add_values(values[0], values[1], 1 if name != "-" else -1)
             case "*" if (known := self.product_in(Operation(name, arguments, place))) is not None:
                 return Value("int", known[0] * self.fixed[product_name(known[1])])
             case "*" if walk.run and (record := _record_in(arguments)) is not None:
@@ -666,16 +666,16 @@ class Blocks(Symbols):
             case "abs":
                 (a,) = values
                 test = Value("bool", a.one >= 0, None if a.other is None else a.two >= 0)
-                return chosen(test, a, Value(a.sort, -a.one, None if a.other is None else -a.other))
+                return choose_value(test, a, Value(a.sort, -a.one, None if a.other is None else -a.other))
             case "max" | "min":
                 best = values[0]
                 for value in values[1:]:
                     best, value = alike(best, value)
-                    better = compared(">" if name == "max" else "<", value, best)
-                    best = chosen(better, value, best)
+                    better = compare_values(">" if name == "max" else "<", value, best)
+                    best = choose_value(better, value, best)
                 return best
             case "is" | "is not" | "==" | "!=" | "<" | "<=" | ">" | ">=":
-                return compared(name, values[0], values[1])
+                return compare_values(name, values[0], values[1])
         raise Unsupported(f"{name}, {place}")
 
     def _total(self, arguments: tuple[Expression, ...], place: Place, walk: Walk) -> Value:

@@ -11,21 +11,21 @@ from privproof.compiling.relational import Program
 from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import CONSTANT, Case, Shift, cases, told_before
 from privproof.engines.laplace.losses import Loss
-from privproof.engines.laplace.mixtures import NOWHERE, Mixture, used
+from privproof.engines.laplace.mixtures import NOWHERE, Mixture, used_pairings
 from privproof.engines.laplace.norms import spread
-from privproof.engines.laplace.paths import Drawn as Shifted
+from privproof.engines.laplace.paths import DrawnNoise as Shifted
 from privproof.engines.laplace.promises import Promise
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.engines.laplace.symbols import Results
 from privproof.exact import rational
 from privproof.exact.affine import Affine
-from privproof.language.branching import Leaf
+from privproof.language.branching import BranchLeaf
 from privproof.language.constants import typed_document
 from privproof.language.laws import WHOLE
 from privproof.language.linear import Linear
 from privproof.language.patterns import Between, pattern_text
 from privproof.language.row import Row
-from privproof.language.scripts import Draw, Drawn
+from privproof.language.scripts import Draw, ScriptedDraw
 from privproof.language.scripts import Test as Branching
 
 CONDITIONS = (
@@ -132,7 +132,7 @@ def mixture_evidence(found: Mixture) -> dict[str, object]:
             "epsilon": str(pairing.epsilon),
             "alignment": alignment_evidence(pairing.proof),
         }
-        for pairing in used(found)
+        for pairing in used_pairings(found)
     ]
     plans = [
         {
@@ -210,7 +210,7 @@ def _shift(shift: Shift) -> dict[str, object]:
     return {"constant": str(shift.factors.get(CONSTANT, Fraction(0))), "reads": reads, "distances": distances}
 
 
-def loss_evidence(loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]) -> dict[str, object]:
+def loss_evidence(loss: Loss, trees: tuple[tuple[BranchLeaf, ...], tuple[BranchLeaf, ...]]) -> dict[str, object]:
     """The evidence of a refutation: both trees, and which leaves the event has."""
     rest = {"rest": "outside"} if loss.partial else {}
     sides = [
@@ -253,7 +253,7 @@ def _form(form: Linear) -> dict[str, object]:
     return {"x": [[atom, str(factor)] for atom, factor in terms], "constant": str(form.constant)}
 
 
-def _leaf(leaf: Leaf, event: Any) -> dict[str, object]:
+def _leaf(leaf: BranchLeaf, event: Any) -> dict[str, object]:
     also = leaf.within(event) if leaf.complete else None
     return {
         "noises": [[noise.kind, str(noise.scale)] for noise in leaf.noises],
@@ -264,13 +264,13 @@ def _leaf(leaf: Leaf, event: Any) -> dict[str, object]:
     }
 
 
-def _step(step: Branching | Draw, noises: Sequence[Drawn]) -> list[object]:
+def _step(step: Branching | Draw, noises: Sequence[ScriptedDraw]) -> list[object]:
     if isinstance(step, Draw):
         return ["draw", [str(p) for p in step.probabilities], step.chosen]
     return ["test", _form(_without_ties(step, noises)), step.outcome]
 
 
-def _without_ties(test: Branching, noises: Sequence[Drawn]) -> Linear:
+def _without_ties(test: Branching, noises: Sequence[ScriptedDraw]) -> Linear:
     """A form that is at least 0 exactly where the test holds: of geometric noise, moved by half a step where it may be 0."""
     factors = list(test.form.terms.values())
     if not all(isinstance(atom, int) and noises[atom].kind in WHOLE for atom in test.form.terms):

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.one_change import change_conjectures, is_about_change, plain_conjectures
 from privproof.engines.laplace.products import product_name
-from privproof.engines.laplace.solver import Substitution, answered, true, z3
+from privproof.engines.laplace.solver import Substitution, ask_solver, true, z3
 from privproof.engines.laplace.values import Term, number, real
 from privproof.exact import Rational
 
@@ -67,7 +67,7 @@ def symbols(blocks: Blocks, cut: int) -> dict[str, Term]:
     return result
 
 
-def conjectured(
+def conjecture_invariants(
     blocks: Blocks,
     steps: Sequence[Implication],
     pause: Callable[[], None] = lambda: None,
@@ -118,7 +118,7 @@ def _keep(blocks: Blocks, steps: Sequence[Implication], held: dict[int, list[Ter
 
 def _suffices(steps: Sequence[Implication], held: Mapping[int, list[Term]]) -> bool:
     """Whether what is held excludes the paths that must not be taken."""
-    return all(answered(_asked(step, held)) == z3.unsat for step in steps if step.target is None)
+    return all(ask_solver(_asked(step, held)) == z3.unsat for step in steps if step.target is None)
 
 
 def _asked(step: Implication, held: Mapping[int, list[Term]]) -> Term:
@@ -142,7 +142,7 @@ def _drop(blocks: Blocks, step: Implication, held: dict[int, list[Term]]) -> Non
     while left:
         solver.push()
         solver.add(z3.Not(z3.And(*(put[term.get_id()] for term in left))))
-        answer = answered(solver)
+        answer = ask_solver(solver)
         if answer == z3.sat:
             model = solver.model()
             left = [t for t in left if z3.is_true(model.eval(put[t.get_id()], model_completion=True))]
@@ -158,7 +158,7 @@ def _drop(blocks: Blocks, step: Implication, held: dict[int, list[Term]]) -> Non
 def _follows(solver: Term, term: Term) -> bool:
     solver.push()
     solver.add(z3.Not(term))
-    answer = answered(solver)
+    answer = ask_solver(solver)
     solver.pop()
     return bool(answer == z3.unsat)
 

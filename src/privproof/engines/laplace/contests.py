@@ -20,7 +20,7 @@ from math import ceil, perm
 from typing import Any
 
 from privproof.compiling.program_follower import Follower
-from privproof.compiling.relational import Program, relational
+from privproof.compiling.relational import Program, program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.selections.released import RANKED_VALUES
 from privproof.engines.laplace.changes import tried_values
@@ -29,12 +29,12 @@ from privproof.engines.laplace.losses import Loss
 from privproof.errors import LanguageError
 from privproof.exact import Epsilon, fraction, rational
 from privproof.exact.balls import precision
-from privproof.language.branching import Leaf
+from privproof.language.branching import BranchLeaf
 from privproof.language.linear import Linear, Ratio
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.patterns import in_parts, matching, word
 from privproof.language.running import exact_run
-from privproof.language.scripts import Drawn, Test, recorded
+from privproof.language.scripts import ScriptedDraw, Test, record_run
 from privproof.language.syntax import Assign, Constant, Expression, Operation, Sample
 from privproof.language.walking import within
 
@@ -63,7 +63,7 @@ class _Cell:
 def contest_program(mechanism: Mechanism) -> Program | None:
     """The program that releases the noisy values of all cells, where the function shows which are selected, and nothing else."""
     try:
-        program = relational(mechanism, select=True, released=True)
+        program = program_for_alignment(mechanism, select=True, released=True)
     except (Unsupported, LanguageError):
         return None
     only = len(program.inputs) == 1 and program.lists and not next(iter(program.inputs.values())).public
@@ -234,13 +234,15 @@ class Contest:
     def event(self, arguments: Mapping[str, Any], winners: Sequence[int]) -> Any:
         """What the function itself shows where noise makes these cells the first."""
         values = iter(self._placed(winners))
-        shown, _ = recorded(lambda: exact_run(self.program.mechanism, arguments), lambda _: Ratio(next(values)))
+        shown, _ = record_run(lambda: exact_run(self.program.mechanism, arguments), lambda _: Ratio(next(values)))
         return word(shown)
 
-    def leaf(self, arguments: Mapping[str, Any], winners: Sequence[int], event: Any) -> Leaf:
+    def leaf(self, arguments: Mapping[str, Any], winners: Sequence[int], event: Any) -> BranchLeaf:
         """The run in which these cells come first, in this order, and before all others."""
         noisy = [Linear.atom(k) + Linear.of(center) for k, center in enumerate(self.centers(arguments))]
-        drawn = tuple(Drawn(s.noise, rational(self.program.scale(s).factor), s.place.line) for s in self.program.sites)
+        drawn = tuple(
+            ScriptedDraw(s.noise, rational(self.program.scale(s).factor), s.place.line) for s in self.program.sites
+        )
         steps = [
             Test((noisy[a] - noisy[b]) * self.sign, strict=True, outcome=outcome) for a, b, outcome in _sorting(winners)
         ]
@@ -250,7 +252,7 @@ class Contest:
             for k, each in enumerate(noisy)
             if k not in winners
         ]
-        return Leaf(drawn, tuple(steps), event)
+        return BranchLeaf(drawn, tuple(steps), event)
 
 
 def _sorting(winners: Sequence[int]) -> Iterator[tuple[int, int, bool]]:

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from privproof.compiling.coins import Tossed, TossedProgram, noisy_records, tossed
+from privproof.compiling.coins import Tossed, TossedProgram, noisy_records, record_coins_of
 from privproof.compiling.covering import told_coverage
 from privproof.compiling.outside import refuse_outside
-from privproof.compiling.relational import NO_SELECTION, Program, prepare_program, relational
+from privproof.compiling.relational import NO_SELECTION, Program, prepare_program, program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import unit
 from privproof.compiling.selections.released import OTHERWISE
 from privproof.compiling.summaries import SUMMED, sums_up
-from privproof.compiling.translation import agreement, refuse_endless
-from privproof.engines.engine import Answers, Request
+from privproof.compiling.translation import program_agreement, refuse_endless
+from privproof.engines.engine_protocol import Answers, Request
 from privproof.engines.laplace.certificates import loss_evidence, mixture_evidence, proof_evidence
 from privproof.engines.laplace.contests import contest_program
 from privproof.engines.laplace.events import tree
@@ -35,8 +35,8 @@ from privproof.engines.laplace.proving import (
     PROMISED,
     SETTLED,
     AlignmentProof,
-    Form,
     NoProof,
+    RowForm,
     attempts,
     cheapest,
     prove,
@@ -44,21 +44,28 @@ from privproof.engines.laplace.proving import (
 from privproof.engines.laplace.refuting import LARGE, STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
 from privproof.engines.laplace.solver import Effort, each_in_own_context, own_context
-from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at, whole_costs
-from privproof.engines.monitor import Monitor, Progress, Stopped
+from privproof.engines.laplace.tight import (
+    cost_by_line,
+    formula,
+    has_open_size,
+    search_losses_at_size,
+    upper_at,
+    whole_costs,
+)
+from privproof.engines.search_monitor import Monitor, Progress, Stopped
 from privproof.errors import LanguageError, QuestionError
-from privproof.evidence.answers import Answer
-from privproof.evidence.certificates import lower_bound
+from privproof.evidence.certificate_documents import lower_bound
+from privproof.evidence.engine_answers import Answer
 from privproof.evidence.gate import admit
 from privproof.evidence.verdicts import Explanation, ProgramDetails
 from privproof.evidence.witnesses import LossWitness, ObservedPattern, Witness
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
-from privproof.language.branching import Leaf
+from privproof.language.branching import BranchLeaf
 from privproof.language.inputs import Input
 from privproof.scenarios import ProgramQuestion
-from privproof.scenarios.programs import (
+from privproof.scenarios.program_question import (
     claim_in_numbers,
     is_gaussian,
     is_geometric,
@@ -130,7 +137,7 @@ def _in_class(mechanism: Mechanism) -> Program | None:
                 hint="numbers: real(), integer(), real_queries(); records(...) of which one changes",
             )
     try:
-        program = relational(mechanism)
+        program = program_for_alignment(mechanism)
     except Unsupported:
         refuse_outside(mechanism.translated.body, mechanism)
         return None
@@ -145,7 +152,7 @@ def _summed(declared: Input, mechanism: Mechanism) -> bool:
 
 def _sums_up(mechanism: Mechanism, program: Program | None) -> bool:
     """Whether a mechanism adds up over records, perhaps by coins that it tosses for each."""
-    by_coins = tossed(mechanism) is not None or noisy_records(mechanism) is not None
+    by_coins = record_coins_of(mechanism) is not None or noisy_records(mechanism) is not None
     return (program is not None and sums_up(program.code)) or by_coins
 
 
@@ -181,7 +188,7 @@ class _Search:
         """Proofs, refutations, and what is known in the end."""
         last = NoProof("")
         failures = 0
-        found = mixed(self.question, self.monitor)
+        found = prove_mixture(self.question, self.monitor)
         if isinstance(found, str):
             self.reasons += [found] if found else []
         elif (
@@ -192,7 +199,9 @@ class _Search:
             yield from mixture_proved(self.question, found)
         yield from self.with_noisy_records()
         loss = self.violation(self.refuter.grown, self.question.size)
-        if loss is not None and (not loss.partial or self.follows(relational(self.mechanism, convert=False))):
+        if loss is not None and (
+            not loss.partial or self.follows(program_for_alignment(self.mechanism, convert=False))
+        ):
             yield self.refuted(loss, last)
             return
         if self.is_large():
@@ -212,7 +221,7 @@ class _Search:
         ):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):
-                for answer in proved(self.question, attempt):
+                for answer in proof_finding(self.question, attempt):
                     if answer.status == "proved":
                         yield answer
                     self.reasons.append(answer.reason or "the checker does not accept the proof")
@@ -254,7 +263,7 @@ class _Search:
         exact = None if budget is None else budget.epsilon
         for attempt in attempts(found.mechanism, self.claim, self.monitor, size=self.question.size, exact=exact):
             if isinstance(attempt, AlignmentProof):
-                for answer in proved(self.question, attempt, tossed=found):
+                for answer in proof_finding(self.question, attempt, tossed=found):
                     if answer.status == "proved":
                         yield answer
                     self.reasons.append(answer.reason or "the checker does not accept the proof")
@@ -281,7 +290,7 @@ class _Search:
             ):
                 self.monitor.listen(Progress("looking for an alignment"))
                 if isinstance(attempt, AlignmentProof):
-                    for answer in proved(self.question, attempt):
+                    for answer in proof_finding(self.question, attempt):
                         if answer.status == "proved":
                             yield replace(answer, upper=budget.epsilon)
 
@@ -308,7 +317,7 @@ class _Search:
 
     def follows(self, program: Program) -> bool:
         """Whether a program that was followed in its place does what the function does."""
-        told = agreement(program).told
+        told = program_agreement(program).told
         if told is not None:
             self.reasons.append(f"the program and the function differ {told}")
         return told is None
@@ -335,7 +344,7 @@ class _Search:
 
     def refuted(self, loss: Loss, attempt: NoProof) -> Answer:
         """What a loss above the claim says."""
-        return refuted(self.question, loss, breaking(self.question, loss, attempt, self.monitor))
+        return refutation_finding(self.question, loss, breaking(self.question, loss, attempt, self.monitor))
 
     def stopped(self, reason: str) -> Iterator[Answer]:
         """What is known."""
@@ -350,9 +359,9 @@ class _Search:
         )
 
 
-def mixed(question: ProgramQuestion, monitor: Monitor) -> Mixture | str:
+def prove_mixture(question: ProgramQuestion, monitor: Monitor) -> Mixture | str:
     """The bound of a mechanism that tosses coins for its records, with its proof; why there is none, empty where it tosses none."""
-    found = tossed(question.mechanism)
+    found = record_coins_of(question.mechanism)
     if found is None:
         return ""
     monitor.listen(Progress("looking for alignments of what is mixed"))
@@ -361,7 +370,7 @@ def mixed(question: ProgramQuestion, monitor: Monitor) -> Mixture | str:
 
 def mixture_proved(question: ProgramQuestion, found: Mixture, best: Loss | None = None) -> Iterator[Answer]:
     """What a proof by a mixture says, if the program does what the function does."""
-    tried = agreement(found.program, found.tossed)
+    tried = program_agreement(found.program, found.tossed)
     if tried.told is not None:
         return
     said = f"the function and the program that is proved agree on {tried.runs} runs with the same data, coins and noise"
@@ -421,7 +430,7 @@ class _Settled:
             if isinstance(attempt, NoProof):
                 reasons.append(attempt.reason)
                 continue
-            for answer in proved(question, attempt):
+            for answer in proof_finding(question, attempt):
                 if answer.status == "proved":
                     yield answer
                 reasons.append(answer.reason or "the checker does not accept the proof")
@@ -429,7 +438,7 @@ class _Settled:
             yield by_matrix.answer
         yield from self.stopped("; ".join(dict.fromkeys(reasons)))
 
-    def forms(self, delta: Affine) -> Sequence[Form]:
+    def forms(self, delta: Affine) -> Sequence[RowForm]:
         """The forms of alignments, in order."""
         if not is_gaussian(self.question.mechanism):
             return PROMISED
@@ -440,7 +449,7 @@ class _Settled:
         yield Answer(status="unknown", question=self.question, engine=ENGINE, reason=reason)
 
 
-def proved(
+def proof_finding(
     question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None, tossed: Tossed | None = None
 ) -> Iterator[Answer]:
     """What a proof says, if the program does what the function does.
@@ -451,7 +460,7 @@ def proved(
         best: the largest loss known.
         tossed: where the records of the program hold the noise that the function draws for them: the function, and which it is.
     """
-    tried = agreement(proof.program, tossed)
+    tried = program_agreement(proof.program, tossed)
     if tried.told is not None:
         reason = f"the program and the function differ {tried.told}"
         yield Answer(status="unknown", question=question, engine=ENGINE, reason=reason)
@@ -468,7 +477,7 @@ def proved(
     every = unit(question.mechanism)
     if every is not None and _proportional(question, every):
         notes.insert(0, f"scales and claim are proportional: the same shifts prove the claim for every {every} above 0")
-    answer = aligned(question, proof, best, explanation=explanation(proof))
+    answer = alignment_finding(question, proof, best, explanation=explanation(proof))
     if tossed is not None:
         notes.append(
             "noise is drawn for every record: what is proved holds for any noise of the record that one list has alone"
@@ -480,7 +489,7 @@ def proved(
     yield answer
 
 
-def _trees(question: ProgramQuestion, loss: Loss) -> tuple[tuple[Leaf, ...], tuple[Leaf, ...]]:
+def _trees(question: ProgramQuestion, loss: Loss) -> tuple[tuple[BranchLeaf, ...], tuple[BranchLeaf, ...]]:
     """The runs behind a loss, on both sides."""
     if loss.runs is not None:
         return loss.runs
@@ -488,7 +497,7 @@ def _trees(question: ProgramQuestion, loss: Loss) -> tuple[tuple[Leaf, ...], tup
     return left, right
 
 
-def aligned(
+def alignment_finding(
     question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None, explanation: Explanation | None = None
 ) -> Answer:
     """What a proof by alignment says."""
@@ -521,7 +530,7 @@ def _proportional(question: ProgramQuestion, name: str) -> bool:
     return all(claim == first.times(rational(k)) for k, claim in enumerate(claims, start=1))
 
 
-def refuted(question: ProgramQuestion, loss: Loss, line: tuple[int, str] = (0, "")) -> Answer:
+def refutation_finding(question: ProgramQuestion, loss: Loss, line: tuple[int, str] = (0, "")) -> Answer:
     """What a loss above the claim says."""
     by = "running the function itself with its noise left open"
     notes = (f"both probabilities come from {_BY_PROGRAM if loss.partial else by}",)
@@ -547,7 +556,7 @@ def witnessed(loss: Loss, line: tuple[int, str] = (0, "")) -> LossWitness:
 
 def breaking(question: ProgramQuestion, loss: Loss, attempt: NoProof, monitor: Monitor) -> tuple[int, str]:
     """The line that breaks a claim: the one that pays most, or the one that noise cannot help; 0 where none can be named."""
-    shares = paid(question.mechanism, loss.left, loss.right, loss.event, monitor)
+    shares = cost_by_line(question.mechanism, loss.left, loss.right, loss.event, monitor)
     if shares:
         line, cost = max(shares.items(), key=lambda item: item[1])
         others = f" of {sum(shares.values())} in all" if len(shares) > 1 else ""
@@ -582,7 +591,7 @@ class _Tight:
         self.mechanism = question.mechanism
         summed, least = _sums_up(self.mechanism, program), least_length(self.mechanism)
         self.refuter = Refuter(self.mechanism, question.relation, monitor, summed=summed, least=least)
-        self.mixture = mixed(question, monitor)
+        self.mixture = prove_mixture(question, monitor)
         self.noisy = noisy_records(self.mechanism)
         self.summed = summed or self.refuter.by_records
         self.proof: AlignmentProof | None = None
@@ -592,7 +601,7 @@ class _Tight:
     def answers(self) -> Iterator[Answer]:
         """Both bounds."""
         question = self.question
-        open_size = sized(self.mechanism, question.size)
+        open_size = has_open_size(self.mechanism, question.size)
         with few_ways(self.too_many):
             self.lower(open_size=open_size)
         if self.refuter.best is not None and self.refuter.best.infinite:
@@ -624,7 +633,7 @@ class _Tight:
     def cheapest_of(self, noisy: Tossed) -> None:
         """A proof of what an alignment costs where the noise of a record is a part of it."""
         try:
-            program = relational(noisy.mechanism, size=self.question.size)
+            program = program_for_alignment(noisy.mechanism, size=self.question.size)
         except (Unsupported, LanguageError):
             return
         found = cheapest(noisy.mechanism, program, (), self.monitor)
@@ -683,7 +692,7 @@ class _Tight:
     def reached(self, size: int | None, public: Mapping[str, object], *, far: bool) -> bool:
         """Whether losses come near the least cost at a size."""
         self.monitor.listen(Progress("looking for losses", level=size or 0))
-        return approached(self.refuter, size, public, far=far)
+        return search_losses_at_size(self.refuter, size, public, far=far)
 
     def stopped(self, reason: str) -> Iterator[Answer]:
         """Proved where there is an upper bound, refuted where there is no epsilon at all."""
@@ -692,7 +701,7 @@ class _Tight:
         witness = None if best is None else witnessed(best)
         question = self.question
         if best is not None and best.infinite:
-            yield refuted(question.under(Budget(INFINITE)), best)
+            yield refutation_finding(question.under(Budget(INFINITE)), best)
             return
         if self.proof is None:
             upper = self.at_size() if not reason else INFINITE
@@ -715,12 +724,12 @@ class _Tight:
             asked = question.under(Budget(epsilon(budget.constant)))
         else:
             asked = replace(question, claim=budget)
-        yield from proved(asked, self.proof, best, self.noisy)
+        yield from proof_finding(asked, self.proof, best, self.noisy)
 
     def at_size(self) -> Epsilon:
         """An upper bound at a size, from linear programs that were verified exactly."""
         inputs = self.mechanism.inputs.values()
-        if sized(self.mechanism, self.question.size) or any(d.public and not d.real for d in inputs):
+        if has_open_size(self.mechanism, self.question.size) or any(d.public and not d.real for d in inputs):
             return INFINITE
         if any(not d.public and d.within is None for d in inputs):  # entries that change in any way have no corners
             return INFINITE
@@ -734,7 +743,7 @@ class _Tight:
 
 
 @own_context()
-def repaired(question: ProgramQuestion, monitor: Monitor) -> tuple[str, ...]:
+def find_repairs(question: ProgramQuestion, monitor: Monitor) -> tuple[str, ...]:
     """Changes after which a refuted claim, or another one, is proved; each with a certificate that the checker accepts."""
     assert question.claim is not None
     found: list[str] = []
@@ -743,7 +752,9 @@ def repaired(question: ProgramQuestion, monitor: Monitor) -> tuple[str, ...]:
             asked = replace(question, mechanism=repair.mechanism)
             if repair.claim is not None:
                 asked = replace(asked, claim=repair.claim, budget=None)
-            if admit(aligned(asked, repair.proof)).status == "proved":  # there is no function yet to run beside it
+            if (
+                admit(alignment_finding(asked, repair.proof)).status == "proved"
+            ):  # there is no function yet to run beside it
                 found.append(f"{repair}: then it is proved")
     except Stopped:
         found.append(f"{monitor.stopped() or 'stopped'}: more were not looked for")

@@ -13,17 +13,17 @@ from typing import Any
 
 from flint import arb
 
-from privproof.engines.integrals.functions import Noise
-from privproof.engines.integrals.leaves import Halfspace
-from privproof.engines.integrals.probabilities import probability, probability_ball
-from privproof.engines.integrals.races import order_probability
-from privproof.engines.integrals.sums import geometric_probability
+from privproof.engines.integrals.leaf_integrals import Halfspace
+from privproof.engines.integrals.leaf_sums import geometric_probability
+from privproof.engines.integrals.noise_races import order_probability
+from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.region_probabilities import probability, probability_ball
 from privproof.errors import LanguageError
 from privproof.exact import ONE, rational
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.patience import pause
-from privproof.language.branching import Follow, Leaf, leaves
+from privproof.language.branching import BranchLeaf, Follow, leaves
 from privproof.language.linear import Linear, showing_unseen
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import matching
@@ -54,7 +54,7 @@ class _Split:
     halfspaces: tuple[Halfspace, ...]
 
 
-def _split(leaf: Leaf, also: Sequence[Linear]) -> _Split:
+def _split(leaf: BranchLeaf, also: Sequence[Linear]) -> _Split:
     """Sum over the geometric noise of a leaf, and over the orders of its Gumbel noise.
 
     Raises:
@@ -87,14 +87,14 @@ def _split(leaf: Leaf, also: Sequence[Linear]) -> _Split:
     return _Split(weight, noises, tuple(rest))
 
 
-def _share(leaf: Leaf, also: Sequence[Linear]) -> ExponentialSum:
+def _share(leaf: BranchLeaf, also: Sequence[Linear]) -> ExponentialSum:
     found = _split(leaf, also)
     if found.weight.is_zero:
         return found.weight
     return probability(found.noises, found.halfspaces) * found.weight
 
 
-def measure(found: Sequence[Leaf], pattern: object) -> ExponentialSum:
+def measure(found: Sequence[BranchLeaf], pattern: object) -> ExponentialSum:
     """The probability of an event, from the leaves of a mechanism's tree."""
     total = ExponentialSum.constant(0)
     for leaf in found:
@@ -103,7 +103,7 @@ def measure(found: Sequence[Leaf], pattern: object) -> ExponentialSum:
     return total
 
 
-def measure_ball(found: Sequence[Leaf], pattern: object, bits: int = 128) -> arb:
+def measure_ball(found: Sequence[BranchLeaf], pattern: object, bits: int = 128) -> arb:
     """The same as a ball."""
     with precision(bits):
         total = arb(0)
@@ -137,7 +137,7 @@ def following(pattern: object, *, discrete: bool = False) -> Follow | None:
 
 def tree(
     mechanism: Mechanism, arguments: Mapping[str, object], pattern: object = None, **options: Any
-) -> tuple[Leaf, ...]:
+) -> tuple[BranchLeaf, ...]:
     """The leaves of a mechanism's tree; those that cannot lie in the pattern may be left early."""
     discrete = any(sample.noise == "geometric" for sample in samples(mechanism.translated.body))
     follow = following(pattern, discrete=discrete) if mechanism.generator else None

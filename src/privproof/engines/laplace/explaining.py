@@ -17,7 +17,7 @@ from privproof.engines.laplace.alignments import Shift, cases
 from privproof.engines.laplace.certificates import conditions
 from privproof.engines.laplace.expression_texts import Writer
 from privproof.engines.laplace.horn import Bound
-from privproof.engines.laplace.paths import Drawn, Path
+from privproof.engines.laplace.paths import DrawnNoise, Path
 from privproof.engines.laplace.printing import (
     Printer,
     common_cases,
@@ -33,7 +33,7 @@ from privproof.evidence.verdicts import Charge, Explanation
 from privproof.exact import decimal, fraction, rational
 from privproof.exact.affine import Affine
 from privproof.exact.balls import precision, rational_bounds
-from privproof.exact.texts import rounded, short
+from privproof.exact.number_texts import rounded, short
 from privproof.language.syntax import Sample
 
 _BITS = 128
@@ -162,7 +162,7 @@ def _charges(proof: AlignmentProof, writer: Writer) -> Iterator[Charge]:
         yield charge if instruction in seen else Charge(charge.line, charge.code, "", "0", "0")
 
 
-def cost_words(shift: Shift, path: Path, drawn: Drawn, proof: AlignmentProof, writer: Writer) -> str:
+def cost_words(shift: Shift, path: Path, drawn: DrawnNoise, proof: AlignmentProof, writer: Writer) -> str:
     """What a shift costs at most: its largest size divided by the scale; a formula where the size is not known."""
     inputs = proof.program.inputs
     sizes: list[Fraction] = []

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from privproof.compiling.list_parts import is_end
-from privproof.compiling.scales import resolved
+from privproof.compiling.scales import substitute_single_assignments
 from privproof.exact import rational
-from privproof.exact.texts import short
+from privproof.exact.number_texts import short
 from privproof.language.syntax import (
     Assign,
     Block,
@@ -245,11 +245,15 @@ class Writer:
         if sample.noise == "geometric":
             given = zip(("alpha", "epsilon", "sensitivity"), sample.arguments[1:], strict=True)
             law = [
-                f"{name}={self.text(resolved(value, self.body))}" for name, value in given if not _default(name, value)
+                f"{name}={self.text(substitute_single_assignments(value, self.body))}"
+                for name, value in given
+                if not _default(name, value)
             ]
             return f"geometric({', '.join([self.text(center), *law])})"
         named = {"gaussian": "sigma", "discrete_gaussian": "variance"}.get(sample.noise, "scale")
-        return f"{sample.noise}({self.text(center)}, {named}={self.text(resolved(scale, self.body))})"
+        return (
+            f"{sample.noise}({self.text(center)}, {named}={self.text(substitute_single_assignments(scale, self.body))})"
+        )
 
 
 def _default(name: str, value: Expression) -> bool:

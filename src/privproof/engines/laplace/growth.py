@@ -18,17 +18,17 @@ from typing import Any
 from flint import arb
 
 from privproof.compiling.program_follower import ProgramDiffers
-from privproof.compiling.relational import Program, relational
+from privproof.compiling.relational import Program, program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace.events import measure, measure_ball
 from privproof.engines.laplace.long_words import word_leaves
 from privproof.engines.laplace.losses import Loss, events, slots
-from privproof.engines.laplace.worst import Worst, atoms, private_names, region, regions, worst
-from privproof.engines.monitor import Monitor
+from privproof.engines.laplace.worst import WorstPath, atoms, private_names, region, regions, worst
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import Epsilon, fraction
 from privproof.exact.balls import precision, rational_bounds
-from privproof.language.branching import Leaf
+from privproof.language.branching import BranchLeaf
 from privproof.language.inputs import NORMS, Input
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
@@ -55,7 +55,7 @@ _REPEATED = 3
 
 
 @dataclass(frozen=True)
-class Family:
+class GrowingFamily:
     """A word and the move of the data at a small size, to be stretched; and how much its cost grows with every answer."""
 
     word: tuple[Any, ...]
@@ -95,12 +95,12 @@ class Growing:
     monitor: Monitor
 
     @cached_property
-    def found(self) -> list[Family]:
+    def found(self) -> list[GrowingFamily]:
         """The words whose cost grows most with their length; none where nothing can be said."""
         if _private_list(self.mechanism) is None or self.relation in NORMS:
             return []
         try:
-            listed = list(self.families(relational(self.mechanism, convert=False)))
+            listed = list(self.families(program_for_alignment(self.mechanism, convert=False)))
         except (Unsupported, ProgramDiffers, LanguageError):  # it does not run on open data, or has no such program
             return []
         return sorted(listed, key=lambda family: -family.rate)[:_FAMILIES]
@@ -110,7 +110,7 @@ class Growing:
         name = _private_list(self.mechanism)
         if name is None or not self.found:
             return None
-        program = relational(self.mechanism, convert=False)
+        program = program_for_alignment(self.mechanism, convert=False)
         for family in self.found:
             try:
                 loss = _Stretching(self, program, name, family).loss()
@@ -120,7 +120,7 @@ class Growing:
                 return loss
         return None
 
-    def families(self, program: Program) -> Iterator[Family]:
+    def families(self, program: Program) -> Iterator[GrowingFamily]:
         """Words whose cost grows with their length."""
         letters = self.letters()
         few = dict(self.ranked(program, letters, _FEW))
@@ -129,7 +129,7 @@ class Growing:
             if before is None or one.cost == float("inf") or one.cost <= before.cost + 1e-9:
                 continue
             corner = tuple(one.corner[name] for name in private_names(self.mechanism, _MORE))
-            yield Family(tuple(one.region.word), corner, (one.cost - before.cost) / (_MORE - _FEW))
+            yield GrowingFamily(tuple(one.region.word), corner, (one.cost - before.cost) / (_MORE - _FEW))
 
     def letters(self) -> list[Any]:
         """The letters of short words, where there is one for every answer."""
@@ -140,7 +140,7 @@ class Growing:
                     found.update((key(letter), letter) for letter in one.word)
         return list(found.values())[:_LETTERS]
 
-    def ranked(self, program: Program, letters: Sequence[Any], size: int) -> Iterator[tuple[object, Worst]]:
+    def ranked(self, program: Program, letters: Sequence[Any], size: int) -> Iterator[tuple[object, WorstPath]]:
         """The words at a size that change their letter at most once, by their shape, each with its worst corner."""
         names = private_names(self.mechanism, size)
         arguments = atoms(self.mechanism, size, self.public)
@@ -171,7 +171,7 @@ class _Stretching:
     search: Growing
     program: Program
     name: str
-    family: Family
+    family: GrowingFamily
 
     def loss(self) -> Loss | None:
         """A loss above the claim."""
@@ -230,7 +230,7 @@ class _Stretching:
         silent = next(iter(self.leaves(sides[0], word)), None)
         return list(islice(events(word, None if silent is None else silent.output), 9))
 
-    def leaves(self, arguments: Mapping[str, Any], event: Any) -> tuple[Leaf, ...]:
+    def leaves(self, arguments: Mapping[str, Any], event: Any) -> tuple[BranchLeaf, ...]:
         """The runs in the event.
 
         Raises:

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from privproof.compiling.scales import SQUARES
-from privproof.engines.laplace.alignments import Alignment, applied, cases, condition
+from privproof.engines.laplace.alignments import Alignment, cases, condition, shift_term
 from privproof.engines.laplace.blocks import Blocks
-from privproof.engines.laplace.conjectures import Implication, conjectured, counter, symbols
+from privproof.engines.laplace.conjectures import Implication, conjecture_invariants, counter, symbols
 from privproof.engines.laplace.norms import spread, square_bound
 from privproof.engines.laplace.one_change import is_about_change, sums_parts
 from privproof.engines.laplace.paths import Path
 from privproof.engines.laplace.products import product_name
-from privproof.engines.laplace.solver import Substitution, allotted, answered, false, true, z3
+from privproof.engines.laplace.solver import Substitution, ask_solver, effort_for_attempt, false, true, z3
 from privproof.engines.laplace.symbols import COUNTED
 from privproof.engines.laplace.values import Term, number, real
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import Epsilon, Rational, log, rational
 from privproof.exact.affine import Affine
 from privproof.exact.balls import rational_bounds
@@ -101,13 +101,15 @@ def invariants(
         if direct != "unknown":
             return direct if isinstance(direct, str) else Invariants({0: true()}, bounds)
     if blocks.program.kept:  # places and distances of lists are beyond what Spacer finds, but for runs that fail
-        simple = conjectured(blocks, steps, watch.pause, limits, slopes)
+        simple = conjecture_invariants(blocks, steps, watch.pause, limits, slopes)
         return _attempt(blocks, steps, bounds, *_LITTLE) if simple is None else Invariants(simple, bounds)
     told = sums_parts(blocks) and is_about_change(blocks)  # the forms that are conjectured are what is needed as a rule
-    if told and (simple := conjectured(blocks, steps, watch.pause, limits, slopes)) is not None:
+    if told and (simple := conjecture_invariants(blocks, steps, watch.pause, limits, slopes)) is not None:
         return Invariants(simple, bounds)
     efforts = [
-        (effort, seeds) for effort, seeds in _EFFORTS if effort == _EFFORTS[0][0] or effort <= allotted(effort, _WEIGHT)
+        (effort, seeds)
+        for effort, seeds in _EFFORTS
+        if effort == _EFFORTS[0][0] or effort <= effort_for_attempt(effort, _WEIGHT)
     ]
     for effort, seeds in efforts if patient else efforts[:1]:
         for seed in seeds:
@@ -118,7 +120,7 @@ def invariants(
         if (
             not told
             and effort == _EFFORTS[0][0]
-            and (simple := conjectured(blocks, steps, watch.pause, limits, slopes)) is not None
+            and (simple := conjecture_invariants(blocks, steps, watch.pause, limits, slopes)) is not None
         ):
             return Invariants(simple, bounds)
     return "unknown"
@@ -134,7 +136,7 @@ def _without_loops(steps: Sequence[Implication], watch: Monitor) -> Outcome | No
         solver = z3.Solver()
         solver.set("rlimit", _EFFORTS[1][0])
         solver.add(begin, step.body)
-        verdict = answered(solver)
+        verdict = ask_solver(solver)
         if verdict != z3.unsat:
             return "fails" if verdict == z3.sat else "unknown"
     return None
@@ -145,7 +147,7 @@ def _attempt(
 ) -> Invariants | Outcome:
     z3.set_param("fp.spacer.random_seed", seed)
     solver = z3.SolverFor("HORN")
-    solver.set("rlimit", allotted(effort, _WEIGHT))
+    solver.set("rlimit", effort_for_attempt(effort, _WEIGHT))
     solver.set("random_seed", seed)
     relations: dict[int, Any] = {}
     for cut in blocks.program.cuts:
@@ -155,7 +157,7 @@ def _attempt(
         before = [] if step.source is None else [relations[step.source](*step.before)]
         head = false() if step.target is None else relations[step.target](*step.after)
         solver.add(_clause([*step.before, *step.fresh], z3.And(*before, step.body), head))
-    verdict = answered(solver, _WEIGHT)
+    verdict = ask_solver(solver, _WEIGHT)
     if verdict == z3.unsat:
         return "fails"
     if verdict == z3.unknown:
@@ -223,7 +225,7 @@ def implications(blocks: Blocks, alignment: Alignment, bounds: tuple[Bound, ...]
 def _along(blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: tuple[Bound, ...]) -> list[Implication]:
     """What a path must keep."""
     before = symbols(blocks, path.source)
-    shifts = {d.instruction: applied(alignment.shift(path, case, d.instruction), path, d) for d in path.drawn}
+    shifts = {d.instruction: shift_term(alignment.shift(path, case, d.instruction), path, d) for d in path.drawn}
     inner = [(d.shift, shifts[d.instruction]) for d in path.drawn]
     shifted = Substitution(inner)
 
@@ -293,7 +295,7 @@ def _along(blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: 
     return result
 
 
-def shared(
+def share_budget(
     budget: Affine, blocks: Blocks, spent: Mapping[tuple[str, ...], Rational], exact: Epsilon | None = None
 ) -> tuple[Bound, ...] | None:
     """A budget shared out among the counters: what each was seen to spend, and the rest to the last; None if it does not fit.

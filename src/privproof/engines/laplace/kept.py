@@ -108,7 +108,7 @@ def kept_symbol(name: str, sort: Sort, places: int) -> Kept:
     )
 
 
-def filled(sort: Sort, count: Term, places: int) -> Kept:
+def equal_entries_list(sort: Sort, count: Term, places: int) -> Kept:
     """A list whose entries are all the same in both runs."""
     zero = z3.IntVal(0) if sort == "int" else z3.RealVal(0)
     length = z3.simplify(z3.If(count > 0, count, z3.IntVal(0)))

@@ -13,7 +13,7 @@ from privproof.compiling.relational import Program
 from privproof.compiling.sorts import output_parts
 from privproof.engines.laplace.alignments import CONSTANT, Case, Feature, features
 from privproof.engines.laplace.blocks import Blocks
-from privproof.engines.laplace.paths import Drawn, Path
+from privproof.engines.laplace.paths import DrawnNoise, Path
 from privproof.engines.laplace.values import Term
 from privproof.exact.patience import pause
 from privproof.language.flow import Test
@@ -21,7 +21,7 @@ from privproof.language.syntax import Append, Assign, Replace, Return, Sample
 from privproof.language.walking import variables
 
 
-def influenced(program: Program, instruction: int) -> frozenset[str]:
+def variables_with_noise(program: Program, instruction: int) -> frozenset[str]:
     """The variables that a noise flows into, by assignments."""
     drawn = program.code[instruction]
     assert isinstance(drawn, Sample)
@@ -49,7 +49,7 @@ class Locality:
         self._outputs: dict[int, frozenset[int]] = {}
         for number, step in enumerate(self.program.code):
             if isinstance(step, Sample):
-                names = influenced(self.program, number)
+                names = variables_with_noise(self.program, number)
                 self._tests[number] = frozenset(
                     at
                     for at, test in enumerate(self.program.code)
@@ -68,7 +68,7 @@ class Locality:
         """The tests of a path that a noise flows into, and how they go."""
         return tuple(test for test in path.tests if test[0] in self._tests[instruction])
 
-    def foretold(self, path: Path, case: Case, drawn: Drawn) -> Case:
+    def foretold(self, path: Path, case: Case, drawn: DrawnNoise) -> Case:
         """What is foretold that a noise has a part in; of indices those of data that meet it."""
         own, met = self._outputs[drawn.instruction], self.features(path, drawn)
 
@@ -83,14 +83,14 @@ class Locality:
 
         return tuple(filter(concerns, case))
 
-    def features(self, path: Path, drawn: Drawn) -> dict[Feature, Term]:
+    def features(self, path: Path, drawn: DrawnNoise) -> dict[Feature, Term]:
         """The features of a shift that meet the noise in what must hold, in the state after the path, or in the result."""
         key = (path, drawn.instruction)
         if key not in self._known:
             self._known[key] = features(path, drawn) if drawn.settled else self._meeting(path, drawn)
         return self._known[key]
 
-    def _meeting(self, path: Path, drawn: Drawn) -> dict[Feature, Term]:
+    def _meeting(self, path: Path, drawn: DrawnNoise) -> dict[Feature, Term]:
         terms = [o.condition for o in path.obligations] + [o.gap for o in path.obligations if o.gap is not None]
         terms += [*path.after.values(), *(part.two for part in path.parts)]
         shift = drawn.shift.decl().name()

@@ -20,13 +20,13 @@ from privproof.compiling.relational import Program
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import SIZE
 from privproof.exact import ZERO, Rational, rational
-from privproof.language.branching import Leaf
+from privproof.language.branching import BranchLeaf
 from privproof.language.flow import Jump, Next
 from privproof.language.flow import Test as Branch
 from privproof.language.laws import WHOLE
 from privproof.language.linear import Linear, deciding
 from privproof.language.patterns import matching
-from privproof.language.scripts import Drawn, Test, normal, without_zero
+from privproof.language.scripts import ScriptedDraw, Test, normal, without_zero
 from privproof.language.syntax import Append, Assign, Constant, Emit, Replace, Return, Sample
 from privproof.language.values import MISSING
 
@@ -47,7 +47,7 @@ class _Way:
     at: int = 0
     values: dict[str, Any] = field(default_factory=dict)
     written: list[Any] = field(default_factory=list)
-    noises: list[Drawn] = field(default_factory=list)
+    noises: list[ScriptedDraw] = field(default_factory=list)
     steps: list[Test] = field(default_factory=list)
     known: dict[Direction, tuple[Rational | None, Rational | None]] = field(default_factory=dict)
     told: dict[tuple[Direction, Rational, bool, bool], bool] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class _OpenFollower(Follower):
         if middle is None:
             raise Unsupported(f"noise around {center!r}")
         own = Linear.atom(len(self.way.noises))
-        self.way.noises.append(Drawn(step.noise, number, step.place.line))
+        self.way.noises.append(ScriptedDraw(step.noise, number, step.place.line))
         if step.noise == "exponential":
             self.way.known[next(iter(own.terms.items())),] = (ZERO, None)
         return middle + own
@@ -210,7 +210,7 @@ def word_leaves(
     arguments: Mapping[str, Any],
     pattern: Sequence[Any],
     pause: Callable[[], None] = lambda: None,
-) -> tuple[Leaf, ...]:
+) -> tuple[BranchLeaf, ...]:
     """The ways through a program that may write a word; all others do not.
 
     Args:
@@ -244,7 +244,7 @@ def word_leaves(
             way = waiting.popleft()  # the shortest one: most ways end at their next letter
             try:
                 if follower.onward(way):
-                    found.append(Leaf(tuple(way.noises), tuple(way.steps), way.written))
+                    found.append(BranchLeaf(tuple(way.noises), tuple(way.steps), way.written))
             except _Open as question:
                 for outcome in (False, True):
                     other = way.copied() if not outcome else way

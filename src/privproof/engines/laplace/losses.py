@@ -10,12 +10,12 @@ from typing import Any
 from flint import arb
 
 from privproof.engines.laplace.events import measure, measure_ball, tree
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import INFINITE, ZERO, Epsilon, Rational, epsilon, fraction, rational, smallest_epsilon
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.exponentials import ExponentialSum, exceeds
 from privproof.exact.exponentials import loss as loss_ball
-from privproof.language.branching import Leaf
+from privproof.language.branching import BranchLeaf
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import ANY, Between, Unseen, key, word
 from privproof.language.steps import shown_form
@@ -47,7 +47,7 @@ class Loss:
     event: Any
     left_probability: ExponentialSum
     right_probability: ExponentialSum
-    runs: tuple[tuple[Leaf, ...], tuple[Leaf, ...]] | None = field(default=None, repr=False, compare=False)
+    runs: tuple[tuple[BranchLeaf, ...], tuple[BranchLeaf, ...]] | None = field(default=None, repr=False, compare=False)
     partial: bool = field(default=False, repr=False, compare=False)
 
     @property
@@ -85,10 +85,10 @@ class Trees:
 
     def __init__(self, mechanism: Mechanism, monitor: Monitor) -> None:
         self.mechanism, self.monitor = mechanism, monitor
-        self.known: dict[str, tuple[Leaf, ...]] = {}
+        self.known: dict[str, tuple[BranchLeaf, ...]] = {}
         self.measured: dict[str, arb] = {}
 
-    def at(self, arguments: Mapping[str, Any], pattern: Any = None) -> tuple[Leaf, ...]:
+    def at(self, arguments: Mapping[str, Any], pattern: Any = None) -> tuple[BranchLeaf, ...]:
         """The tree on arguments; for a long list only as far as the pattern asks."""
         long = (
             pattern is not None
@@ -171,7 +171,7 @@ def away(pattern: Any, silent: Any, other: Any) -> list[Any]:
     return [_filled(pattern, found)] if found else []
 
 
-def point(pattern: Any, silent: Any) -> Any:
+def output_event(pattern: Any, silent: Any) -> Any:
     """The event of one output: what would be written without noise, in the place of noisy numbers."""
     known = {slot: v for slot in slots(pattern) if (v := _at(silent, slot)) is not None}
     return _filled(pattern, {slot: int(v) if v.denominator == 1 else v for slot, v in known.items()})
@@ -207,7 +207,7 @@ _DIFFERENT = 4
 """So many outputs of one word are told apart: the coins of a few records are the same word, and put out other numbers."""
 
 
-def outputs_by_word(found: Sequence[Leaf]) -> dict[str, list[Any]]:
+def outputs_by_word(found: Sequence[BranchLeaf]) -> dict[str, list[Any]]:
     """Outputs of every word of a tree, by its key, that differ in what would be written without noise."""
     listed: dict[str, dict[str, Any]] = {}
     for leaf in found:
@@ -220,7 +220,7 @@ def outputs_by_word(found: Sequence[Leaf]) -> dict[str, list[Any]]:
     return {name: list(outputs.values()) for name, outputs in listed.items()}
 
 
-def words(found: Sequence[Leaf]) -> list[tuple[Any, Any]]:
+def words(found: Sequence[BranchLeaf]) -> list[tuple[Any, Any]]:
     """The words of a tree, each with an output that has it."""
     listed: dict[str, tuple[Any, Any]] = {}
     for leaf in found:

@@ -13,14 +13,14 @@ from fractions import Fraction
 from privproof.compiling.covering import told_coverage
 from privproof.compiling.linear_releases import LinearRelease, linear_release, most_squares
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.translation import agreement
+from privproof.compiling.translation import program_agreement
 from privproof.engines.laplace.squares import delta_of, enough
 from privproof.errors import LanguageError
-from privproof.evidence.answers import Answer
+from privproof.evidence.engine_answers import Answer
 from privproof.evidence.verdicts import ProgramDetails
 from privproof.exact import Epsilon, Rational, decimal, rational
 from privproof.exact.affine import Affine
-from privproof.exact.texts import short
+from privproof.exact.number_texts import short
 from privproof.scenarios import ProgramQuestion
 
 
@@ -55,7 +55,7 @@ def answer_by_matrix(question: ProgramQuestion, epsilon: Epsilon, delta: Rationa
             return None  # then not every change is possible, and others may know
         reason = f"{_told(found, squares)}: that gives away {decimal(rational(needed), digits=6)}"
         return ByMatrix(Answer(status="unknown", question=question, engine=engine, reason=reason), found.shown > 1)
-    tried = agreement(found.program)
+    tried = program_agreement(found.program)
     if tried.told is not None:
         return None
     said = f"the function and the program that is proved agree on {tried.runs} runs with the same data and noise"

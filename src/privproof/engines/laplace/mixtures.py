@@ -24,11 +24,11 @@ from math import prod
 from typing import Any
 
 from privproof.compiling.coins import VALUE, Tossed
-from privproof.compiling.relational import Class, Program, relational
+from privproof.compiling.relational import Class, Program, program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace.horn import Bound
 from privproof.engines.laplace.proving import AlignmentProof, cheapest
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Epsilon, Rational, fraction, log, rational
 from privproof.exact.balls import rational_bounds
@@ -38,7 +38,7 @@ from privproof.language.flow import instruction_reads
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.row import Row
 from privproof.language.syntax import Assign, Constant, Element, Expression, Operation, Variable
-from privproof.language.walking import rewritten, variables, within
+from privproof.language.walking import rewrite_expression, variables, within
 
 _MOST_CLASSES = 16
 """Classes of a record with its coins: what is proved of every pair of them takes a fraction of a second each; more are not tried."""
@@ -101,7 +101,7 @@ NOWHERE = -1
 def mixture(tossed: Tossed, size: int | None, monitor: Monitor) -> Mixture | str:
     """The smallest bound that alignments and a mixture of them give; or why there is none."""
     try:
-        program = relational(tossed.mechanism, size=size)
+        program = program_for_alignment(tossed.mechanism, size=size)
     except (Unsupported, LanguageError) as problem:
         return str(problem)
     found = _told_apart(tossed, program) or _by_coins(tossed)
@@ -236,7 +236,7 @@ def _added(program: Program) -> list[Any] | None:
         for expression in instruction_reads(step):
             for part in within(expression):
                 if isinstance(part, Operation) and part.name == "total":
-                    found[rewritten(part.arguments[1], lambda e: _plain(e, constants))] = None
+                    found[rewrite_expression(part.arguments[1], lambda e: _plain(e, constants))] = None
     if any(name != "#" for added in found for name in variables(added)):
         return None
     return [evaluator(added) for added in found]
@@ -302,7 +302,7 @@ def rounded_up(value: Epsilon) -> Epsilon:
     return Epsilon(shift=rational(Fraction(-(-fraction(high) * _DECIMALS // 1), _DECIMALS)))
 
 
-def used(found: Mixture) -> list[Pairing]:
+def used_pairings(found: Mixture) -> list[Pairing]:
     """The pairings that the plans make use of."""
     moved = {frozenset(pair) for plan in found.plans for pair in plan.shares}
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from privproof.engines.laplace.alignments import CONSTANT, Shift, applied
+from privproof.engines.laplace.alignments import CONSTANT, Shift, shift_term
 from privproof.engines.laplace.blocks import Blocks
-from privproof.engines.laplace.paths import Drawn, Path
-from privproof.engines.laplace.solver import answered, z3
+from privproof.engines.laplace.paths import DrawnNoise, Path
+from privproof.engines.laplace.solver import ask_solver, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 
 _EFFORT = 400_000
@@ -26,7 +26,7 @@ _TRIED = 6
 """Multiples of changes that are tried where a shift is no sum of them: each is a question to the solver."""
 
 
-def spread(blocks: Blocks, path: Path, drawn: Drawn, shift: Shift) -> tuple[tuple[int, Fraction], ...]:
+def spread(blocks: Blocks, path: Path, drawn: DrawnNoise, shift: Shift) -> tuple[tuple[int, Fraction], ...]:
     """Entries read before a draw of Gaussian noise, each with the multiple of its change, that bound a shift together.
 
     Empty where the squares of changes are not known, or the shift is no sum of changes.
@@ -34,7 +34,7 @@ def spread(blocks: Blocks, path: Path, drawn: Drawn, shift: Shift) -> tuple[tupl
     reads = {r: read for r, read in enumerate(path.reads[: drawn.reads]) if read.square is not None and not read.hidden}
     if not drawn.settled or not reads or shift.factors.get(CONSTANT) or not any(shift.factors.values()):
         return ()
-    moved = applied(shift, path, drawn)
+    moved = shift_term(shift, path, drawn)
     held = _symbols(moved)
     named = {r: read.distance for r, read in reads.items() if read.distance.get_id() in held}
     if not named:
@@ -73,7 +73,7 @@ def _bounds(blocks: Blocks, path: Path, moved: Term, entries: dict[int, tuple[Te
     solver.set("rlimit", _EFFORT)
     most = z3.Sum([number(factor) * size_of(distance) for distance, factor in entries.values()])
     solver.add(blocks.facts, path.condition, size_of(real(moved)) > most)
-    return bool(answered(solver) == z3.unsat)
+    return bool(ask_solver(solver) == z3.unsat)
 
 
 def _symbols(term: Term) -> set[int]:

@@ -36,7 +36,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnNoise:
     """Noise drawn on a path.
 
     Attributes:
@@ -140,7 +140,7 @@ class Path:
     condition: Term
     safety: tuple[Obligation, ...]
     obligations: tuple[Obligation, ...]
-    drawn: tuple[Drawn, ...]
+    drawn: tuple[DrawnNoise, ...]
     reads: tuple[Read, ...]
     fresh: tuple[Term, ...]
     after: Mapping[str, Term]
@@ -156,7 +156,7 @@ class Walk:
     condition: list[Term] = field(default_factory=list)
     safety: list[Obligation] = field(default_factory=list)
     obligations: list[Obligation] = field(default_factory=list)
-    drawn: list[Drawn] = field(default_factory=list)
+    drawn: list[DrawnNoise] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
     fresh: list[Term] = field(default_factory=list)
     tests: list[tuple[int, bool]] = field(default_factory=list)

@@ -43,7 +43,7 @@ _SIDES: tuple[Side, ...] = ("against", "below", "above")
 
 
 @dataclass(frozen=True)
-class Law:
+class PromiseLaw:
     """The law of noise: its kind, and its scale, alpha for geometric noise, the variance for discrete Gaussian noise.
 
     Attributes:
@@ -57,7 +57,7 @@ class Law:
     bound: Fraction | None = None
 
     @classmethod
-    def of(cls, kind: str, scale: Scale) -> Law:
+    def of(cls, kind: str, scale: Scale) -> PromiseLaw:
         """The law of noise of a kind, whose scale is a number."""
         bound = None if scale.bound is None else fraction(scale.bound)
         return cls(kind, fraction(scale.alpha if kind == "geometric" else scale.factor), bound)
@@ -120,7 +120,7 @@ class Promise:
     """
 
     number: int
-    law: Law
+    law: PromiseLaw
     side: Side
     far: Fraction
     times: int
@@ -157,7 +157,7 @@ def _compares(part: Expression, program: Program) -> bool:
     return isinstance(part, Operation) and part.name in _COMPARED and bool(program.noisy.intersection(variables(part)))
 
 
-def laws(program: Program) -> tuple[Law, ...]:
+def laws(program: Program) -> tuple[PromiseLaw, ...]:
     """The laws of noise that something may be promised about."""
     if program.mechanism.stream is not None or any(step.noise in (PLACE, OTHERS, RANKED) for step in program.sites):
         return ()
@@ -166,7 +166,7 @@ def laws(program: Program) -> tuple[Law, ...]:
     ):
         return ()  # how far noise goes makes no difference
     known = [step for step in program.sites if step.noise in _KINDS and not program.scale(step).names]
-    return tuple(dict.fromkeys(Law.of(step.noise, program.scale(step)) for step in known))
+    return tuple(dict.fromkeys(PromiseLaw.of(step.noise, program.scale(step)) for step in known))
 
 
 def promises(program: Program, delta: Fraction) -> Iterator[Promise]:

@@ -12,19 +12,19 @@ from typing import TypeAlias
 
 from privproof.compiling.cells import few_cells
 from privproof.compiling.kinds import refuse_several_kinds
-from privproof.compiling.relational import Class, Program, prepare_program, relational
+from privproof.compiling.relational import Class, Program, prepare_program, program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import SQUARES
 from privproof.compiling.sorts import PLACE
 from privproof.engines.laplace.alignments import Alignment, cases
 from privproof.engines.laplace.blocks import Blocks
-from privproof.engines.laplace.horn import Bound, Invariants, Outcome, invariants, shared
+from privproof.engines.laplace.horn import Bound, Invariants, Outcome, invariants, share_budget
 from privproof.engines.laplace.products import exchanges
 from privproof.engines.laplace.promises import Promise, promises
 from privproof.engines.laplace.solver import Effort, Exhausted, within
 from privproof.engines.laplace.squares import Steps, allowances, delta_for_each, delta_of, enough_at_all_sizes
 from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Spent, Synthesis, instances, most_spent
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import ZERO, Epsilon, Rational, epsilon, fraction, rational
 from privproof.exact.affine import Affine, affine
@@ -83,7 +83,7 @@ class NoProof:
 
 
 @dataclass(frozen=True)
-class Form:
+class RowForm:
     """A form of alignments.
 
     Attributes:
@@ -114,16 +114,16 @@ class Form:
 
 
 FORMS = (
-    Form(convert=True, own=True),
-    Form(convert=True, own=True, select=True, released=True),
-    Form(convert=True, own=True, select=True),
-    Form(convert=True, tied=True),
-    Form(convert=True),
-    Form(convert=False, tied=True),
-    Form(convert=False),
-    Form(convert=True, ahead=True),
-    Form(convert=False, ahead=True),
-    Form(convert=True, half=True),
+    RowForm(convert=True, own=True),
+    RowForm(convert=True, own=True, select=True, released=True),
+    RowForm(convert=True, own=True, select=True),
+    RowForm(convert=True, tied=True),
+    RowForm(convert=True),
+    RowForm(convert=False, tied=True),
+    RowForm(convert=False),
+    RowForm(convert=True, ahead=True),
+    RowForm(convert=False, ahead=True),
+    RowForm(convert=True, half=True),
 )
 
 
@@ -134,19 +134,19 @@ NOTHING = Affine(ZERO)
 """No delta."""
 
 
-PROMISED = (Form(convert=True, own=True), Form(convert=True, tied=True), Form(convert=False, tied=True))
+PROMISED = (RowForm(convert=True, own=True), RowForm(convert=True, tied=True), RowForm(convert=False, tied=True))
 """The forms of alignments that need not work on all runs."""
 
 
 SETTLED = tuple(
-    Form(convert=convert, own=own, tied=not own, reach=reach)
+    RowForm(convert=convert, own=own, tied=not own, reach=reach)
     for reach in (1, 2)
     for convert, own in ((True, True), (True, False), (False, False))
 )
 """The forms of alignments of programs with Gaussian noise."""
 
 FORETOLD = tuple(
-    Form(convert=True, own=own, tied=not own, reach=2, foretell=True, spare=spare)
+    RowForm(convert=True, own=own, tied=not own, reach=2, foretell=True, spare=spare)
     for spare in (0, 1)
     for own in (True, False)
 )
@@ -173,7 +173,7 @@ def attempts(
     monitor: Monitor,
     *,
     size: int | None = None,
-    forms: Sequence[Form] = FORMS,
+    forms: Sequence[RowForm] = FORMS,
     exact: Epsilon | None = None,
     delta: Affine = NOTHING,
     effort: Effort | None = None,
@@ -208,7 +208,7 @@ def attempts(
         )  # fmt: skip
         try:
             if shape_of not in known:
-                made = relational(
+                made = program_for_alignment(
                     mechanism,
                     size=size,
                     convert=form.convert,
@@ -267,14 +267,14 @@ def _proofs_first(found: Iterator[AlignmentProof | NoProof]) -> Iterator[Alignme
     yield from failed
 
 
-def _with_places(forms: Sequence[Form]) -> Iterator[Form]:
+def _with_places(forms: Sequence[RowForm]) -> Iterator[RowForm]:
     """The forms, each followed by the same where lists may differ at two places: while a sum is moved it is in both."""
     for form in forms:
         yield form
         yield replace(form, places=2)
 
 
-def _is_plain(form: Form) -> bool:
+def _is_plain(form: RowForm) -> bool:
     """Whether a form is tried where lists are kept: noise moves against what it is added to, whatever comes later."""
     return (form.own or form.tied) and not (form.ahead or form.half or form.select)
 
@@ -305,12 +305,12 @@ def _up_to_bad(
     """Attempts that need not work on all runs: noise whose centre differs goes far with a probability that delta pays for."""
     for form in PROMISED:
         try:
-            program = few_cells(relational(mechanism, size=size, convert=form.convert))
+            program = few_cells(program_for_alignment(mechanism, size=size, convert=form.convert))
         except Unsupported as problem:
             yield NoProof(str(problem))
             continue
 
-        def promising(given: Promise, program: Program = program, form: Form = form) -> Synthesis | None:
+        def promising(given: Promise, program: Program = program, form: RowForm = form) -> Synthesis | None:
             blocks = Blocks(program, promises=(given,))
             if not any(drawn.promised for path in blocks.paths for drawn in path.drawn):
                 return None
@@ -361,7 +361,7 @@ def cheapest(
         try:
             made = program
             if (form.convert, form.ahead, form.select) != (True, False, False):
-                made = relational(
+                made = program_for_alignment(
                     mechanism,
                     size=program.size,
                     convert=form.convert,
@@ -501,7 +501,7 @@ def _attempt(
         except GaveUp as problem:
             return NoProof(str(problem), search.last, blocks)
         several = any(len(group) > 1 for group in blocks.groups)
-        bounds = shared(budget, blocks, {}, search.exact) if sharing is None else None
+        bounds = share_budget(budget, blocks, {}, search.exact) if sharing is None else None
         ways: Iterable[tuple[Blocks, tuple[Bound, ...] | None]] = ((blocks, bounds),)
         if sharing is not None:
             ways = ((blocks, sharing(alignment, search.spent(alignment, instances(blocks)))),)
@@ -532,7 +532,7 @@ def _exchanged(
     """Ways to count the costs of products of public numbers, each with the bounds of the counters."""
     for plan, left in exchanges(blocks.groups, blocks.paths, spent):
         tried = blocks.exchanging(plan)
-        yield tried, shared(budget, tried, left, exact)
+        yield tried, share_budget(budget, tried, left, exact)
 
 
 def prove(
@@ -541,7 +541,7 @@ def prove(
     monitor: Monitor,
     *,
     size: int | None = None,
-    forms: Sequence[Form] = FORMS,
+    forms: Sequence[RowForm] = FORMS,
     exact: Epsilon | None = None,
 ) -> AlignmentProof | NoProof:
     """A proof that a mechanism keeps a budget, by the first form of alignments that gives one."""

@@ -17,19 +17,29 @@ from math import ceil, isinf, isqrt
 from typing import Any, TypeVar
 
 from privproof.compiling.cells import few_cells
-from privproof.compiling.relational import Program, relational
+from privproof.compiling.relational import Program, program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.changes import changed_lists, summed_alone
 from privproof.engines.laplace.contests import Contest
 from privproof.engines.laplace.growth import Growing
-from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, outputs_by_word, point, slots, words
+from privproof.engines.laplace.losses import (
+    LARGEST,
+    Loss,
+    Trees,
+    away,
+    events,
+    output_event,
+    outputs_by_word,
+    slots,
+    words,
+)
 from privproof.engines.laplace.solver import Substitution, z3
 from privproof.engines.laplace.synthesis import Counterexample
 from privproof.engines.laplace.values import known_value
 from privproof.engines.laplace.worst import (
     Region,
-    Worst,
+    WorstPath,
     corners,
     long_regions,
     open_names,
@@ -37,7 +47,7 @@ from privproof.engines.laplace.worst import (
     regions,
     worst,
 )
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import ZERO, Budget, Epsilon, Rational, epsilon, fraction
 from privproof.exact.affine import Affine
@@ -45,7 +55,7 @@ from privproof.exact.balls import rational_bounds
 from privproof.language.inputs import Input, is_near
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key, word
-from privproof.scenarios.programs import is_geometric
+from privproof.scenarios.program_question import is_geometric
 
 T = TypeVar("T")
 STAGES = 2
@@ -268,7 +278,7 @@ class Refuter:
                     continue
                 for pattern, silent in words(self.trees.at(left)):
                     self.monitor.pause()
-                    event = point(pattern, silent)
+                    event = output_event(pattern, silent)
                     found = self.decided(left, right, event, allowed) or self.decided(right, left, event, allowed)
                     if found is not None:
                         return found
@@ -331,7 +341,7 @@ class Refuter:
                         return found
         return None
 
-    def ranked_long(self, size: int, public: Mapping[str, Any]) -> list[Worst]:
+    def ranked_long(self, size: int, public: Mapping[str, Any]) -> list[WorstPath]:
         """The ways through the mechanism at a larger size that change their letter once, the costliest first."""
         try:
             found = long_regions(self.mechanism, size, public, self.monitor)
@@ -339,7 +349,7 @@ class Refuter:
             return []
         return self.worst(found, size)
 
-    def worst(self, found: Sequence[Region], size: int | None) -> list[Worst]:
+    def worst(self, found: Sequence[Region], size: int | None) -> list[WorstPath]:
         """Ways through the mechanism with their worst corners, the costliest first."""
         names = private_names(self.mechanism, size)
         return worst(self.mechanism, self.relation, found, names, self.monitor.pause)
@@ -412,7 +422,7 @@ class Refuter:
             return self.blindly(size, public)
         return None
 
-    def ranked(self, size: int | None, public: Mapping[str, Any]) -> list[Worst] | None:
+    def ranked(self, size: int | None, public: Mapping[str, Any]) -> list[WorstPath] | None:
         """The ways through the mechanism at a size, the costliest first; None where it does not run on open data."""
         try:
             found = regions(self.mechanism, size, public, self.monitor.pause)
@@ -429,7 +439,7 @@ class Refuter:
     def few(self) -> Mapping[str, Input]:
         """Lists of which some records stand for all, because the cells that they are of are alike."""
         try:
-            return few_cells(relational(self.mechanism)).few
+            return few_cells(program_for_alignment(self.mechanism)).few
         except (Unsupported, LanguageError):
             return {}
 
@@ -478,7 +488,7 @@ class Refuter:
             if left is not None and right is not None:
                 yield left, right
 
-    def along(self, one: Worst, public: Mapping[str, Any], size: int | None, allowed: Epsilon) -> Loss | None:
+    def along(self, one: WorstPath, public: Mapping[str, Any], size: int | None, allowed: Epsilon) -> Loss | None:
         """Data along the worst corner of a region, further and further away."""
         for left, right in self.pairs(one.corner, public, size, _STEPS):
             for event in self.shapes(one.region.word, left):

@@ -17,7 +17,7 @@ from privproof.engines.laplace.proving import FORMS, AlignmentProof, prove
 from privproof.engines.laplace.refuting import publics
 from privproof.engines.laplace.tight import formula
 from privproof.engines.laplace.worst import Region, long_regions, private_names, regions, worst
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import fraction, rational
 from privproof.exact.affine import Affine
 from privproof.language.mechanism import Mechanism

@@ -102,12 +102,12 @@ def within(effort: Effort | None) -> Iterator[None]:
         _efforts.pop()
 
 
-def allotted(effort: int, weight: int) -> int:
+def effort_for_attempt(effort: int, weight: int) -> int:
     """So much of an effort for one attempt as the limit leaves."""
     return min([effort, *(max(1, min(limit.each, (limit.most - limit.spent) // weight)) for limit in _efforts)])
 
 
-def answered(solver: Any, weight: int = 1) -> Any:
+def ask_solver(solver: Any, weight: int = 1) -> Any:
     """What a solver says about its assertions, within the time and the effort that is left.
 
     Args:

@@ -27,21 +27,21 @@ from privproof.engines.laplace.alignments import (
     Feature,
     Shift,
     Where,
-    applied,
     cases,
     condition,
     features,
+    shift_term,
     told_before,
 )
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.locality import Locality
 from privproof.engines.laplace.norms import spread, square_bound
 from privproof.engines.laplace.one_change import sums_parts
-from privproof.engines.laplace.paths import Drawn, Obligation, Path
+from privproof.engines.laplace.paths import DrawnNoise, Obligation, Path
 from privproof.engines.laplace.products import product_name, values_of
-from privproof.engines.laplace.solver import Substitution, answered, true, z3
+from privproof.engines.laplace.solver import Substitution, ask_solver, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import Epsilon, fraction, log
 from privproof.exact.affine import Affine
 from privproof.exact.balls import rational_bounds
@@ -232,7 +232,7 @@ class Synthesis:
         while True:
             self.solver.push()
             self.solver.add(weight <= bound)
-            verdict = answered(self.solver)
+            verdict = ask_solver(self.solver)
             if verdict == z3.sat:
                 model = self.solver.model()
                 high = bound
@@ -267,7 +267,7 @@ class Synthesis:
                     shifts[((path.source, path.tests, case), drawn.instruction)] = Shift(kept)
         return Alignment(shifts)
 
-    def features(self, path: Path, drawn: Drawn) -> Mapping[Feature, Term]:
+    def features(self, path: Path, drawn: DrawnNoise) -> Mapping[Feature, Term]:
         """What the shift of a noise may be a multiple of: (own) only what meets the noise."""
         key = (path, drawn.instruction)
         if key not in self._features:
@@ -276,7 +276,7 @@ class Synthesis:
             )
         return self._features[key]
 
-    def where(self, path: Path, case: Case, drawn: Drawn | None = None) -> Where:
+    def where(self, path: Path, case: Case, drawn: DrawnNoise | None = None) -> Where:
         """What the shift of a noise on a path may depend on: its tests and what is foretold; of Gaussian noise, the tests before.
 
         Tied: only the tests that data or noise take part in.  Own: only the tests and outputs that this noise has a part in.
@@ -404,13 +404,13 @@ class Synthesis:
         strong = self._requirement(found, strong=True)
         self.solver.push()
         self.solver.add(strong)
-        if answered(self.solver) == z3.sat:
+        if ask_solver(self.solver) == z3.sat:
             self.solver.pop()
             self.solver.add(strong)
             return
         self.solver.pop()
         self.solver.add(self._requirement(found, strong=False))
-        if answered(self.solver) == z3.unsat:
+        if ask_solver(self.solver) == z3.unsat:
             raise GaveUp("no alignment of the form satisfies the requirements")
 
     def _requirement(self, found: Counterexample, *, strong: bool) -> Term:
@@ -557,7 +557,7 @@ class _Search:
             solver.add(*map(put, ready.exact))
             solver.add(*(new == computed[old.get_id()] for old, new in fresh if old.get_id() in computed))
             ends_longer_run = bool(steps) and path.target is None
-            if not ends_longer_run and answered(solver) == z3.unsat:
+            if not ends_longer_run and ask_solver(solver) == z3.unsat:
                 return None  # at the end of a longer run, what fails is asked for together with whether there is a run
             here = (*steps, Step(path, case, fresh))
             for obligation in path.safety:
@@ -615,7 +615,9 @@ class _Search:
         """What a path does in a case, with the shifts of the guess in place."""
         key = (path, case)
         if key not in self.ready:
-            shifts = {d.instruction: applied(self.guess.shift(path, case, d.instruction), path, d) for d in path.drawn}
+            shifts = {
+                d.instruction: shift_term(self.guess.shift(path, case, d.instruction), path, d) for d in path.drawn
+            }
             shifted = Substitution([(d.shift, shifts[d.instruction]) for d in path.drawn])
             fresh = {old.get_id() for old in path.fresh}
             self.ready[key] = _Ready(
@@ -653,7 +655,7 @@ class _Search:
             most = z3.Optimize()
             most.add(*self.solver.assertions(), *foretold)
             handle = most.maximize(total)
-            if answered(most) == z3.sat:
+            if ask_solver(most) == z3.sat:
                 value = most.upper(handle)
                 if z3.is_rational_value(value) or z3.is_int_value(value):
                     self.spent[group] = max(self.spent.get(group, Fraction(0)), Fraction(str(value)))
@@ -675,7 +677,7 @@ class _Search:
         solver.push()
         try:
             solver.add(*terms)
-            answer = answered(solver)
+            answer = ask_solver(solver)
             if answer != z3.sat:
                 return answer, None
             model = solver.model()

@@ -27,10 +27,10 @@ from privproof.engines.laplace.worst import (
     private_names,
     regions,
     simplest,
-    verified,
+    verify_shift_cost,
     worst,
 )
-from privproof.engines.monitor import Monitor
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import Epsilon, Rational, fraction, log, rational
 from privproof.exact.affine import Affine, affine
@@ -55,7 +55,7 @@ _CORNERS = 6_000
 """Linear programs, one for each corner and region; beyond it there is no bound from costs."""
 
 
-def sized(mechanism: Mechanism, question_size: int | None) -> bool:
+def has_open_size(mechanism: Mechanism, question_size: int | None) -> bool:
     """Whether the size of the lists is open, or there is a stream."""
     open_ended = (d.shape == "stream" or (d.shape == "list" and d.size is None) for d in mechanism.inputs.values())
     return question_size is None and any(open_ended)
@@ -80,7 +80,7 @@ def upper_at(
             cost, shifts = program.solve(corner)
             if not isfinite(cost):
                 return None
-            exact = verified(region, corner, shifts)
+            exact = verify_shift_cost(region, corner, shifts)
             if exact is None:
                 return None
             most = max(most, exact)
@@ -102,7 +102,7 @@ def cost_at(
 def formula(mechanism: Mechanism, relation: str, size: int | None, monitor: Monitor) -> Affine | None:
     """The formula that the least costs follow at the sizes and public numbers tried: a guess."""
     names = list(mechanism.public_numbers)
-    if not sized(mechanism, size):
+    if not has_open_size(mechanism, size):
 
         def alone(public: Mapping[str, Any]) -> Affine | None:
             cost = cost_at(mechanism, relation, size, public, monitor)
@@ -172,7 +172,7 @@ def _over_numbers(
     return result
 
 
-def approached(refuter: Refuter, size: int | None, public: Mapping[str, Any], *, far: bool = False) -> bool:
+def search_losses_at_size(refuter: Refuter, size: int | None, public: Mapping[str, Any], *, far: bool = False) -> bool:
     """Look for losses at a size, along the worst corners, further and further away; whether the least cost is nearly reached."""
     ranked = refuter.ranked(size, public) if size is None or size <= 5 else refuter.ranked_long(size, public)
     if not ranked:
@@ -189,7 +189,7 @@ def approached(refuter: Refuter, size: int | None, public: Mapping[str, Any], *,
     return refuter.best_value >= goal - _CLOSE
 
 
-def paid(
+def cost_by_line(
     mechanism: Mechanism, left: Mapping[str, Any], right: Mapping[str, Any], event: Any, monitor: Monitor
 ) -> dict[int, Fraction]:
     """What every line has to pay for an event at given data: the least cost of shifts, by the line that draws the noise."""
@@ -215,7 +215,7 @@ def paid(
         cost, shifts = LinearProgram(region, list(corner)).solve(corner)
         if isfinite(cost) and (best is None or cost > best[0]):
             best = (cost, region, shifts)
-    if best is None or verified(best[1], corner, best[2]) is None:
+    if best is None or verify_shift_cost(best[1], corner, best[2]) is None:
         return {}
     shares: dict[int, Fraction] = {}
     for noise, shift in zip(best[1].noises, best[2], strict=True):

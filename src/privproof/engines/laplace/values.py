@@ -101,7 +101,7 @@ def alike(a: Value, b: Value) -> tuple[Value, Value]:
     return a, b
 
 
-def added(a: Value, b: Value, sign: int) -> Value:
+def add_values(a: Value, b: Value, sign: int) -> Value:
     """The sum (or difference) of two numbers."""
     a, b = alike(a, b)
     if a.sort not in ("int", "real") or a.sort != b.sort:
@@ -112,7 +112,7 @@ def added(a: Value, b: Value, sign: int) -> Value:
     return Value(a.sort, a.one + b.one if sign > 0 else a.one - b.one, other)
 
 
-def chosen(test: Value, a: Value, b: Value) -> Value:
+def choose_value(test: Value, a: Value, b: Value) -> Value:
     """One of two numbers, as each run's own test says."""
     one = z3.If(test.one, a.one, b.one)
     if test.other is None and a.other is None and b.other is None:
@@ -121,7 +121,7 @@ def chosen(test: Value, a: Value, b: Value) -> Value:
     return Value(a.sort, one, two - one)
 
 
-def compared(name: str, a: Value, b: Value) -> Value:
+def compare_values(name: str, a: Value, b: Value) -> Value:
     """A comparison in both runs."""
     a, b = alike(a, b)
     if a.sort != b.sort:

@@ -19,16 +19,16 @@ import numpy as np
 
 from privproof.compiling.sampled import root_part
 from privproof.engines.laplace.least_shifts import LeastShifts, Lost
-from privproof.engines.laplace.solver import answered, z3
-from privproof.engines.monitor import Monitor
+from privproof.engines.laplace.solver import ask_solver, z3
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import Rational, fraction
-from privproof.language.branching import Leaf, leaves
+from privproof.language.branching import BranchLeaf, leaves
 from privproof.language.inputs import NORMS, Input
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key, word
-from privproof.language.scripts import Draw, Drawn
+from privproof.language.scripts import Draw, ScriptedDraw
 from privproof.language.steps import shown_form
 
 _ALL_CORNERS = 3
@@ -64,14 +64,14 @@ class Region:
     """
 
     word: Any
-    noises: tuple[Drawn, ...]
+    noises: tuple[ScriptedDraw, ...]
     tests: tuple[Linear, ...]
     released: tuple[Linear, ...]
     draws: tuple[Draw, ...] = ()
 
 
 @dataclass(frozen=True)
-class Worst:
+class WorstPath:
     """A region, a corner of the neighbours, and the least cost of a shift there, infinite if there is none."""
 
     region: Region
@@ -114,10 +114,10 @@ def regions(
 ) -> list[Region]:
     """All ways through the mechanism at a size."""
     listed = leaves(mechanism, atoms(mechanism, size, public), pause=pause, follow=follow, most=most)
-    return merged([region(leaf) for leaf in listed if leaf.complete])
+    return merge_regions([region(leaf) for leaf in listed if leaf.complete])
 
 
-def merged(found: Sequence[Region]) -> list[Region]:
+def merge_regions(found: Sequence[Region]) -> list[Region]:
     """Regions of one output whose union is again given by comparisons, as one.
 
     The comparisons that all regions of an output imply hold on their union; where they imply in turn that some region holds, they are the
@@ -137,7 +137,7 @@ def merged(found: Sequence[Region]) -> list[Region]:
     return result
 
 
-def _joined(members: list[dict[str, Linear]], noises: Sequence[Drawn]) -> list[dict[str, Linear]]:
+def _joined(members: list[dict[str, Linear]], noises: Sequence[ScriptedDraw]) -> list[dict[str, Linear]]:
     """The regions as one, if their union is given by comparisons that occur in them; otherwise as they are."""
     known: dict[str, Linear] = {}
     for member in members:
@@ -148,7 +148,7 @@ def _joined(members: list[dict[str, Linear]], noises: Sequence[Drawn]) -> list[d
     def never(*conditions: Any) -> bool:
         solver = z3.SolverFor("QF_LRA")
         solver.add(*support, *conditions)
-        return bool(answered(solver) == z3.unsat)
+        return bool(ask_solver(solver) == z3.unsat)
 
     shared = dict(known)
     for member in members:
@@ -197,7 +197,7 @@ def _prefix(pattern: Sequence[object]) -> Any:
     return follow
 
 
-def region(leaf: Leaf) -> Region:
+def region(leaf: BranchLeaf) -> Region:
     """A leaf as a region."""
     released = tuple(form for form in _forms(leaf.output))
     draws = tuple(step for step in leaf.steps if isinstance(step, Draw))
@@ -309,9 +309,9 @@ def worst(
     found: Sequence[Region],
     names: Sequence[str],
     pause: Callable[[], None] = lambda: None,
-) -> list[Worst]:
+) -> list[WorstPath]:
     """For every region its worst corner, the costliest first."""
-    result: list[Worst] = []
+    result: list[WorstPath] = []
     if not names:
         return result
     few = relation in ("one", *NORMS) or len(names) <= _ALL_CORNERS
@@ -322,16 +322,16 @@ def worst(
         if listed is None:
             result.append(_climbed(mechanism, relation, program, names))
             continue
-        result.append(max((Worst(one, corner, *program.solve(corner)) for corner in listed), key=_rank))
+        result.append(max((WorstPath(one, corner, *program.solve(corner)) for corner in listed), key=_rank))
     return sorted(result, key=_rank, reverse=True)
 
 
-def _rank(one: Worst) -> float:
+def _rank(one: WorstPath) -> float:
     """The cost without the digits in which computations of one number differ: of equal costs the first counts, on every machine."""
     return round(one.cost, _DIGITS)
 
 
-def _climbed(mechanism: Mechanism, relation: str, program: LinearProgram, names: Sequence[str]) -> Worst:
+def _climbed(mechanism: Mechanism, relation: str, program: LinearProgram, names: Sequence[str]) -> WorstPath:
     """A corner from which the slope leads to no worse one; from a few beginnings."""
     within = {name: _within(mechanism.inputs[name.partition("[")[0]]) for name in names}
     letters = _letters(program.region.word, len(names))
@@ -346,7 +346,7 @@ def _climbed(mechanism: Mechanism, relation: str, program: LinearProgram, names:
     if relation == "monotone":
         halves = (max, min)
         beginnings = [{n: half(v, Fraction(0)) for n, v in b.items()} for half in halves for b in beginnings]
-    best: Worst | None = None
+    best: WorstPath | None = None
     for corner in beginnings:
         for _ in range(_CLIMBS):
             if not any(corner.values()):
@@ -354,7 +354,7 @@ def _climbed(mechanism: Mechanism, relation: str, program: LinearProgram, names:
             cost, shifts, slope = program.slope(corner)
             if best is not None and cost <= best.cost + 1e-12:
                 break
-            best = Worst(program.region, corner, cost, shifts)
+            best = WorstPath(program.region, corner, cost, shifts)
             if slope is None:
                 break
             corner = _steepest(relation, names, within, slope)
@@ -364,7 +364,7 @@ def _climbed(mechanism: Mechanism, relation: str, program: LinearProgram, names:
             corner = {**best.corner, name: -best.corner[name]}
             cost, shifts = program.solve(corner)
             if cost > best.cost + 1e-12:
-                best = Worst(program.region, corner, cost, shifts)
+                best = WorstPath(program.region, corner, cost, shifts)
     return best
 
 
@@ -388,7 +388,7 @@ def simplest(shift: float) -> Fraction:
     return Fraction(shift).limit_denominator(_DENOMINATOR)
 
 
-def verified(region: Region, corner: Mapping[str, Fraction], shifts: Sequence[float]) -> Fraction | None:
+def verify_shift_cost(region: Region, corner: Mapping[str, Fraction], shifts: Sequence[float]) -> Fraction | None:
     """The exact cost of shifts, if they keep the region; the floats are rounded to simple rationals first.
 
     Not for geometric noise: its shifts are whole numbers, and their cost is no rational.

@@ -4,8 +4,8 @@ Read it in this order: `bernstein` (the coefficients), `search` (trees), `points
 violated), `suprema` (how large the ratio becomes), `solvers` (second opinions).
 """
 
-from privproof.engines.parametric.bernstein import Coordinate
-from privproof.engines.parametric.deciding import (
+from privproof.engines.parametric.bernstein_boxes import Coordinate
+from privproof.engines.parametric.condition_decision import (
     ConditionProof,
     Decision,
     Factor,
@@ -15,7 +15,7 @@ from privproof.engines.parametric.deciding import (
     non_negative,
     prove,
 )
-from privproof.engines.parametric.suprema import Supremum, supremum
+from privproof.engines.parametric.ratio_suprema import Supremum, supremum
 
 __all__ = [
     "ConditionProof",

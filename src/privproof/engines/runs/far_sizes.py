@@ -17,7 +17,7 @@ from privproof.exact import Budget
 from privproof.exact.balls import rational_bounds
 from privproof.language.linear import Linear
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
-from privproof.language.trees import Leaf
+from privproof.language.trees import TreeLeaf
 
 _MODERATE = (6, 12)
 """The sizes whose squares tell how they grow."""
@@ -64,7 +64,7 @@ def _squares(mechanism: Mechanism, size: int, pause: Callable[[], None]) -> floa
     return most
 
 
-def _moved(one: Leaf, other: Leaf) -> float | None:
+def _moved(one: TreeLeaf, other: TreeLeaf) -> float | None:
     """The squares of what numbers move by, each with Gaussian noise of its own."""
     if one.steps or other.steps or one.outcome.shape != other.outcome.shape:
         return None

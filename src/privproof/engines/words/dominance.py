@@ -22,7 +22,7 @@ import numpy as np
 from flint import fmpq_mat
 from numpy.typing import NDArray
 
-from privproof.engines.words.vectors import Reached, quotient
+from privproof.engines.words.word_vectors import Reached, quotient
 from privproof.exact import fraction, rational
 
 Multipliers = tuple[tuple[int, Fraction], ...]
@@ -83,7 +83,7 @@ def dominates(
     )
 
 
-def bounded(vector: Reached, bound: Fraction, *, strictly: bool = False) -> bool:
+def is_dominated(vector: Reached, bound: Fraction, *, strictly: bool = False) -> bool:
     """Whether ``alpha <= bound * beta`` componentwise; strictly: with equality only where both are zero."""
     p, q = bound.numerator, bound.denominator
     if strictly:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from privproof.compiling import Compiled
-from privproof.engines.words.letters import begin_document, letter_document
-from privproof.engines.words.pasts import Multiples
+from privproof.engines.words.problem_letters import begin_document, letter_document
 from privproof.engines.words.ratio_cones import RatioCones
+from privproof.engines.words.reachable_pasts import Multiples
 from privproof.exact.shipping import Shares
 
 

@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from privproof.engines.monitor import Monitor
-from privproof.engines.words.pasts import Pasts, find_pasts
+from privproof.engines.search_monitor import Monitor
+from privproof.engines.words.reachable_pasts import Pasts, find_pasts
 from privproof.exact import ONE, ZERO, Rational, fraction, rational, simplest
-from privproof.exact.matrices import Matrix, Vector
+from privproof.exact.rational_matrices import Matrix, Vector
 from privproof.exact.shipping import Shares, TooLarge, cheapest_shipment
 from privproof.models import WordProblem
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from privproof.compiling import Compiled, word_problem
-from privproof.engines.monitor import Monitor
-from privproof.engines.words.findings import RatioProof
+from privproof.engines.search_monitor import Monitor
 from privproof.engines.words.ratio_cones import Kind, find_ratio_cones, location_kinds
+from privproof.engines.words.word_findings import RatioProof
 from privproof.exact import ONE
 from privproof.models import Word
 

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from privproof.errors import FormatError
-from privproof.formats.documents import file_text
-from privproof.logic.decision_process import DecisionProcess, Enclosure, marked
+from privproof.formats.document_nodes import file_text
+from privproof.logic.decision_process import DecisionProcess, Enclosure, mark_states
 from privproof.logic.formats.drn_reader import DrnReader
 from privproof.logic.prism.prism_model import no_collecting
 from privproof.logic.prism.prism_writing import check_init
@@ -101,7 +101,7 @@ def write_drn(process: DecisionProcess) -> str:
 
 def _lines(process: DecisionProcess) -> Iterator[str]:
     count = len(process)
-    check_init(process, marked(count, process.initial))
+    check_init(process, mark_states(count, process.initial))
     yield f"// written by privproof\n@type: {'DTMC' if process.is_chain else 'MDP'}\n@parameters\n\n@reward_models\n\n"
     yield f"@nr_states\n{count}\n@nr_choices\n{len(process.rows) - 1}\n@model\n"
     carried: dict[int, list[str]] = {}

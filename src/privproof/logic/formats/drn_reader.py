@@ -12,7 +12,7 @@ import numpy as np
 
 from privproof.errors import FormatError, NumberError
 from privproof.exact import ONE, ZERO, Rational, rational, show
-from privproof.logic.decision_process import DecisionProcess, Ints, Numbered, deadlock, marked
+from privproof.logic.decision_process import DecisionProcess, Ints, Numbered, deadlock, mark_states
 from privproof.logic.prism.module_steps import SILENT
 from privproof.logic.prism.prism_model import MOST_PAIRS
 from privproof.logic.prism.state_exploration import distinct_actions
@@ -338,7 +338,7 @@ class DrnReader:
             targets=targets,
             values=_ints(rows.values),
             numbers=tuple(self._values.all),
-            labels={label: marked(count, states) for label, states in self._labels.items()},
+            labels={label: mark_states(count, states) for label, states in self._labels.items()},
             initial=tuple(self._labels.get("init", ())),
             neighbours=tuple(self._pairs),
             name=Path(self._name).stem,

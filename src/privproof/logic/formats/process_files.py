@@ -14,30 +14,30 @@ from typing import Any
 
 from privproof.errors import FormatError, ModelError, PrivproofError, ScenarioError
 from privproof.exact import ZERO
-from privproof.formats import fields
-from privproof.formats.documents import (
+from privproof.formats import document_fields as fields
+from privproof.formats.document_nodes import (
     AS_PRISM,
     OURS,
     PRISM,
+    DocumentTable,
     Exact,
     Node,
     Scalar,
     Series,
-    Table,
     file_text,
-    located,
     read_document,
+    with_file_place,
 )
+from privproof.formats.document_writing import to_yaml
 from privproof.formats.model_files import read_labels, read_neighbours
 from privproof.formats.whole_files import write_whole
-from privproof.formats.writing import to_yaml
 from privproof.logic.decision_process import DecisionProcess, Enclosure, ProbabilityLike
 from privproof.logic.formats.drn_files import read_drn, write_drn
 from privproof.logic.formats.jani_files import SUFFIX as JANI
 from privproof.logic.formats.jani_files import jani_as_prism
 from privproof.logic.prism import PrismModel, explore, neighbours_from, write_prism
 from privproof.logic.reward_structures import Rewards
-from privproof.models.distributions import known_name
+from privproof.models.finite_distributions import known_name
 
 KEYS = {
     "markov-chain": ("transitions", "labels", "initial", "rewards"),
@@ -76,7 +76,7 @@ def read_process(
         process = read_drn(path, self_loops=self_loops, rounded=rounded)
     else:
         document = read_document(path)
-        with located(document, path):
+        with with_file_place(document, path):
             process = _process(document, path.stem, self_loops=self_loops)
     return process if neighbours is None else related(process, neighbours)
 
@@ -134,15 +134,15 @@ def _states(process: DecisionProcess, text: str) -> list[int]:
 # ---------------------------------------------------------------------------------------------------- our own files
 
 
-def has_enclosures(root: Table) -> bool:
+def has_enclosures(root: DocumentTable) -> bool:
     """Whether the rows of a Markov chain in a document have enclosures, which only formulas can be asked of."""
     rows = root.get(Scalar("transitions"))
-    listed = rows.values() if isinstance(rows, Table) else ()
-    return any(isinstance(entry, Series) for row in listed if isinstance(row, Table) for entry in row.values())
+    listed = rows.values() if isinstance(rows, DocumentTable) else ()
+    return any(isinstance(entry, Series) for row in listed if isinstance(row, DocumentTable) for entry in row.values())
 
 
-def _process(root: Table, name: str, *, self_loops: bool) -> DecisionProcess:
-    kind = fields.required(root, "kind", fields.name, hint="kind: markov-chain | mdp")
+def _process(root: DocumentTable, name: str, *, self_loops: bool) -> DecisionProcess:
+    kind = fields.required_field(root, "kind", fields.name, hint="kind: markov-chain | mdp")
     if kind not in KEYS:
         raise FormatError(
             "kind",
@@ -151,10 +151,10 @@ def _process(root: Table, name: str, *, self_loops: bool) -> DecisionProcess:
             hint="kind: markov-chain | mdp; for the others: privproof check, privproof epsilon",
         )
     fields.known_keys(root, (*_COMMON, *KEYS[kind]), "", elsewhere={"actions": "it belongs to kind: mdp"})
-    states = fields.required(root, "states", fields.names, hint="states: [first, second]")
+    states = fields.required_field(root, "states", fields.names, hint="states: [first, second]")
     actions: tuple[str, ...] = ()
     if kind == "mdp":
-        actions = fields.required(root, "actions", fields.names, hint="actions: [low, high]")
+        actions = fields.required_field(root, "actions", fields.names, hint="actions: [low, high]")
     title = fields.optional(root, "title", fields.text)
     given = fields.optional(root, "transitions", _rows_by_action if actions else _rows) or {}
     try:
@@ -186,11 +186,11 @@ def _rewards(node: Node, place: str, process: DecisionProcess) -> dict[str, Rewa
         given = fields.table(entry, here, hint=hint)
         fields.known_keys(given, ("states", "choices"), here)
         of_states, of_choices = [ZERO] * len(process), [ZERO] * begins[-1]
-        for state, value in (fields.optional(given, "states", fields.table, here) or Table()).items():
+        for state, value in (fields.optional(given, "states", fields.table, here) or DocumentTable()).items():
             of_states[process.state(str(state), place=f"{here}.states")] = fields.number(
                 value, f"{here}.states.{state}"
             )
-        for state, value in (fields.optional(given, "choices", fields.table, here) or Table()).items():
+        for state, value in (fields.optional(given, "choices", fields.table, here) or DocumentTable()).items():
             at = f"{here}.choices.{state}"
             number = process.state(str(state), place=f"{here}.choices")
             if process.is_chain:
@@ -239,7 +239,7 @@ def _rows_by_action(node: Node, place: str) -> dict[str, Any]:
     }
 
 
-def _neighbours(root: Table, states: tuple[str, ...]) -> Iterable[tuple[str, str]]:
+def _neighbours(root: DocumentTable, states: tuple[str, ...]) -> Iterable[tuple[str, str]]:
     node = root.get(Scalar("scenario"))
     if node is None:
         return ()
@@ -252,7 +252,7 @@ def _neighbours(root: Table, states: tuple[str, ...]) -> Iterable[tuple[str, str
         given = fields.table(entry, here)
         fields.known_keys(given, ("name", "left", "right", "only"), here)
         left, right = (
-            fields.required(given, side, _point, here, hint="left: {state: 1}") for side in ("left", "right")
+            fields.required_field(given, side, _point, here, hint="left: {state: 1}") for side in ("left", "right")
         )
         for side, state in (("left", left), ("right", right)):
             known_name(state, among=states, what="state", place=f"{here}.{side}", error=ScenarioError)

@@ -29,8 +29,8 @@ from privproof.logic.formulas.formula_syntax import (
     Comparison,
     Count,
     Expected,
-    Family,
     Formula,
+    FormulaFamily,
     Iff,
     Implies,
     LongRun,
@@ -539,7 +539,7 @@ class Reader(Tokens):
         self.instances //= len(values)
         del self.scope[token.text]
         every = cast("tuple[int, ...]", tuple(values))
-        return Family(cast(Literal["all"], quantifier.text), token.text, every, body)
+        return FormulaFamily(cast(Literal["all"], quantifier.text), token.text, every, body)
 
     def listed(self) -> list[str]:
         """Names in braces; a brace sticks to a name beside it when it is read as a token."""

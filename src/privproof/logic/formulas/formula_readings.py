@@ -13,7 +13,7 @@ from typing import Literal, cast
 
 from privproof.errors import FormulaError
 from privproof.logic.formulas.formula_parser import Reader, WrittenFormula, read_formula
-from privproof.logic.formulas.formula_syntax import Family, Formula, Iff, Implies, Until, children, show_formula
+from privproof.logic.formulas.formula_syntax import Formula, FormulaFamily, Iff, Implies, Until, children, show_formula
 
 _LONGEST = 400
 """Characters of a reading in a note: two of them fill half a screen."""
@@ -72,7 +72,7 @@ def _difference(first: Formula, second: Formula) -> tuple[str, str]:
         differing = [pair for pair in zip(*below, strict=False) if pair[0] != pair[1]]
         if len(differing) != 1 or len(below[0]) != len(below[1]):
             break
-        if isinstance(first, Family):
+        if isinstance(first, FormulaFamily):
             variables |= {first.variable}
         ((first, second),) = differing
     return show_formula(first, variables), show_formula(second, variables)

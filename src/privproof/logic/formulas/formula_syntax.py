@@ -293,7 +293,7 @@ class Private:
 
 
 @dataclass(frozen=True)
-class Family:
+class FormulaFamily:
     """A conjunction (``all``) or disjunction (``some``) over the values of a variable."""
 
     quantifier: Literal["all", "some"]
@@ -308,7 +308,7 @@ class Family:
 
 
 Formula: TypeAlias = (
-    "Truth | Atom | Comparison | Not | And | Or | Implies | Iff | Next | Unary | Until | Probable | Private | Family | "
+    "Truth | Atom | Comparison | Not | And | Or | Implies | Iff | Next | Unary | Until | Probable | Private | FormulaFamily | "
     "Expected | Accumulated | Momentary | LongRun | Steady | OfPaths"
 )
 
@@ -321,7 +321,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
         return formula.left, formula.right
     if isinstance(formula, Probable | Private | Expected | OfPaths):
         return (formula.path,)
-    if isinstance(formula, Family):
+    if isinstance(formula, FormulaFamily):
         return (formula.body,)
     if isinstance(formula, Not | Next | Unary | Steady):
         return (formula.inner,)
@@ -369,7 +369,7 @@ RESERVED = frozenset(
     {"X", "F", "G", "U", "W", "R", "P", "D", "true", "false", "all", "some", "in", "Pmin", "Pmax", "Rmin", "Rmax"}
 )
 PLAIN = re.compile(r"[A-Za-z_{][A-Za-z0-9_{}']*")
-_BINDING = {Family: 0, Until: 1, Next: 1, Unary: 1, Iff: 2, Implies: 2, Or: 3, And: 4}
+_BINDING = {FormulaFamily: 0, Until: 1, Next: 1, Unary: 1, Iff: 2, Implies: 2, Or: 3, And: 4}
 """How tightly the text of a formula holds together; a part that holds less than its place asks for stands in parentheses."""
 _TIGHT = 5
 """How tightly everything else holds together: names, negations, and what brings its own brackets."""
@@ -417,7 +417,7 @@ def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:
             return f"{quantifier} [ {show_formula(path, scope)} ]"
         case Private(eps, share, path):
             return f"D[{eps}, {share}]({show_formula(path, scope)})"
-        case Family(quantifier, variable, values, body):
+        case FormulaFamily(quantifier, variable, values, body):
             listed = f"{{{', '.join(show_formula(Atom(str(v))) for v in values)}}}"
             if all(isinstance(v, int) for v in values):
                 first, last = int(values[0]), int(values[-1])
@@ -458,7 +458,7 @@ def _wrapped(count: Count) -> str:
 
 
 _KINDS = (
-    Truth, Atom, Comparison, Not, And, Or, Implies, Iff, Next, Unary, Until, Probable, Private, Family, Expected,
+    Truth, Atom, Comparison, Not, And, Or, Implies, Iff, Next, Unary, Until, Probable, Private, FormulaFamily, Expected,
     Accumulated, Momentary, LongRun, Steady, OfPaths,
 )  # fmt: skip
 for _kind in _KINDS:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from privproof.logic.formulas.formula_syntax import (
     Accumulated,
     Expected,
-    Family,
     Formula,
+    FormulaFamily,
     LongRun,
     Momentary,
     Next,
@@ -44,7 +44,7 @@ def outermost_privates(formula: Formula) -> Iterator[Private]:
         if isinstance(current, Private):
             yield current
         else:
-            below = tuple(current.instances()) if isinstance(current, Family) else children(current)
+            below = tuple(current.instances()) if isinstance(current, FormulaFamily) else children(current)
             waiting.extend(reversed(below))
 
 
@@ -53,7 +53,7 @@ def only_private(formula: Formula) -> Private | None:
     found = [
         part
         for part in subformulas(formula)
-        if isinstance(part, Probable | Expected | Steady | Private | OfPaths | Family)
+        if isinstance(part, Probable | Expected | Steady | Private | OfPaths | FormulaFamily)
     ]
     return found[0] if len(found) == 1 and isinstance(found[0], Private) else None
 

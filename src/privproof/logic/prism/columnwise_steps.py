@@ -39,7 +39,7 @@ _COMPARING: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-class Expressions:
+class ColumnExpressions:
     """Evaluates expressions over columns of one model.
 
     Args:

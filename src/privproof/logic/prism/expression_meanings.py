@@ -15,7 +15,7 @@ from flint import fmpz
 
 from privproof.errors import FormatError
 from privproof.exact import Rational, rational
-from privproof.logic.prism.prism_expressions import DEEPEST, Node
+from privproof.logic.prism.prism_expressions import DEEPEST, SyntaxNode
 from privproof.logic.prism.prism_tokens import Source
 
 LARGEST = 100_000
@@ -153,7 +153,7 @@ class Scope:
 
     source: Source
     constants: Mapping[str, int | Rational | bool] = field(default_factory=dict)
-    formulas: Mapping[str, Node] = field(default_factory=dict)
+    formulas: Mapping[str, SyntaxNode] = field(default_factory=dict)
     variables: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     labels: Mapping[str, int] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
@@ -162,7 +162,7 @@ class Scope:
     _known: dict[str, Meaning] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
-    def whole(self, node: Node) -> Meaning:
+    def whole(self, node: SyntaxNode) -> Meaning:
         """The meaning of a whole expression; one that depends on no variable has a value."""
         found = self.meaning(node)
         if found.uses or found.op == "const":
@@ -172,21 +172,21 @@ class Scope:
         except Trouble as trouble:
             raise FormatError(trouble.code, trouble.message, place=trouble.place, hint=trouble.hint) from None
 
-    def condition(self, node: Node, what: str) -> Meaning:
+    def condition(self, node: SyntaxNode, what: str) -> Meaning:
         """The meaning of an expression that must be a condition."""
         found = self.whole(node)
         if found.kind != "bool":
             self._kind(node, what, _CONDITION, found)
         return found
 
-    def number(self, node: Node, what: str) -> Meaning:
+    def number(self, node: SyntaxNode, what: str) -> Meaning:
         """The meaning of an expression that must be a number."""
         found = self.whole(node)
         if found.kind == "bool":
             self._kind(node, what, _NUMBER, found)
         return found
 
-    def integer(self, node: Node, what: str) -> Meaning:
+    def integer(self, node: SyntaxNode, what: str) -> Meaning:
         """The meaning of an expression that must be an integer."""
         found = self.number(node, what)
         if found.kind != "int":
@@ -198,7 +198,7 @@ class Scope:
             )
         return found
 
-    def fixed(self, node: Node, what: str) -> Meaning:
+    def fixed(self, node: SyntaxNode, what: str) -> Meaning:
         """The meaning of an expression that must not depend on variables."""
         found = self.whole(node)
         if found.uses:
@@ -209,7 +209,7 @@ class Scope:
             )
         return found
 
-    def meaning(self, node: Node, *, depth: int = 0) -> Meaning:
+    def meaning(self, node: SyntaxNode, *, depth: int = 0) -> Meaning:
         """The meaning of an expression, of whatever kind."""
         if depth > _DEEPEST:
             self._deep(node)
@@ -250,7 +250,7 @@ class Scope:
             op, parts, (value, self.source.place(node.at)) if failing else value, kind, uses, size, deepest + 1
         )
 
-    def _named(self, node: Node, name: str, depth: int) -> Meaning:
+    def _named(self, node: SyntaxNode, name: str, depth: int) -> Meaning:
         if name in self.variables:
             slot, kind = self.variables[name]
             return Meaning("var", (), slot, kind, 1 << slot, 1, 1)
@@ -276,7 +276,7 @@ class Scope:
             self._open.pop()
         return self._known[name]
 
-    def _check(self, node: Node, parts: tuple[Meaning, ...]) -> str:
+    def _check(self, node: SyntaxNode, parts: tuple[Meaning, ...]) -> str:
         op = node.op
         if op in ("!", "&", "|", "=>", "<=>"):
             for inside, part in zip(node.args, parts, strict=True):
@@ -306,10 +306,10 @@ class Scope:
             return "double"
         return "int" if whole else "double"
 
-    def _deep(self, node: Node) -> NoReturn:
+    def _deep(self, node: SyntaxNode) -> NoReturn:
         self.source.refuse(node.at, "depth", f"the expression with its formulas nests deeper than {_DEEPEST}")
 
-    def _kind(self, node: Node, what: str, wanted: str, found: Meaning) -> NoReturn:
+    def _kind(self, node: SyntaxNode, what: str, wanted: str, found: Meaning) -> NoReturn:
         hint = (
             "compare it, for instance x > 0" if wanted is _CONDITION else "use a conditional, for instance (b ? 1 : 0)"
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from privproof.errors import FormatError
 from privproof.logic.decision_process import Bools, Ints
-from privproof.logic.prism.columnwise_steps import Expressions, States
+from privproof.logic.prism.columnwise_steps import ColumnExpressions, States
 from privproof.logic.prism.expression_meanings import Meaning, Trouble
 from privproof.logic.prism.state_coding import used
 
@@ -18,7 +18,7 @@ _FARTHEST = 2**62
 """Stands for no bound in a range of values, which are 64 bits wide; a condition with a larger constant is evaluated state by state."""
 
 
-def satisfied(meaning: Meaning, count: int, columns: Sequence[Ints | Bools]) -> Bools:
+def states_satisfying(meaning: Meaning, count: int, columns: Sequence[Ints | Bools]) -> Bools:
     """The states, of so many, in which a condition holds, given the values of the variables in every state."""
     if meaning.op == "const":
         return np.full(count, bool(meaning.value))
@@ -31,7 +31,7 @@ def satisfied(meaning: Meaning, count: int, columns: Sequence[Ints | Bools]) -> 
         return inside
     states = States(count, columns)
     ranges = [(int(column.min()), int(column.max())) for column in columns]
-    expressions = Expressions(ranges)
+    expressions = ColumnExpressions(ranges)
     try:
         result = expressions.values(expressions.shared(meaning), states)
     except Trouble as trouble:

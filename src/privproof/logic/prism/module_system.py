@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from privproof.exact import Rational, rational
 from privproof.logic.prism.expression_meanings import Meaning, Scope, constant
 from privproof.logic.prism.module_composition import Joint, compose
-from privproof.logic.prism.prism_expressions import Node, parse_expression
+from privproof.logic.prism.prism_expressions import SyntaxNode, parse_expression
 from privproof.logic.prism.prism_syntax import Command, Constant, Module, RewardItem, Text
 from privproof.logic.prism.prism_tokens import Source
 
@@ -128,7 +128,7 @@ def system(text: Text, given: Mapping[str, str]) -> System:
     variables = {slot.name: (number, slot.kind) for number, slot in enumerate(slots)}
     scope = replace(scope, variables=variables, _known={})
     for name, node in text.formulas.items():
-        scope.meaning(Node("name", (), name, node.at))
+        scope.meaning(SyntaxNode("name", (), name, node.at))
     rules: list[Rule] = []
     own = {module.name: [command.action for command in module.commands] for module in text.modules.values()}
     joints = compose(text.source, text.systems, own)
@@ -203,7 +203,7 @@ def constant_values(
     return values
 
 
-def _value(scope: Scope, node: Node, kind: str, what: str) -> int | Rational | bool:
+def _value(scope: Scope, node: SyntaxNode, kind: str, what: str) -> int | Rational | bool:
     found = scope.fixed(node, what)
     if kind == "bool":
         return bool(scope.condition(node, what).value)
@@ -213,7 +213,7 @@ def _value(scope: Scope, node: Node, kind: str, what: str) -> int | Rational | b
     return rational(found.value)
 
 
-def names_in(node: Node) -> list[str]:
+def names_in(node: SyntaxNode) -> list[str]:
     """The names that an expression mentions."""
     found: list[str] = []
     waiting = [node]
@@ -264,7 +264,7 @@ def _gain(item: RewardItem, scope: Scope) -> Gain:
     return Gain(item.action, guard, scope.number(item.value, "a reward"), item.at)
 
 
-def _integer(scope: Scope, node: Node, what: str) -> int:
+def _integer(scope: Scope, node: SyntaxNode, what: str) -> int:
     scope.fixed(node, what)
     value = int(scope.integer(node, what).value)
     if abs(value) > _LARGEST_VALUE:

@@ -32,7 +32,7 @@ _NOT, _SUM, _PRODUCT, _POWER = 6, 9, 10, 11
 """How tightly the operators bind that are read by functions of their own, on the scale of `_BINDING`; what is larger binds more."""
 
 
-class Node(NamedTuple):
+class SyntaxNode(NamedTuple):
     """A node of an expression.
 
     Attributes:
@@ -44,7 +44,7 @@ class Node(NamedTuple):
     """
 
     op: str
-    args: tuple[Node, ...]
+    args: tuple[SyntaxNode, ...]
     value: int | Rational | str | bool | None
     at: int
 
@@ -54,26 +54,26 @@ class ExpressionReader(Tokens):
 
     _depth = 0
 
-    def expression(self) -> Node:
+    def expression(self) -> SyntaxNode:
         """Read the expression that must come."""
         self._deeper()
         condition = self._binary(2)
         if sign := self.accept("?"):
             first = self.expression()
             self.expect(":", after="the first case of ?:")
-            condition = Node("?", (condition, first, self.expression()), None, sign.start)
+            condition = SyntaxNode("?", (condition, first, self.expression()), None, sign.start)
         self._depth -= 1
         return condition
 
-    def comparison(self) -> Node:
+    def comparison(self) -> SyntaxNode:
         """Read a comparison, or what binds tighter: Boolean operators stand in parentheses."""
         return self._binary(_BINDING["="])
 
-    def sum(self) -> Node:
+    def sum(self) -> SyntaxNode:
         """Read arithmetic: a sum, or what binds tighter.  A name before a parenthesis that is no function stands alone: ``F<=k (b)``."""
         if self.token.kind == "name" and self.token.text not in FUNCTIONS and self.sees("(", ahead=1):
             token = self.take()
-            return Node("name", (), token.text, token.start)
+            return SyntaxNode("name", (), token.text, token.start)
         return self._binary(_SUM)
 
     def _deeper(self) -> None:
@@ -86,7 +86,7 @@ class ExpressionReader(Tokens):
                 hint="name its parts by formulas",
             )
 
-    def _binary(self, loosest: int) -> Node:
+    def _binary(self, loosest: int) -> SyntaxNode:
         left = self._prefix(loosest)
         while self.token.kind == "sign":
             _, sign, at, _ = self.token
@@ -95,21 +95,21 @@ class ExpressionReader(Tokens):
             elif sign in "*/" and loosest <= _PRODUCT:
                 left = self._chain(left, "*/", _PRODUCT + 1, at)
             elif sign == "^" and loosest <= _POWER:
-                left = Node("pow", (left, self._to_the_right(_POWER)), None, at)
+                left = SyntaxNode("pow", (left, self._to_the_right(_POWER)), None, at)
             elif sign == "=>" and loosest <= _BINDING[sign]:
-                left = Node(sign, (left, self._to_the_right(_BINDING[sign])), None, at)
+                left = SyntaxNode(sign, (left, self._to_the_right(_BINDING[sign])), None, at)
             elif (binding := _BINDING.get(sign, 0)) >= loosest:
                 operands = [left]
                 while self.accept(sign):
                     operands.append(self._binary(binding + 1))
                     if sign not in "&|":
                         break
-                left = Node(sign, tuple(operands), None, at)
+                left = SyntaxNode(sign, tuple(operands), None, at)
             else:
                 break
         return left
 
-    def _to_the_right(self, binding: int) -> Node:
+    def _to_the_right(self, binding: int) -> SyntaxNode:
         """Read the right operand of an operator that groups to the right."""
         self.take()
         self._deeper()
@@ -117,14 +117,14 @@ class ExpressionReader(Tokens):
         self._depth -= 1
         return right
 
-    def _chain(self, first: Node, signs: str, binding: int, at: int) -> Node:
+    def _chain(self, first: SyntaxNode, signs: str, binding: int, at: int) -> SyntaxNode:
         operands, before = [first], [signs[0]]
         while sign := self.accept(*signs):
             before.append(sign.text)
             operands.append(self._binary(binding))
-        return Node(signs[0], tuple(operands), "".join(before), at)
+        return SyntaxNode(signs[0], tuple(operands), "".join(before), at)
 
-    def _prefix(self, loosest: int) -> Node:
+    def _prefix(self, loosest: int) -> SyntaxNode:
         kind, text, at, _ = self.token
         if kind == "number":
             self.take()
@@ -132,7 +132,7 @@ class ExpressionReader(Tokens):
         if kind == "name":
             return self._named()
         if kind == "label":
-            return Node("label", (), self.label(), at)
+            return SyntaxNode("label", (), self.label(), at)
         if self.accept("("):
             inner = self.expression()
             self.expect(")", after="the expression in parentheses")
@@ -141,20 +141,20 @@ class ExpressionReader(Tokens):
             self.expected("an expression")
         self._deeper()
         if text == "-":
-            inner = Node("neg", (self._binary(_POWER + 1),), None, at)
+            inner = SyntaxNode("neg", (self._binary(_POWER + 1),), None, at)
         else:
-            inner = Node("!", (self._binary(max(loosest, _NOT)),), None, at)
+            inner = SyntaxNode("!", (self._binary(max(loosest, _NOT)),), None, at)
         self._depth -= 1
         return inner
 
-    def _named(self) -> Node:
+    def _named(self) -> SyntaxNode:
         _, text, at, _ = self.token
         called = self.sees("(", ahead=1)
         if text in WORDS and text not in ("true", "false") and text not in FUNCTIONS and not called:
             self.expected("an expression")
         self.take()
         if text in ("true", "false"):
-            return Node("bool", (), text == "true", at)
+            return SyntaxNode("bool", (), text == "true", at)
         if text == "func" and self.accept("("):
             text = self.take().text
             self._function(at, text)
@@ -164,7 +164,7 @@ class ExpressionReader(Tokens):
             self._function(at, text)
             self.expect("(", after=f"'{text}'")
             return self._call(at, text)
-        return Node("name", (), text, at)
+        return SyntaxNode("name", (), text, at)
 
     def _function(self, at: int, text: str) -> None:
         if text == "log":
@@ -174,7 +174,7 @@ class ExpressionReader(Tokens):
         if text not in FUNCTIONS:
             self.source.unknown(at, "function", text, tuple(FUNCTIONS))
 
-    def _call(self, at: int, text: str) -> Node:
+    def _call(self, at: int, text: str) -> SyntaxNode:
         operands = [self.expression()]
         while self.accept(","):
             operands.append(self.expression())
@@ -183,21 +183,21 @@ class ExpressionReader(Tokens):
         if not least <= len(operands) <= most:
             wanted = f"{least} argument{'s' if least > 1 else ''}" if least == most else f"{least} to {most} arguments"
             self.source.refuse(at, "arguments", f"{text} takes {wanted}, not {len(operands)}")
-        return Node(text, tuple(operands), None, at)
+        return SyntaxNode(text, tuple(operands), None, at)
 
 
-def number(source: Source, at: int, text: str) -> Node:
+def number(source: Source, at: int, text: str) -> SyntaxNode:
     """The literal that a numeral denotes, exactly."""
     if len(text) < 1000 and text.isdigit():
-        return Node("int", (), int(text), at)
+        return SyntaxNode("int", (), int(text), at)
     try:
         value = rational(text)
     except NumberError as problem:
         source.refuse(at, problem.code, problem.message, hint=problem.hint)
-    return Node("int", (), int(value.p), at) if text.isdigit() else Node("double", (), value, at)
+    return SyntaxNode("int", (), int(value.p), at) if text.isdigit() else SyntaxNode("double", (), value, at)
 
 
-def parse_expression(source: Source, *, begin: int = 0, end: int | None = None) -> Node:
+def parse_expression(source: Source, *, begin: int = 0, end: int | None = None) -> SyntaxNode:
     """The expression that a text is, or a stretch of it.
 
     >>> parse_expression(Source("", "!x=1 & y")).op, parse_expression(Source("", "0.25")).value

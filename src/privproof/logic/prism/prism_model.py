@@ -20,15 +20,15 @@ from pathlib import Path
 
 import numpy as np
 
-from privproof.formats.documents import file_text
+from privproof.formats.document_nodes import file_text
 from privproof.logic.decision_process import Bools, DecisionProcess
 from privproof.logic.prism.expression_meanings import Scope
-from privproof.logic.prism.label_states import satisfied
+from privproof.logic.prism.label_states import states_satisfying
 from privproof.logic.prism.module_system import system
-from privproof.logic.prism.prism_expressions import ExpressionReader, Node, parse_expression
+from privproof.logic.prism.prism_expressions import ExpressionReader, SyntaxNode, parse_expression
 from privproof.logic.prism.prism_syntax import parse_text
 from privproof.logic.prism.prism_tokens import Source
-from privproof.logic.prism.state_exploration import explored
+from privproof.logic.prism.state_exploration import explore_states
 
 MOST_STATES = 20_000_000
 """How many states are explored unless the caller says otherwise; a model with more is refused."""
@@ -66,14 +66,14 @@ class PrismModel:
         source = Source(name, condition)
         return self.states_of(source, parse_expression(source))
 
-    def states_of(self, source: Source, node: Node) -> Bools:
+    def states_of(self, source: Source, node: SyntaxNode) -> Bools:
         """The states that satisfy a condition of some text."""
         process = self.process
         slots = len(self.scope.variables)
         labels = {label: slots + number for number, label in enumerate(process.labels)}
         scope = replace(self.scope, source=source, labels=labels, _known={}, _open=[])
         meaning = scope.condition(node, "what is asked of states")
-        return satisfied(meaning, len(process), [*process.variables.values(), *process.labels.values()])
+        return states_satisfying(meaning, len(process), [*process.variables.values(), *process.labels.values()])
 
 
 def explore(
@@ -99,7 +99,7 @@ def explore(
     """
     with no_collecting():
         found = system(parse_text(Source(name, text)), constants)
-        process = explored(found, self_loops=self_loops, most_states=most_states)
+        process = explore_states(found, self_loops=self_loops, most_states=most_states)
     model = PrismModel(process, found.scope)
     stretches = []
     for begin, remark in found.remarks:
@@ -216,7 +216,7 @@ def _pairs(model: PrismModel, source: Source, stretches: Iterable[tuple[int, int
 
 
 def _relate(
-    model: PrismModel, source: Source, at: int, sides: Iterable[Node], found: dict[tuple[int, int], None]
+    model: PrismModel, source: Source, at: int, sides: Iterable[SyntaxNode], found: dict[tuple[int, int], None]
 ) -> None:
     left, right = (np.flatnonzero(model.states_of(source, side)).tolist() for side in sides)
     for side, which in ((left, "left"), (right, "right")):

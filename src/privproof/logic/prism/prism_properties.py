@@ -42,7 +42,7 @@ from privproof.logic.formulas.formula_tokens import LARGEST_COUNT
 from privproof.logic.prism.computed_values import Computed, computed
 from privproof.logic.prism.expression_meanings import Meaning
 from privproof.logic.prism.module_system import names_in
-from privproof.logic.prism.prism_expressions import FUNCTIONS, ExpressionReader, Node
+from privproof.logic.prism.prism_expressions import FUNCTIONS, ExpressionReader, SyntaxNode
 from privproof.logic.prism.prism_model import PrismModel
 from privproof.logic.prism.prism_tokens import Source
 
@@ -451,7 +451,7 @@ class _PropertyReader(Reader):
         self._pass(found[2])
         return rational(found[1].value)
 
-    def _expression(self, read: Callable[[ExpressionReader], Node]) -> tuple[Node, Meaning, int] | None:
+    def _expression(self, read: Callable[[ExpressionReader], SyntaxNode]) -> tuple[SyntaxNode, Meaning, int] | None:
         """What the language of models reads from here on, and where it ends; None where that is nothing, or no condition on states."""
         if self.token.kind not in ("name", "number", "mark"):
             return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from privproof.logic.prism.module_composition import Term, read_term
-from privproof.logic.prism.prism_expressions import FUNCTIONS, ExpressionReader, Node
+from privproof.logic.prism.prism_expressions import FUNCTIONS, ExpressionReader, SyntaxNode
 from privproof.logic.prism.prism_tokens import Source
 
 KINDS = {"dtmc": "dtmc", "probabilistic": "dtmc", "mdp": "mdp", "nondeterministic": "mdp"}
@@ -31,7 +31,7 @@ class Constant(NamedTuple):
     """``const kind name = value;``, the value perhaps left open."""
 
     kind: str
-    value: Node | None
+    value: SyntaxNode | None
     at: int
 
 
@@ -39,9 +39,9 @@ class Variable(NamedTuple):
     """A variable; a bool has no bounds, and neither has an unbounded integer."""
 
     name: str
-    low: Node | None
-    high: Node | None
-    initial: Node | None
+    low: SyntaxNode | None
+    high: SyntaxNode | None
+    initial: SyntaxNode | None
     at: int
     unbounded: bool = False
 
@@ -50,14 +50,14 @@ class Assignment(NamedTuple):
     """``(name' = value)``."""
 
     name: str
-    value: Node
+    value: SyntaxNode
     at: int
 
 
 class Branch(NamedTuple):
     """``probability : updates``; no probability is one."""
 
-    probability: Node | None
+    probability: SyntaxNode | None
     updates: tuple[Assignment, ...]
     at: int
 
@@ -66,7 +66,7 @@ class Command(NamedTuple):
     """``[action] guard -> branches;``."""
 
     action: str
-    guard: Node
+    guard: SyntaxNode
     branches: tuple[Branch, ...]
     at: int
 
@@ -75,8 +75,8 @@ class RewardItem(NamedTuple):
     """``guard : value;``, of states, or ``[action] guard : value;``, of choices by this action (empty: of those without one)."""
 
     action: str | None
-    guard: Node
-    value: Node
+    guard: SyntaxNode
+    value: SyntaxNode
     at: int
 
 
@@ -97,12 +97,12 @@ class Text:
     source: Source
     kind: str = ""
     constants: dict[str, Constant] = field(default_factory=dict)
-    formulas: dict[str, Node] = field(default_factory=dict)
-    labels: dict[str, tuple[Node, int]] = field(default_factory=dict)
+    formulas: dict[str, SyntaxNode] = field(default_factory=dict)
+    labels: dict[str, tuple[SyntaxNode, int]] = field(default_factory=dict)
     variables: list[tuple[Variable, str]] = field(default_factory=list)
     modules: dict[str, Module] = field(default_factory=dict)
     rewards: dict[str, tuple[RewardItem, ...]] = field(default_factory=dict)
-    start: Node | None = None
+    start: SyntaxNode | None = None
     systems: dict[str, Term] = field(default_factory=dict)
     remarks: tuple[tuple[int, str], ...] = ()
     declared: dict[str, int] = field(default_factory=dict)
@@ -246,8 +246,8 @@ class _Reader(ExpressionReader):
         at = self.token.start
         name = self._declare("a variable")
         self.expect(":", after=f"the variable {name}")
-        low: Node | None = None
-        high: Node | None = None
+        low: SyntaxNode | None = None
+        high: SyntaxNode | None = None
         unbounded = False
         if self.accept("["):
             low = self.expression()

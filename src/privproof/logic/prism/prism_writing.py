@@ -14,11 +14,11 @@ import numpy as np
 
 from privproof.errors import FormatError
 from privproof.exact import Rational
-from privproof.logic.decision_process import Bools, DecisionProcess, Enclosure, marked
+from privproof.logic.decision_process import Bools, DecisionProcess, Enclosure, mark_states
 from privproof.logic.prism.module_steps import is_silent
 from privproof.logic.prism.prism_tokens import WORDS
 from privproof.logic.reward_structures import Rewards
-from privproof.models.graphs import reachable
+from privproof.models.graph_algorithms import reachable
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TURN = re.compile(r"#[0-9]+$")
@@ -65,7 +65,7 @@ def _lines(process: DecisionProcess) -> Iterator[str]:
     count = len(process)
     actions = [_action(name) for name in process.actions]
     yield "dtmc\n\n" if process.is_chain else "mdp\n\n"
-    start = marked(count, process.initial)
+    start = mark_states(count, process.initial)
     roots = start | ~_reached(process)
     single = int(np.argmax(roots)) if roots.sum() == 1 else None
     yield f"module process\n  s : [0..{count - 1}]{f' init {single}' if single else ''};\n"
@@ -133,7 +133,7 @@ def _reached(process: DecisionProcess) -> Bools:
     """The states that runs reach."""
     rows, targets = process.rows[process.choices].tolist(), process.targets.tolist()
     reached = reachable(process.initial, lambda state: targets[rows[state] : rows[state + 1]])
-    return marked(len(process), reached)
+    return mark_states(len(process), reached)
 
 
 def _branches(process: DecisionProcess, choice: int, state: int) -> Iterator[str]:

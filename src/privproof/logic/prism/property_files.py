@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from privproof.errors import PrivproofError
-from privproof.formats.documents import file_text
+from privproof.formats.document_nodes import file_text
 from privproof.logic.prism.module_system import constant_values, names_in
-from privproof.logic.prism.prism_expressions import Node, parse_expression
+from privproof.logic.prism.prism_expressions import SyntaxNode, parse_expression
 from privproof.logic.prism.prism_model import PrismModel
 from privproof.logic.prism.prism_syntax import Constant
 from privproof.logic.prism.prism_tokens import Source
@@ -53,7 +53,7 @@ class PropertyFile:
 
     source: Source
     constants: Mapping[str, Constant]
-    labels: Mapping[str, Node]
+    labels: Mapping[str, SyntaxNode]
     properties: tuple[WrittenProperty, ...]
 
     @property
@@ -112,7 +112,7 @@ def parse_properties(text: str, *, name: str = "text") -> PropertyFile:
     """
     source = Source(name, _COMMENT.sub(lambda comment: " " * len(comment[0]), text))
     constants: dict[str, Constant] = {}
-    labels: dict[str, Node] = {}
+    labels: dict[str, SyntaxNode] = {}
     properties: list[WrittenProperty] = []
     for begin, end in _statements(source.text):
         declared = _CONST.match(source.text, begin, end)

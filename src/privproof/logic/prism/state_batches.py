@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privproof.logic.decision_process import Ints
-from privproof.logic.prism.columnwise_steps import Expressions, States, distinct
+from privproof.logic.prism.columnwise_steps import ColumnExpressions, States, distinct
 from privproof.logic.prism.expression_meanings import Meaning, Trouble
 from privproof.logic.prism.module_steps import Stepper
 from privproof.logic.prism.module_system import Rule, System
@@ -90,7 +90,7 @@ class Batches:
         self._lows = [low for low, _ in ranges]
         self._highs = [high for _, high in ranges]
         self.fit = sum(self._widths) <= _MOST_BITS
-        self._expressions = Expressions(ranges)
+        self._expressions = ColumnExpressions(ranges)
         self._stepper = stepper
         self._alone = [(stepper.alone_number(rule), self._command(rule)) for rule in stepper.alone]
         self._joint = [

@@ -21,7 +21,7 @@ from privproof.exact import ZERO, Rational, rational, show
 from privproof.logic.decision_process import Bools, Ints
 from privproof.logic.prism.columnwise_steps import States, distinct
 from privproof.logic.prism.expression_meanings import Meaning, Trouble
-from privproof.logic.prism.label_states import satisfied
+from privproof.logic.prism.label_states import states_satisfying
 from privproof.logic.prism.module_steps import Stepper
 from privproof.logic.prism.module_system import Gain, System
 from privproof.logic.prism.state_coding import Code, used
@@ -86,7 +86,7 @@ def collect(
         of_states = _Column(np.zeros(count, np.int64), (ZERO,))
         of_choices = _Column(np.zeros(choices, np.int64), (ZERO,))
         for line in lines:
-            marks = satisfied(line.guard, count, columns)
+            marks = states_satisfying(line.guard, count, columns)
             values = _values(system, line, marks, columns)
             if line.action is None:
                 of_states = of_states.plus(values)

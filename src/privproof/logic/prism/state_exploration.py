@@ -11,11 +11,11 @@ import numpy as np
 
 from privproof.errors import FormatError
 from privproof.exact import ONE, rational
-from privproof.logic.decision_process import DecisionProcess, Ints, deadlock, marked
+from privproof.logic.decision_process import DecisionProcess, Ints, deadlock, mark_states
 from privproof.logic.prism.columnwise_steps import distinct
 from privproof.logic.prism.expression_meanings import Trouble
 from privproof.logic.prism.initial_states import initial_states
-from privproof.logic.prism.label_states import CHUNK, satisfied
+from privproof.logic.prism.label_states import CHUNK, states_satisfying
 from privproof.logic.prism.module_steps import SILENT, Found, Row, Stepper
 from privproof.logic.prism.module_system import Slot, System
 from privproof.logic.prism.state_batches import Batch, Batches, Unfit
@@ -57,7 +57,7 @@ def state_name(slots: Sequence[Slot], state: State) -> str:
     return "(" + ",".join(f"{slot.name}={slot.show(value)}" for slot, value in zip(slots, state, strict=True)) + ")"
 
 
-def explored(system: System, *, self_loops: bool, most_states: int) -> DecisionProcess:
+def explore_states(system: System, *, self_loops: bool, most_states: int) -> DecisionProcess:
     """The process of the reachable states; the neighbour relation is left empty.
 
     Args:
@@ -74,15 +74,15 @@ def explored(system: System, *, self_loops: bool, most_states: int) -> DecisionP
     stuck = found.stuck
     if stuck and not self_loops:
         raise deadlock([names[state] for state in stuck[:6]] + [""] * (len(stuck) - 6), place=system.source.name)
-    labels = {"init": marked(len(names), range(found.first))}
+    labels = {"init": mark_states(len(names), range(found.first))}
     if stuck:
-        labels["deadlock"] = marked(len(names), stuck)
+        labels["deadlock"] = mark_states(len(names), stuck)
     begin, numbered = _ints(found.choices), _ints(found.values)
     actions = _ints(found.actions)
     present = np.bincount(numbered, minlength=len(numbers.all)) > 0
     stepper = found.stepper
     called, action_of = ((), _ints(array("q"))) if found.chain else distinct_actions(stepper.actions, begin, actions)
-    marks = {name: satisfied(meaning, len(names), columns) for name, meaning in system.labels.items()}
+    marks = {name: states_satisfying(meaning, len(names), columns) for name, meaning in system.labels.items()}
     taken = found.taken
     if taken is None:
         taken = Taken(np.repeat(np.arange(len(names)), np.diff(begin)), actions)

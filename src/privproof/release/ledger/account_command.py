@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from privproof.cli.answers import console, end, say, say_json, write
-from privproof.cli.common import writable
-from privproof.cli.options import AsJson
-from privproof.cli.working import WHY, command, unfinished
+from privproof.cli.command_answers import console, end, say, say_json, write
+from privproof.cli.command_drafts import writable
+from privproof.cli.command_options import AsJson
+from privproof.cli.command_worker import WHY, command, on_interrupt
 from privproof.errors import BudgetError, FormatError, QuestionError
-from privproof.formats.documents import file_text
+from privproof.formats.document_nodes import file_text
 from privproof.release.ledger import Cost, DataSet, Entry, Ledger
 from privproof.release.ledger.account_files import read_account
 from privproof.release.ledger.quilt_accounting import Accountant
@@ -24,8 +24,8 @@ from privproof.release.locations.location_findings import LocationFinding
 from privproof.release.markov_chains import Chain
 from privproof.release.prior_loading import load_priors
 from privproof.reporting import Fact
-from privproof.reporting.html import Page
-from privproof.reporting.text import print_facts
+from privproof.reporting.console_texts import print_facts
+from privproof.reporting.html_pages import Page
 
 Action = Literal["create", "add", "spend", "show", "history", "verify", "export"]
 REFUSED = 1
@@ -96,7 +96,7 @@ def account(
 
     Exit status: 0 done, 1 beyond the budget (spend) or something is wrong (verify), 2 the request itself was wrong.
     """
-    unfinished(lambda _: {"err": f"privproof: {WHY}: the history says what was entered\n"})
+    on_interrupt(lambda _: {"err": f"privproof: {WHY}: the history says what was entered\n"})
     if (out is not None) != (action == "export"):
         hint = f"privproof account export {ledger} OUT.csv"
         raise QuestionError(

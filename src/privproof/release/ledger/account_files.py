@@ -15,11 +15,11 @@ from typing import Any
 
 from privproof.errors import FormatError
 from privproof.exact import Number, epsilon, fraction
-from privproof.formats import fields
-from privproof.formats.documents import Node, Table, from_plain, located, read_document
+from privproof.formats import document_fields as fields
+from privproof.formats.document_nodes import DocumentTable, Node, from_plain, read_document, with_file_place
 from privproof.formats.whole_files import write_whole
 from privproof.release.calibration import Calibrated
-from privproof.release.ledger.file_locks import locked
+from privproof.release.ledger.file_locks import file_lock
 from privproof.release.ledger.quilt_accounting import Accountant, Spending
 from privproof.release.prior_files import chain_from, prior_document
 
@@ -56,7 +56,7 @@ def spend(
         BudgetError: the budget would be exceeded; the file is as it was.
         FormatError: the file is no account, cannot be written, or others hold it for too long; it is as it was.
     """
-    with locked(path, wait=wait):
+    with file_lock(path, wait=wait):
         account = read_account(path).spending(cost, squared=squared, first=first, last=last, note=note)
         _write(account, path)
     return account
@@ -69,7 +69,7 @@ def write_account(account: Accountant, path: str | Path, *, wait: float = _WAIT)
         FormatError: the file cannot be written, or holds what this account does not have: another account, or releases that others
             have entered since; it is as it was.
     """
-    with locked(path, wait=wait):
+    with file_lock(path, wait=wait):
         if Path(path).exists():
             _continues(account, read_account(path), str(path))
         _write(account, path)
@@ -132,36 +132,36 @@ def read_account(path: str | Path) -> Accountant:
 def account_from(document: dict[str, Any]) -> Accountant:
     """The account that plain data describe."""
     root = from_plain(document)
-    assert isinstance(root, Table)
+    assert isinstance(root, DocumentTable)
     return _account(root, "account")
 
 
-def _account(root: Table, path: str | Path) -> Accountant:
-    with located(root, path):
+def _account(root: DocumentTable, path: str | Path) -> Accountant:
+    with with_file_place(root, path):
         fields.known_keys(root, ("kind", "length", "budget", "delta", "chains", "spendings"), "")
-        kind = fields.required(root, "kind", fields.name, hint=_HINT)
+        kind = fields.required_field(root, "kind", fields.name, hint=_HINT)
         if kind != "account":
             raise FormatError("kind", f"a file of kind {kind!r} is no account", place="kind", hint=_HINT)
         chains = [
             chain_from(fields.table(entry, f"chains[{i}]"), f"chains[{i}]")
-            for i, entry in enumerate(fields.required(root, "chains", fields.series, hint=_HINT))
+            for i, entry in enumerate(fields.required_field(root, "chains", fields.series, hint=_HINT))
         ]
         budget = fields.optional(root, "budget", _text_or_nothing)
         account = Accountant.of(
             chains,
-            length=_whole(fields.required(root, "length", fields.number, hint=_HINT)),
+            length=_whole(fields.required_field(root, "length", fields.number, hint=_HINT)),
             epsilon=None if budget is None else epsilon(budget),
             delta=_exactly(fields.optional(root, "delta", fields.text) or "0"),
         )
         spendings = []
-        for i, entry in enumerate(fields.required(root, "spendings", fields.series, hint=_HINT)):
+        for i, entry in enumerate(fields.required_field(root, "spendings", fields.series, hint=_HINT)):
             place = f"spendings[{i}]"
             given = fields.table(entry, place)
             fields.known_keys(given, ("first", "last", "cost", "note", "alone", "squared"), place)
             first, last = (
-                _whole(fields.required(given, end, fields.number, place, hint=_HINT)) for end in ("first", "last")
+                _whole(fields.required_field(given, end, fields.number, place, hint=_HINT)) for end in ("first", "last")
             )
-            cost = _exactly(fields.required(given, "cost", fields.text, place, hint=_HINT))
+            cost = _exactly(fields.required_field(given, "cost", fields.text, place, hint=_HINT))
             alone = fields.optional(given, "alone", _text_or_nothing, place)
             squared = _exactly(fields.optional(given, "squared", fields.text, place) or "0")
             fits = (cost > 0 and squared == 0) or (cost == 0 and squared > 0 and account.delta > 0)

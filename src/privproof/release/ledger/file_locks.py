@@ -46,7 +46,7 @@ else:
 
 
 @contextmanager
-def locked(path: str | Path, *, wait: float) -> Iterator[None]:
+def file_lock(path: str | Path, *, wait: float) -> Iterator[None]:
     """Inside this context no other process or thread holds the lock of this file.
 
     Args:

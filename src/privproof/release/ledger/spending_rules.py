@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 from privproof.errors import BudgetError, FormatError
 from privproof.exact import ZERO, Epsilon, Rational, delta, epsilon, fraction
 from privproof.exact.balls import rational_bounds
-from privproof.profiles.conversions import rho_of_epsilon
+from privproof.profiles.measure_conversions import rho_of_epsilon
 from privproof.release.ledger.account_files import account_document, account_from
 from privproof.release.ledger.quilt_accounting import Accountant
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from privproof.evidence.answers import Answer
+from privproof.evidence.engine_answers import Answer
 from privproof.exact import INFINITE, epsilon
 from privproof.exact.balls import rational_bounds
 from privproof.release.locations.location_channels import Channel, LocationMechanism, ResampledLaplace, ShrunkLaplace

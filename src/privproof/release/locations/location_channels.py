@@ -15,7 +15,7 @@ from flint import acb, arb, fmpq
 from privproof.errors import ScenarioError
 from privproof.exact import Epsilon, Number, Rational, rational, show
 from privproof.exact.balls import precision
-from privproof.models.distributions import distribution
+from privproof.models.finite_distributions import distribution
 from privproof.release.locations.location_maps import Clamped, Resampled
 from privproof.release.locations.planar_noise import PlanarGeometric, PlanarLaplace, Site, a_site
 

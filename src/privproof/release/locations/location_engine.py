@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
-from privproof.engines.engine import Answers, Request
-from privproof.engines.monitor import Monitor, Stopped
+from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.search_monitor import Monitor, Stopped
 from privproof.errors import ScenarioError
-from privproof.evidence.answers import Answer
+from privproof.evidence.engine_answers import Answer
 from privproof.exact import ONE, Epsilon
 from privproof.release.locations.location_certificates import ENGINE, answer_of
 from privproof.release.locations.location_channels import ResampledLaplace, ShrunkLaplace
@@ -40,7 +40,7 @@ class LocationEngine:
         question = request.question
         assert isinstance(question, LocationQuestion)
         try:
-            found = request.once(FINDING, lambda: decided(question, monitor))
+            found = request.once(FINDING, lambda: decide_locations(question, monitor))
         except Stopped:
             reason = monitor.stopped() or "stopped"
             yield Answer(status="unknown", question=question, engine=self.name, reason=reason)
@@ -48,7 +48,7 @@ class LocationEngine:
         yield answer_of(found)
 
 
-def decided(question: LocationQuestion, monitor: Monitor, bits: int = 128) -> LocationFinding:
+def decide_locations(question: LocationQuestion, monitor: Monitor, bits: int = 128) -> LocationFinding:
     """What is found: the pair of places and the report with the greatest loss, and what it says about the claim.
 
     Args:

@@ -10,7 +10,7 @@ from flint import arb
 from privproof.evidence.verdicts import Status, Verdict
 from privproof.exact import Epsilon
 from privproof.exact.balls import precision
-from privproof.exact.texts import rounded_ball
+from privproof.exact.number_texts import rounded_ball
 from privproof.release.locations.location_channels import LocationMechanism, Place
 from privproof.release.locations.location_question import LocationQuestion
 from privproof.release.locations.planar_noise import Site
@@ -75,7 +75,8 @@ class LocationFinding:
         lines = [
             f"{self.status}: epsilon = {self.allowed.show()} per unit of distance, by {self.method}",
             f"  of: {self.mechanism}",
-            f"  worst: {shown(self.left)} and {shown(self.right)}, {rounded_ball(self.distance)} apart, report {shown(self.output)}",
+            f"  worst: {short_text(self.left)} and {short_text(self.right)}, {rounded_ball(self.distance)} apart, "
+            f"report {short_text(self.output)}",
             f"  {what}: {rounded_ball(self.left_probability)} against {rounded_ball(self.right_probability)}",
             f"  loss: {rounded_ball(self.loss)} per unit of distance, {rounded_ball(self.factor)} of the epsilon",
         ]
@@ -98,7 +99,7 @@ def loss_between(mine: arb, other: arb, apart: arb) -> arb:
     return arb("inf") if other == 0 and mine > 0 else arb("0 +/- inf")
 
 
-def shown(place: Any) -> str:
+def short_text(place: Any) -> str:
     """A place or an output, cut where it is long."""
     told = f"({', '.join(str(each) for each in place)})" if isinstance(place, tuple) else str(place)
     return told if len(told) <= _MOST_SHOWN else told[: _MOST_SHOWN - 3] + "..."

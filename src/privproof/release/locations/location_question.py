@@ -9,7 +9,7 @@ from privproof.errors import QuestionError
 from privproof.exact import Budget, Epsilon
 from privproof.release.locations.location_channels import LocationMechanism
 from privproof.release.locations.planar_noise import Site
-from privproof.scenarios.asked import AnyQuestion, Family
+from privproof.scenarios.any_question import AnyQuestion, Family
 
 
 @dataclass(frozen=True)

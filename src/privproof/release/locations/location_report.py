@@ -6,8 +6,8 @@ from typing import Any
 
 from privproof.evidence.witnesses import AnyWitness
 from privproof.release.locations.location_question import LocationQuestion
-from privproof.reporting.facts import Fact
-from privproof.reporting.reports import Report
+from privproof.reporting.report_facts import Fact
+from privproof.reporting.report_registry import Report
 
 
 class LocationReport(Report[LocationQuestion, AnyWitness]):

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from privproof.asking import ask
-from privproof.engines.engine import Request
-from privproof.engines.monitor import Monitor
+from privproof.engines.engine_protocol import Request
+from privproof.engines.search_monitor import Monitor
 from privproof.errors import ScenarioError
 from privproof.evidence import Unknown
 from privproof.exact import EpsilonLike, Number, epsilon, rational, show
@@ -23,8 +23,8 @@ from privproof.release.locations.location_channels import (
     ResampledLaplace,
     ShrunkLaplace,
 )
-from privproof.release.locations.location_engine import FINDING, decided
-from privproof.release.locations.location_findings import LocationFinding, shown
+from privproof.release.locations.location_engine import FINDING, decide_locations
+from privproof.release.locations.location_findings import LocationFinding, short_text
 from privproof.release.locations.location_maps import Map, Resampled
 from privproof.release.locations.location_question import LocationQuestion
 from privproof.release.locations.planar_densities import at_one_output, beside_the_corner, northwards
@@ -62,7 +62,7 @@ def verify_locations(
         raise ScenarioError("location", "a channel claims no epsilon", place="claimed", hint='such as "ln(2)"')
     allowed = epsilon(own if claimed is None else claimed)  # type: ignore[arg-type]
     asked = LocationQuestion(mechanism, allowed, None if sites is None else tuple(sites))
-    return _told(decided(asked, Monitor(), bits))
+    return _told(decide_locations(asked, Monitor(), bits))
 
 
 def _told(found: LocationFinding) -> LocationFinding:
@@ -133,7 +133,7 @@ def resampling_planar_laplace(
     for name, place in zip(("left", "right", "output"), places, strict=True):
         if not all(0 <= place[k] <= extent[k] for k in (0, 1)):
             raise ScenarioError(
-                "location", f"{shown(place)} is not on the map", place=name, hint=f"up to {shown(extent)}"
+                "location", f"{short_text(place)} is not on the map", place=name, hint=f"up to {short_text(extent)}"
             )
     allowed = epsilon(mechanism.epsilon if claimed is None else claimed)
     return _told(at_one_output(mechanism, allowed, places[0], places[1], places[2], bits))

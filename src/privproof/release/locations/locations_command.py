@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from privproof.cli.answers import console, end, gathered, say, say_json, write
-from privproof.cli.common import STATUS, undecided, writable
-from privproof.cli.options import (
+from privproof.cli.command_answers import console, current_answer, end, say, say_json, write
+from privproof.cli.command_drafts import STATUS, answer_if_stopped, writable
+from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
     LedgerAnalyst,
@@ -22,12 +22,12 @@ from privproof.cli.options import (
     PaidFrom,
     TimeLimit,
 )
-from privproof.cli.working import command, doing, limited
+from privproof.cli.command_worker import command, doing, set_time_limit
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.exact import show
 from privproof.release.ledger.account_command import REFUSED
 from privproof.reporting import Fact
-from privproof.reporting.text import print_facts
+from privproof.reporting.console_texts import print_facts
 
 
 @command("locations")
@@ -92,8 +92,8 @@ def locations(
     from privproof.release.locations.optimal_tables import Optimal
     from privproof.release.table_release import Paid
 
-    undecided(str(data), as_json=as_json, err="privproof: nothing was released\n")
-    limited(time_limit)
+    answer_if_stopped(str(data), as_json=as_json, err="privproof: nothing was released\n")
+    set_time_limit(time_limit)
     writable(out, certificate)
     if optimal is None and share is not None:
         raise QuestionError("share", "shares are about a map", place="--share", hint="--optimal MAP.csv --share visits")
@@ -144,7 +144,7 @@ def locations(
     if found.verdict.status != "proved":
         say("privproof: nothing was released: the rate of the noise was not proved", err=True)
         end(STATUS["unknown"])
-    gathered().withdrawn = True
+    current_answer().withdrawn = True
     if certificate is not None:
         write(certificate, json.dumps(found.verdict.certificate, ensure_ascii=False, indent=1) + "\n")
     table = io.StringIO()

@@ -9,7 +9,7 @@ from privproof.evidence.verdicts import Status
 from privproof.exact import Epsilon, Rational, rational
 from privproof.exact.balls import precision
 from privproof.release.locations.location_channels import Place, ResampledLaplace, ShrunkLaplace, distance
-from privproof.release.locations.location_findings import LocationFinding, Method, loss_between, shown
+from privproof.release.locations.location_findings import LocationFinding, Method, loss_between, short_text
 from privproof.release.locations.planar_noise import PlanarGeometric, PlanarLaplace
 
 _NEAR = 1000
@@ -64,7 +64,9 @@ def at_one_output(
 ) -> LocationFinding:
     """What two densities at one output show: a refutation, or nothing."""
     if left == right:
-        raise ScenarioError("location", f"both places are {shown(left)}", place="right", hint="two different places")
+        raise ScenarioError(
+            "location", f"both places are {short_text(left)}", place="right", hint="two different places"
+        )
     mine, other = mechanism.density(left, output, bits), mechanism.density(right, output, bits)
     with precision(bits):
         apart = distance(left, right)

@@ -22,9 +22,9 @@ from __future__ import annotations
 from flint import arb
 
 from privproof_checker.claims import loss_at_least
-from privproof_checker.documents import a_list, a_number, a_text, an_object, known, only_members
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Verdict, refuse, within
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_object, known, only_members
 from privproof_checker.release.locations.location_laws import BITS, Law
 from privproof_checker.release.locations.location_questions import (
     Noise,

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from privproof_checker.claims import read_epsilon
-from privproof_checker.documents import (
+from privproof_checker.numbers import ZERO, Epsilon, Rational
+from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.plain_documents import (
     a_list,
     a_number,
     a_text,
@@ -17,8 +19,6 @@ from privproof_checker.documents import (
     only_members,
     text,
 )
-from privproof_checker.numbers import ZERO, Epsilon, Rational
-from privproof_checker.outcomes import Limits, refuse, within
 
 Site: TypeAlias = tuple[int, int]
 

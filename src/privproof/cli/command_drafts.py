@@ -1,0 +1,445 @@
+"""What the commands share: options, drafts, and how an answer ends.
+
+Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown, 4 (audit) unknown, and the runs speak against the claim.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from collections.abc import Callable
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from privproof.asking import claiming
+from privproof.cli.command_answers import console, current_answer, end, json_line, rendered_text, say, say_json, write
+from privproof.cli.command_worker import WHY, doing, on_interrupt, set_time_limit
+from privproof.engines import Monitor, Progress
+from privproof.errors import FormatError, QuestionError
+from privproof.evidence import Unknown, Verdict
+from privproof.exact import Budget, delta, epsilon
+from privproof.exact.measures import MeasuredBudget
+from privproof.file_loading import inputs_of, load, parameters_of
+from privproof.formats.whole_files import is_special
+from privproof.models import Horizon
+from privproof.profiles.size_sweeps import SizeTable
+from privproof.reporting import (
+    Command,
+    Fact,
+    data,
+    headline,
+    page,
+    plain_console,
+    print_headline,
+    print_table,
+    print_verdict,
+)
+from privproof.scenarios import (
+    AnyQuestion,
+    Use,
+    composed_question,
+    sampling,
+)
+from privproof.store.stored_verdicts import VerdictStore, default_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
+AGAINST = 4
+"""The status of an audit that decides nothing, where the runs speak against the claim."""
+
+
+def begin(target: str, limit: float | None, *, as_json: bool) -> None:
+    """A command begins: how long it may take, and what it says if it is stopped before its question is known."""
+    answer_if_stopped(target, as_json=as_json)
+    set_time_limit(limit)
+    doing(f"loading {target}")
+
+
+def answer_if_stopped(name: str, *, as_json: bool, err: str = "") -> None:
+    """If the command is stopped now, nothing is known."""
+    bounds = {"ratio": None, "epsilon": None, "exact": None, "lower": "0", "upper": "inf"}
+    said: dict[str, object] = {
+        "verdict": "unknown",
+        "engine": "none",
+        "question": {"mechanism": name},
+        "tight": bounds,
+        "witness": None,
+        "certificate": None,
+        "seconds": 0.0,
+        "notes": [],
+        "reason": WHY,
+    }
+    draft = (
+        {"object": said, "err": err} if as_json else {"out": f"? unknown  {name}\n  {'reason':<15}{WHY}\n", "err": err}
+    )
+    on_interrupt(lambda _: draft)
+
+
+def asking(question: AnyQuestion, *, command: Command | None, asked_tight: bool, as_json: bool) -> None:
+    """If the command is stopped now, the question is known, and what the search has established."""
+    lower = epsilon(0)
+
+    def draft(event: Progress | None) -> dict[str, object]:
+        nonlocal lower
+        if event is not None and event.established is not None and event.established.compare(lower) > 0:
+            lower = event.established
+        verdict = Unknown(question.under(None) if asked_tight else question, "none", lower=lower, reason=WHY)
+        if as_json:
+            return {"object": data(verdict, certificate=None)}
+        return {
+            "out": rendered_text(
+                lambda console: print_verdict(console, verdict, command=command, asked_tight=asked_tight)
+            )
+        }
+
+    on_interrupt(draft)
+    doing("compiling")
+
+
+def load_question(
+    target: str,
+    size: int | None,
+    horizon: str | None,
+    pair: str | None = None,
+    settings: list[str] | None = None,
+    inputs: list[str] | None = None,
+    neighbours: str | None = None,
+    *,
+    run: bool = False,
+    sized: bool = True,
+) -> AnyQuestion:
+    """The question that a command asks; a size that the command does not name itself counts where there is one to choose."""
+    lengths = None if horizon is None else Horizon.of(horizon)
+
+    def question_of(number: int | None) -> AnyQuestion:
+        return load(
+            target,
+            size=number,
+            horizon=lengths,
+            parameters=parameters_of(settings),
+            inputs=inputs_of(inputs),
+            neighbours=neighbours,
+            run=run,
+        )
+
+    try:
+        question = question_of(size)
+    except QuestionError as error:
+        if sized or size is None or error.code != "size":
+            raise
+        question = question_of(None)
+    if pair is None:
+        return question
+    return question.words(place="--pair").only(pair)
+
+
+def together(
+    question: AnyQuestion, times: int | None, rate: str | None = None, sampled: str | None = None
+) -> AnyQuestion:
+    """The question about several uses, or about uses on samples, where one is asked for."""
+    if times is None and rate is None:
+        if sampled is not None:
+            raise QuestionError("sampling", "no rate is given", place="--sampling", hint="--subsample 1/100")
+        return question
+    chosen = None if rate is None else sampling("poisson" if sampled is None else sampled, rate)
+    return composed_question(Use(question, 1 if times is None else times, chosen))
+
+
+def named_sizes(text: str | None) -> list[int | None]:
+    """The sizes that ``--size`` names."""
+    if text is None:
+        return [None]
+    match = re.fullmatch(r"([0-9]{1,6})(?:\.\.([0-9]{1,6}))?", text.strip())
+    if match is None:
+        raise QuestionError("size", f"{text!r} is no size", place="--size", hint="--size 3, or --size 2..8")
+    low, high = int(match[1]), int(match[2] or match[1])
+    if low < 1 or high < low:
+        raise QuestionError("size", f"{text!r} names no sizes", place="--size", hint="--size 2..8")
+    return list(range(low, high + 1))
+
+
+def one_size(text: str | None) -> int | None:
+    sizes = named_sizes(text)
+    if len(sizes) > 1:
+        raise QuestionError("size", f"{text!r} names several sizes", place="--size", hint="--size 3")
+    return sizes[0]
+
+
+def command_of(
+    target: str,
+    size: int | None,
+    horizon: str | None,
+    epsilon_: str | None,
+    delta_: str | None,
+    settings: list[str] | None = None,
+    inputs: list[str] | None = None,
+    neighbours: str | None = None,
+    measures: list[tuple[str, object]] | None = None,
+    *,
+    pointwise: bool,
+) -> Command:
+    """The options that belong to the question, as they were given."""
+    given: list[tuple[str, object]] = [
+        ("--size", size),
+        ("--horizon", horizon),
+        ("--epsilon", epsilon_),
+        ("--delta", delta_),
+        *(measures or ()),
+    ]
+    given += [("--set", setting) for setting in settings or ()]
+    given += [("--input", declared) for declared in inputs or ()]
+    given += [("--neighbours", neighbours)]
+    options = [str(part) for name, value in given if value is not None for part in (name, value)]
+    return Command(target, (*options, "--pointwise") if pointwise else tuple(options))
+
+
+def finish(
+    verdict: Verdict,
+    *,
+    command: Command | None,
+    asked_tight: bool,
+    as_json: bool,
+    certificate: Path | None,
+    report: Path | None,
+    brief: bool = False,
+    mild: bool = False,
+) -> NoReturn:
+    """The answer is this verdict, with its certificate and its report; in brief its first line; mild if unknown is no failure."""
+    written = None
+    if certificate is not None and verdict.certificate is not None:
+        write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
+        written = str(certificate)
+    if report is not None:
+        shown_page = page(verdict, command=command, asked_tight=asked_tight, certificate=written)
+        write(report, shown_page.written(report))
+
+    def shown(*, files: bool) -> str:
+        if as_json:
+            return json_line(data(verdict, certificate=written if files else None), current_answer().encoding)
+        more = []
+        if certificate is not None:
+            none = "none: an unknown verdict has none" if verdict.status == "unknown" else "none: this verdict has none"
+            more.append(Fact("certificate", none if written is None else written if files else "not written"))
+        if report is not None and files:
+            more.append(Fact("report", str(report)))
+        facts = tuple(more)
+        if brief:
+            return rendered_text(lambda console: print_headline(console, verdict, asked_tight=asked_tight))
+        return rendered_text(
+            lambda console: print_verdict(console, verdict, command=command, asked_tight=asked_tight, more=facts)
+        )
+
+    say(shown(files=True), end="")
+    current_answer().unwritten = shown(files=False)
+    end(0 if mild and verdict.status == "unknown" else STATUS[verdict.status])
+
+
+def verdict_from_store(
+    question: AnyQuestion,
+    ask: Callable[[], Verdict],
+    engine: str | None,
+    limit: float | None,
+    monitor: Monitor,
+    *,
+    keep: bool,
+) -> tuple[Verdict, bool]:
+    """The verdict on a question, and whether it was known from before; the user's store knows and keeps it, if it shall."""
+    path = default_path() if keep else None
+    if path is None:
+        return ask(), False
+    from privproof.store.stored_asking import ask_once  # here, because a command without a store needs none of it
+
+    store = VerdictStore(path)
+    found = ask_once(question, ask, store, engine=engine, limit=limit, monitor=monitor)
+    if store.problem:
+        doing(f"verdicts are not kept: {store.problem}")
+    return found
+
+
+def finish_part(
+    verdict: Verdict, *, command: Command, kept: bool, reports: dict[str, object], asked_tight: bool = False
+) -> NoReturn:
+    """The answer is this verdict, for a process that gathers several."""
+    observed = None if verdict.witness is None else verdict.witness.observed
+    _finish_part(
+        verdict.status,
+        headline(verdict, asked_tight=asked_tight),
+        lambda where: print_verdict(where, verdict, command=command, asked_tight=asked_tight),
+        data(verdict, certificate=None),
+        getattr(observed, "number", 0),
+        reports,
+        kept=kept,
+    )
+
+
+def finish_part_table(table: SizeTable, reports: dict[str, object]) -> NoReturn:
+    """The answer is a table of verdicts at several sizes, for a process that gathers several."""
+    name = table.rows[0][1].question.name.partition(" (")[0]
+    shown = partial(print_table, table=table, asked_tight=False)
+    _finish_part(table.status, name, shown, table_data(table), 0, reports)
+
+
+def _finish_part(
+    status: str,
+    sentence: str,
+    show: Callable[[Console], None],
+    said: dict[str, object],
+    line: int,
+    reports: dict[str, object],
+    *,
+    kept: bool = False,
+) -> NoReturn:
+    plain = StringIO()
+    show(plain_console(plain))
+    told = {"sentence": sentence, "text": plain.getvalue(), "shown": rendered_text(show), "data": said, "line": line}
+    say_json({**told, "kept": kept, **({"reports": reports} if reports else {})})
+    end(STATUS[status])
+
+
+class Reports:
+    """What crosses between processes that answer for each other, by size: what others have reported, and what this one reports.
+
+    Attributes:
+        given: what others have reported.
+        made: what this process reports; empty where nobody asks for it.
+    """
+
+    def __init__(self, given: dict[str, Any], *, wanted: bool = False) -> None:
+        self.given, self.wanted = given, wanted
+        self.made: dict[str, object] = {}
+
+    @classmethod
+    def read(cls, path: Path | None, *, wanted: bool) -> Reports:
+        """The reports in a file."""
+        return cls({} if path is None else json.loads(path.read_text(encoding="utf-8")), wanted=wanted)
+
+    def add(self, size: int | None, question: AnyQuestion, verdict: Verdict) -> Verdict:
+        """Report a verdict, if that is asked for; and the verdict."""
+        if self.wanted:
+            from privproof.store.stored_asking import entry_document, reported_entry  # few commands need them
+
+            entry = reported_entry(verdict, question)
+            self.made |= {} if entry is None else {str(size): entry_document(entry)}
+        return verdict
+
+    def verdict(self, size: int | None, question: AnyQuestion, monitor: Monitor) -> Verdict | None:
+        """The verdict that was reported about a question, if the gate admits it here; None where the question has to be asked."""
+        if str(size) not in self.given:
+            return None
+        from privproof.store.stored_asking import document_entry, reported_verdict
+
+        entry = document_entry(self.given[str(size)])
+        found = None if entry is None else reported_verdict(entry, question, monitor)
+        if isinstance(found, Verdict):
+            return found
+        why = "it cannot be read" if found is None else found.reason
+        doing(f"what was reported about {question.name} does not count, it is asked here: {why}")
+        return None
+
+
+def one_size_only(sizes: list[int | None], certificate: Path | None, report: Path | None) -> None:
+    """Complain about a certificate or a report of several sizes, before anything is searched."""
+    if len(sizes) > 1 and (certificate is not None or report is not None):
+        raise QuestionError(
+            "size", "certificates and reports are about one size", place="--size", hint="--size 3 --certificate OUT"
+        )
+
+
+def asking_sizes(table: SizeTable, *, asked_tight: bool, as_json: bool) -> None:
+    """If the command is stopped now, some sizes were asked about."""
+    draft: dict[str, object] = {}
+    if as_json:
+        draft["object"] = {**table_data(table), "reason": WHY}
+    else:
+        told = rendered_text(lambda console: print_table(console, table, asked_tight=asked_tight))
+        draft["out"] = f"{told}  {'reason':<15}{WHY}\n"
+    on_interrupt(lambda _: draft)
+
+
+def finish_table(table: SizeTable, *, asked_tight: bool, as_json: bool) -> NoReturn:
+    """The verdicts at several sizes, and what they suggest."""
+    if as_json:
+        say_json(table_data(table))
+    else:
+        print_table(console(), table, asked_tight=asked_tight)
+    end(STATUS[table.status])
+
+
+def table_data(table: SizeTable) -> dict[str, object]:
+    """Verdicts at several sizes as plain data."""
+    worst = next((v for _, v in table.rows if v.status == table.status), table.rows[-1][1])
+    rows = [{"size": size, **data(verdict, certificate=None)} for size, verdict in table.rows]
+    whole = {**data(worst, certificate=None), "verdict": table.status, "sizes": rows, "trend": table.trend}
+    if table.unasked:
+        whole["unasked"] = table.left_out
+        if table.status == "unknown":
+            whole["reason"] = f"out of time, or interrupted: not asked at the sizes {table.left_out}"
+    return whole
+
+
+def _needed(path: Path) -> list[Path]:
+    """What has to be writable so that a file can appear: itself, if it is there, and the folder in which it is written first."""
+    beside = [] if is_special(path) else [Path(os.path.realpath(path)).parent]
+    return [path, *beside] if path.exists() else beside
+
+
+def writable(*paths: Path | None) -> None:
+    """Complain about a path that cannot be written before anything is searched."""
+    for path in paths:
+        if path is None:
+            continue
+        reason = None
+        if path.is_dir():
+            reason = errno.EISDIR
+        elif not path.parent.exists():
+            reason = errno.ENOENT
+        elif not path.parent.is_dir():
+            reason = errno.ENOTDIR
+        elif not all(os.access(needed, os.W_OK) for needed in _needed(path)):
+            reason = errno.EACCES
+        if reason is not None:
+            raise FormatError("file", f"cannot write: {os.strerror(reason)}", place=str(path))
+
+
+def with_budget(
+    question: AnyQuestion,
+    epsilon_: str | None,
+    delta_: str | None,
+    budgets: tuple[MeasuredBudget, ...] = (),
+    *,
+    pointwise: bool,
+) -> AnyQuestion:
+    """The question under the budget of the command line; what it does not name comes from the file."""
+    if pointwise and question.continuous:
+        raise QuestionError(
+            "delta", "single outputs have probability 0 under continuous noise", place="--pointwise", hint="drop it"
+        )
+    own = question.budget
+    if epsilon_ is not None or budgets or (delta_ is None and not pointwise):
+        return claiming(question, epsilon_, delta_ or 0, budgets, pointwise=pointwise)
+    if own is None:
+        raise QuestionError("budget", "delta is given without an epsilon", place="--delta", hint="--epsilon 'ln(2)'")
+    share = own.delta if delta_ is None else delta(delta_)
+    return question.under(Budget(own.epsilon, share, pointwise or own.pointwise))
+
+
+def measure_options(rho: str | None, mu: str | None, renyi: list[str] | None) -> list[tuple[str, object]]:
+    """The options that claim another measure, with their values, as they are written on a command line."""
+    return [("--rho", rho), ("--mu", mu), *(("--renyi", each) for each in renyi or ())]
+
+
+def renyi_orders(texts: list[str] | None) -> dict[str, str]:
+    """The bounds that ``--renyi`` names, by order."""
+    found: dict[str, str] = {}
+    for text in texts or ():
+        order, equals, value = text.partition("=")
+        if not equals or order.strip() in found:
+            raise QuestionError("budget", f"{text!r} is no order with its value", place="--renyi", hint="--renyi 2=1/4")
+        found[order.strip()] = value.strip()
+    return found

@@ -1,1 +1,0 @@
-"""What has no folder of its own yet."""
