@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.capabilities import held_as, other_suffixes
 from privproof.compiling.posing import mechanism_of_function, mechanism_with, pose_question
@@ -25,9 +25,11 @@ from privproof.formats.python_files import (
 )
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
-from privproof.language.mechanism import Relation
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion
+
+if TYPE_CHECKING:
+    from privproof.language.mechanism import Relation
 
 
 def load(

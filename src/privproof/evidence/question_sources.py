@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.compiling import mechanism_question
 from privproof.errors import ScenarioError
 from privproof.formats import document
 from privproof.language.constants import typed_document
 from privproof.language.indices import Foretold, Turn, Written
-from privproof.language.mechanism import Mechanism
 from privproof.language.values import ENDED, Cells, Lookup, Named, Tail, plain
 from privproof.models import Horizon
 from privproof.scenarios import Origin, Question, Several
+
+if TYPE_CHECKING:
+    from privproof.language.mechanism import Mechanism
 
 ESTABLISHED, TAKEN = "established", "taken"
 _PASSES = "passes over the data are not re-established from the source"

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privproof.compiling import Compiled
 from privproof.engines.search_monitor import Monitor, Stopped
 from privproof.engines.words.bounded_engines import FrontierEngine
 from privproof.engines.words.unbounded_engine import UnboundedEngine
@@ -39,6 +38,7 @@ from privproof.logic.query_sequences import Masses, Sequences, stop_letter, weig
 from privproof.logic.vacuity_readings import VacuityReading, reading
 
 if TYPE_CHECKING:
+    from privproof.compiling import Compiled
     from privproof.logic.model_checking import Checker
 
 _TREE = 4_000

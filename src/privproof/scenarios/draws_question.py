@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from privproof.errors import QuestionError
 from privproof.exact import Budget, rational
-from privproof.language import Mechanism
 from privproof.models import Horizon
 from privproof.models.draws_model import Draws
 from privproof.models.lottery_model import Lottery
 from privproof.scenarios.any_question import AnyQuestion, Family
 from privproof.scenarios.word_question import Question
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from privproof.errors import BudgetError, LanguageError, QuestionError, ScenarioError
 from privproof.exact import Budget, Epsilon, Rational, rational
 from privproof.exact.affine import Affine, read_affine
 from privproof.exact.balls import rational_bounds
-from privproof.language import Mechanism
 from privproof.language.laws import GAUSSIAN, TRUNCATED, WEIGHED
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.noise import NOISES
 from privproof.language.taint import samples
 from privproof.models import Horizon
 from privproof.scenarios.any_question import AnyQuestion, Family
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism
 
 _DIGITS = 10**12
 """A bound with a logarithm becomes a rational with twelve decimal places, rounded down."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from privproof.errors import LanguageError, QuestionError
 from privproof.exact import Budget, Rational, rational
 from privproof.exact.measures import MeasuredBudget
-from privproof.language import Mechanism
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.models import Horizon
 from privproof.scenarios.any_question import AnyQuestion, Family
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism
 
 
 @dataclass(frozen=True, kw_only=True)

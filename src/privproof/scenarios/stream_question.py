@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from privproof.errors import QuestionError
 from privproof.exact import ONE, Budget, Rational
-from privproof.language import Mechanism
 from privproof.models import Horizon
 from privproof.models.stream_automaton import StreamAutomaton
 from privproof.scenarios.any_question import AnyQuestion, Family
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism
 
 Relation: TypeAlias = Literal["each", "one", "monotone"]
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from privproof.errors import ScenarioError
 from privproof.exact import ONE, Budget, Number, Rational, log
-from privproof.language import Mechanism
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.models import Distribution, HiddenMarkovModel, Horizon, Letter, MarkovChain, Transducer
 from privproof.models.finite_distributions import distribution
@@ -16,6 +15,9 @@ from privproof.scenarios.any_question import AnyQuestion, Family, no_such_pair
 from privproof.scenarios.neighbours import Neighbours
 from privproof.scenarios.output_origins import REVERSED, Origin
 from privproof.scenarios.word_sets import Words
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism
 
 Model: TypeAlias = "HiddenMarkovModel | MarkovChain | Transducer"
 
