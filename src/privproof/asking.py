@@ -483,7 +483,7 @@ def posed(
     """The question that something poses: a question, a mechanism, a function, or what a file holds."""
     run = engine == "runs"
     if isinstance(subject, str | Path):
-        from privproof.file_loading import load
+        from privproof.loading.question_loading import load
 
         return load(str(subject), size=size, horizon=horizon, inputs=inputs, neighbours=neighbours, run=run)
     return pose_question(subject, size=size, horizon=horizon, inputs=inputs, neighbours=neighbours, run=run)

@@ -29,7 +29,7 @@ LAYERS = (
     {"engines"},
     {"store"},
     {"profiles"},
-    {"file_loading"},
+    {"loading"},
     {"asking"},
     {"projects"},
     {"reporting"},
@@ -104,7 +104,7 @@ def test_the_layers_are_all_there_is():
 
 def test_the_top_level_is_small():
     assert {path.stem for path in ROOT.glob("*.py")} == {
-        *("__init__", "__main__", "errors", "asking", "file_loading", "capabilities", "version"),
+        *("__init__", "__main__", "errors", "asking", "capabilities", "version"),
         *("testing", "pytest_plugin"),  # the names by which tests and pytest load them
         "memory",  # commands limit it before they load numbers
     }

@@ -16,7 +16,6 @@ from privproof.audit.audit_pages import audit_page
 from privproof.audit.audit_texts import print_audit
 from privproof.audit.sampling import runnable
 from privproof.cli.command_answers import console, end, rendered_text, say, say_json, write
-from privproof.cli.command_drafts import AGAINST, STATUS, begin, measure_options, named_sizes, renyi_orders, writable
 from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
@@ -30,10 +29,13 @@ from privproof.cli.command_options import (
     RhoText,
     TimeLimit,
 )
+from privproof.cli.command_requests import AGAINST, STATUS, begin, measure_options, named_sizes, renyi_orders, writable
 from privproof.cli.command_worker import WHY, command, command_monitor, doing, on_interrupt
 from privproof.errors import QuestionError
 from privproof.execution.workers import cluster
-from privproof.file_loading import inputs_of, load_subject, parameters_of
+from privproof.loading.file_targets import parameters_of
+from privproof.loading.function_loading import load_subject
+from privproof.loading.question_loading import inputs_of
 from privproof.reporting import Fact
 
 

@@ -40,8 +40,8 @@ from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.measures import MeasuredBudget, Orders, measured_budgets
 from privproof.execution.workers import Workers
 from privproof.language import Mechanism
-from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE, Relation
+from privproof.language.inputs import ADD_REMOVE, Input
+from privproof.language.mechanism import Relation
 
 SAMPLES = 2_000_000
 """The runs of the test, unless the caller says otherwise; an ordinary function, which is slower, gets fewer."""

@@ -9,8 +9,9 @@ import typer
 
 from privproof.asking import check as ask
 from privproof.cli.command_answers import console, end
-from privproof.cli.command_drafts import STATUS, begin, load_question, one_size, with_budget
+from privproof.cli.command_drafts import load_question, with_budget
 from privproof.cli.command_options import Settings, Size, Target, TimeLimit
+from privproof.cli.command_requests import STATUS, begin, one_size
 from privproof.cli.command_worker import command, command_monitor
 from privproof.errors import QuestionError
 from privproof.evidence.verdicts import ProgramDetails

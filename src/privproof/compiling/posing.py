@@ -21,8 +21,8 @@ from privproof.errors import LanguageError, QuestionError
 from privproof.exact.patience import Stopped
 from privproof.language import Mechanism, mechanism
 from privproof.language.flow import Test, instruction_reads
-from privproof.language.inputs import NORMS, Input, integer, queries
-from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Relation
+from privproof.language.inputs import ADD_REMOVE, NORMS, RELATIONS, Input, integer, queries
+from privproof.language.mechanism import Relation
 from privproof.language.recognition import IDEAL, floats_note, inexact
 from privproof.language.syntax import Conditional, Constant, Expression, Operation, Variable
 from privproof.language.taint import samples

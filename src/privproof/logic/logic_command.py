@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from privproof.cli.command_answers import console, end, say, say_json, write
-from privproof.cli.command_drafts import STATUS, begin, one_size, writable
 from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
@@ -22,9 +21,10 @@ from privproof.cli.command_options import (
     Size,
     TimeLimit,
 )
+from privproof.cli.command_requests import STATUS, begin, one_size, writable
 from privproof.cli.command_worker import command, command_monitor, doing
 from privproof.errors import FormatError, FormulaError, PrivproofError, QuestionError
-from privproof.file_loading import settings_of
+from privproof.loading.file_targets import settings_of
 from privproof.logic.computed_quantities import Computation, compute
 from privproof.logic.computed_texts import computation_data, computation_line, computation_status, print_computation
 from privproof.logic.decision_process import Missing

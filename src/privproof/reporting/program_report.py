@@ -12,7 +12,7 @@ from privproof.evidence.witnesses import LossWitness, RunWitness
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.number_texts import bound_words, outward, rounded
 from privproof.exact.probabilities import Probability, enclosed, is_zero
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.inputs import ADD_REMOVE
 from privproof.language.patterns import Between, are_rows
 from privproof.profiles.output_laws import SeenOutput, program_rows
 from privproof.reporting.mechanism_calls import call_text, import_line

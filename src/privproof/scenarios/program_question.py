@@ -9,8 +9,8 @@ from privproof.errors import BudgetError, LanguageError, QuestionError, Scenario
 from privproof.exact import Budget, Epsilon, Rational, rational
 from privproof.exact.affine import Affine, read_affine
 from privproof.exact.balls import rational_bounds
+from privproof.language.inputs import ADD_REMOVE
 from privproof.language.laws import GAUSSIAN, TRUNCATED, WEIGHED
-from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.noise import NOISES
 from privproof.language.taint import samples
 from privproof.models import Horizon

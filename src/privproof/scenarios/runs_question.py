@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from privproof.errors import LanguageError, QuestionError
 from privproof.exact import Budget, Rational, rational
 from privproof.exact.measures import MeasuredBudget
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.inputs import ADD_REMOVE
 from privproof.models import Horizon
 from privproof.scenarios.any_question import AnyQuestion, Family
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from privproof.errors import ScenarioError
 from privproof.exact import ONE, Budget, Number, Rational, log
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.inputs import ADD_REMOVE
 from privproof.models import Distribution, HiddenMarkovModel, Horizon, Letter, MarkovChain, Transducer
 from privproof.models.finite_distributions import distribution
 from privproof.scenarios.any_question import AnyQuestion, Family, no_such_pair

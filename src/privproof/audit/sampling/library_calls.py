@@ -21,8 +21,8 @@ from privproof.audit.sampling.function_calls import Calls, as_floats
 from privproof.audit.sampling.runnable_functions import Declared, Runnable, declared, related
 from privproof.errors import LanguageError
 from privproof.exact import Budget, EpsilonLike, Number, Rational, fraction, rational
-from privproof.language.inputs import Input, integer, one_of, queries, real, real_queries, records
-from privproof.language.mechanism import ADD_REMOVE, Relation
+from privproof.language.inputs import ADD_REMOVE, Input, integer, one_of, queries, real, real_queries, records
+from privproof.language.mechanism import Relation
 
 _WIDEST = 1000
 """Whole inputs are tried within so many of the least one; a note says so."""

@@ -20,8 +20,8 @@ from privproof.audit.sampling.output_samples import Samples
 from privproof.audit.sampling.program_lanes import prepared, sample
 from privproof.errors import BudgetError, LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
-from privproof.language.inputs import NORMS, Input, as_given
-from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Mechanism, Relation
+from privproof.language.inputs import ADD_REMOVE, NORMS, RELATIONS, Input, as_given
+from privproof.language.mechanism import Mechanism, Relation
 
 Declared: TypeAlias = Mapping[str, Input] | Input
 """Inputs by name, or the only one."""

@@ -30,8 +30,9 @@ from privproof.errors import LanguageError
 from privproof.exact import Epsilon, fraction, rational
 from privproof.exact.balls import precision
 from privproof.language.branching import BranchLeaf
+from privproof.language.inputs import ADD_REMOVE
 from privproof.language.linear import Linear, Ratio
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import in_parts, matching, word
 from privproof.language.running import exact_run
 from privproof.language.scripts import ScriptedDraw, Test, record_run

@@ -16,8 +16,8 @@ from privproof.compiling.sampled import sampled_pairs
 from privproof.errors import LanguageError
 from privproof.exact import Budget
 from privproof.exact.balls import rational_bounds
+from privproof.language.inputs import ADD_REMOVE
 from privproof.language.linear import Linear
-from privproof.language.mechanism import ADD_REMOVE
 
 if TYPE_CHECKING:
     from privproof.language.mechanism import Mechanism

@@ -40,8 +40,8 @@ from privproof.exact import (
     smallest_epsilon,
 )
 from privproof.exact.exponentials import ExponentialSum
+from privproof.language.inputs import ADD_REMOVE
 from privproof.language.linear import Linear
-from privproof.language.mechanism import ADD_REMOVE
 from privproof.scenarios import RunsQuestion
 
 if TYPE_CHECKING:
