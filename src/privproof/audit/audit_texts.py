@@ -321,7 +321,7 @@ def repeat_words(audit: Audit, command: str | None) -> str:
 def digits_down(value: float, *, digits: int = 4) -> str:
     """A number that is not above the given one, with so many digits.
 
-    >>> down(1.05149), down(0.0), down(float("inf"))
+    >>> digits_down(1.05149), digits_down(0.0), digits_down(float("inf"))
     ('1.051', '0', 'infinite')
     """
     return _rounded(value, digits, ROUND_FLOOR)

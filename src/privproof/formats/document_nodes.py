@@ -220,7 +220,7 @@ def with_file_place(document: DocumentTable, source: str | Path | None = None) -
 
     >>> from privproof.formats.yaml_text import parse_yaml
     >>> document = parse_yaml("emissions:\\n  zero: {a: 1}")
-    >>> with located(document, "model.yaml"):
+    >>> with with_file_place(document, "model.yaml"):
     ...     raise FormatError("row-sum", "no", place="emissions.zero.b")
     Traceback (most recent call last):
     ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import singledispatch
 from html import escape
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from privproof.capabilities import named, shown_as
 from privproof.drawing.palette import DARK, DARK_PAGES, STATUS
@@ -17,6 +17,7 @@ from privproof.evidence.verdicts import Verdict
 from privproof.exact import decimal, show
 from privproof.formats import svg
 from privproof.formats.automaton_pictures import automaton_picture
+from privproof.language import Mechanism
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.models.stream_automaton import StreamAutomaton
 from privproof.profiles import EnclosedProfile, Profile, SmallestDelta
@@ -26,9 +27,6 @@ from privproof.reporting.profile_texts import delta_page
 from privproof.reporting.report_facts import Fact
 from privproof.reporting.verdict_wording import SYMBOLS, facts, headline
 from privproof.scenarios import AnyQuestion
-
-if TYPE_CHECKING:
-    from privproof.language import Mechanism
 
 _STYLE = (
     ".privproof-card{font-family:system-ui,sans-serif;max-width:60rem}"

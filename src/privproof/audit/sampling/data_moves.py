@@ -50,7 +50,7 @@ def draw_neighbours(
     """A random pair of neighbours; None if none was found.
 
     >>> from privproof import queries
-    >>> pair = drawn({"q": queries(0, 9)}, "one", 4, {}, np.random.default_rng(1))
+    >>> pair = draw_neighbours({"q": queries(0, 9)}, "one", 4, {}, np.random.default_rng(1))
     >>> is_adjacent(pair, {"q": queries(0, 9)}, "one")
     True
     """
@@ -178,7 +178,7 @@ def mutate_neighbours(
 
     >>> from privproof import queries
     >>> inputs, pair = {"q": queries()}, Adjacent({"q": [0, 0, 0]}, {"q": [1, 1, 1]})
-    >>> is_adjacent(mutated(pair, inputs, "each", {}, np.random.default_rng(1)), inputs, "each")
+    >>> is_adjacent(mutate_neighbours(pair, inputs, "each", {}, np.random.default_rng(1)), inputs, "each")
     True
     """
     refuse_relation(inputs, relation)
