@@ -74,15 +74,15 @@ from .models.hidden_markov_model import HiddenMarkovModel, MarkovChain
 from .profiles import Profile
 from .profiles.enclosed_profile import EnclosedProfile
 from .profiles.loss_distributions import privacy_loss_distribution
-from .profiles.renyi_divergence import renyi_divergence
+from .profiles.renyi_profiles import renyi_divergence
 from .profiles.smallest_delta import SmallestDelta
 from .projects.project_surveys import survey_project, survey_sizes
 from .scenarios import Neighbours
 from .scenarios.markov_prior import MarkovPrior
-from .scenarios.program_question import ProgramQuestion
-from .scenarios.pufferfish_question import PufferfishQuestion, pufferfish
-from .scenarios.stream_question import StreamQuestion
-from .scenarios.word_question import Pair, Question, Scenario
+from .scenarios.program_questions import ProgramQuestion
+from .scenarios.pufferfish_questions import PufferfishQuestion, pufferfish
+from .scenarios.stream_questions import StreamQuestion
+from .scenarios.word_questions import Pair, Question, Scenario
 from .scenarios.word_sets import Words
 
 __version__: str

@@ -19,8 +19,8 @@ from privproof.exact import Budget
 from privproof.formats import dot, svg
 from privproof.formats.document_writing import question_text
 from privproof.scenarios import ProgramQuestion, Question, StreamQuestion
-from privproof.scenarios.program_question import as_program
-from privproof.scenarios.stream_question import as_stream
+from privproof.scenarios.program_questions import as_program
+from privproof.scenarios.stream_questions import as_stream
 
 
 @command("convert")

@@ -16,7 +16,7 @@ from privproof.cli.command_worker import command, command_monitor
 from privproof.errors import QuestionError
 from privproof.evidence.verdicts import ProgramDetails
 from privproof.reporting import print_explanation, print_verdict
-from privproof.scenarios.program_question import as_program
+from privproof.scenarios.program_questions import as_program
 
 
 @command("explain")

@@ -29,7 +29,7 @@ from privproof.language.taint import samples
 from privproof.language.walking import parts
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, RunsQuestion, is_program, program_question, runs_question
-from privproof.scenarios.program_question import is_gaussian, is_truncated, is_weighed
+from privproof.scenarios.program_questions import is_gaussian, is_truncated, is_weighed
 
 Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or whatever can be called and is one."""

@@ -36,7 +36,7 @@ from privproof.release.release_question import Geometric
 from privproof.release.series_queries import Query
 from privproof.release.sum_laws import SumLaws, listed_laws
 from privproof.scenarios import PufferfishQuestion, pufferfish
-from privproof.scenarios.pufferfish_question import Secret
+from privproof.scenarios.pufferfish_questions import Secret
 
 if TYPE_CHECKING:
     from privproof.language import Mechanism, Prior

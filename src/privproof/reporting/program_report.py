@@ -21,7 +21,7 @@ from privproof.reporting.replay_commands import Command
 from privproof.reporting.report_facts import Fact, ball_data, loss_data, plain_data, ratio_data
 from privproof.reporting.report_registry import Report
 from privproof.scenarios import ProgramQuestion
-from privproof.scenarios.program_question import is_gaussian
+from privproof.scenarios.program_questions import is_gaussian
 
 if TYPE_CHECKING:
     from privproof.language import Mechanism

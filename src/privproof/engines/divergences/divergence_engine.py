@@ -35,7 +35,7 @@ from privproof.exact.measures import RHO, MeasuredBudget
 from privproof.language.laws import GAUSSIAN
 from privproof.language.taint import samples
 from privproof.scenarios import AnyQuestion, MeasuredQuestion, RunsQuestion
-from privproof.scenarios.program_question import as_program, is_gaussian
+from privproof.scenarios.program_questions import as_program, is_gaussian
 
 if TYPE_CHECKING:
     from privproof.compiling.runs import Runs

@@ -36,7 +36,7 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.scenarios.program_question import ProgramQuestion, is_geometric
+from privproof.scenarios.program_questions import ProgramQuestion, is_geometric
 
 if TYPE_CHECKING:
     from privproof.compiling.coins import Tossed

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, TypeAlias
 from privproof.errors import QuestionError
 from privproof.exact import Budget, Number, Rational, rational
 from privproof.scenarios.any_question import AnyQuestion, Family
-from privproof.scenarios.runs_question import RunsQuestion
+from privproof.scenarios.runs_questions import RunsQuestion
 
 SamplingKind: TypeAlias = Literal["poisson", "without-replacement"]
 _RELATION: dict[SamplingKind, str] = {"poisson": "add-remove", "without-replacement": "one"}

@@ -17,7 +17,7 @@ from privproof.models import Horizon
 from privproof.models.draws_model import Draws
 from privproof.models.lottery_model import Lottery
 from privproof.scenarios.any_question import AnyQuestion, Family
-from privproof.scenarios.word_question import Question
+from privproof.scenarios.word_questions import Question
 
 if TYPE_CHECKING:
     from privproof.language import Mechanism

@@ -19,7 +19,7 @@ from privproof.errors import ScenarioError
 from privproof.exact import Budget, EpsilonLike, Number
 from privproof.exact.regions import Region
 from privproof.language import Mechanism, Prior
-from privproof.scenarios.parametric_question import UnderPriors
+from privproof.scenarios.parametric_questions import UnderPriors
 
 Secret: TypeAlias = Callable[[Any], object]
 
