@@ -1,11 +1,11 @@
 from . import release
 from .asking import check, privacy_profile, smallest_delta, tight_epsilon, tight_mu, tight_renyi, tight_rho
-from .audit.audit_findings import Audit
-from .audit.audit_request import audit
-from .audit.event_probabilities import output_probability, privacy_loss, probability_formula
-from .audit.sampling.output_samples import Samples
-from .audit.sampling.program_lanes import sample
-from .audit.sampling.runnable_functions import Runnable, runnable
+from .audits.audit_findings import Audit
+from .audits.audit_request import audit
+from .audits.event_probabilities import output_probability, privacy_loss, probability_formula
+from .audits.sampling.output_samples import Samples
+from .audits.sampling.program_lanes import sample
+from .audits.sampling.runnable_functions import Runnable, runnable
 from .compiling import mechanism_question, output_distribution, time_series
 from .compiling.composing import composed
 from .engines.words.definition_engine import word_probabilities

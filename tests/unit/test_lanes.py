@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privproof.audit.sampling import Samples, program_lanes, sample
-from privproof.audit.sampling.column_operations import apply
-from privproof.audit.sampling.lane_draws import Draws, TwoSided, Weights
-from privproof.audit.sampling.lane_joining import join_columns
-from privproof.audit.sampling.output_samples import FLOAT
-from privproof.audit.sampling.sample_columns import Coded, Numbers, Rows, Same, distinct, select, values_at
+from privproof.audits.sampling import Samples, program_lanes, sample
+from privproof.audits.sampling.column_operations import apply
+from privproof.audits.sampling.lane_draws import Draws, TwoSided, Weights
+from privproof.audits.sampling.lane_joining import join_columns
+from privproof.audits.sampling.output_samples import FLOAT
+from privproof.audits.sampling.sample_columns import Coded, Numbers, Rows, Same, distinct, select, values_at
 from privproof.compiling.exploring import Explorer
 from privproof.errors import LanguageError, PrivproofError
 from privproof.language import (

@@ -37,7 +37,7 @@ LAYERS = (
     {"web"},
     {"cli"},
     {"release"},
-    {"audit"},
+    {"audits"},
     {"logic"},
     {"library"},
     {"testing"},
@@ -115,7 +115,7 @@ QUESTIONS = re.compile(r"(isinstance\([^()]*|case )\w*Question\b")
 
 def test_nobody_asks_what_kind_a_question_is():
     """But its own module, the formats that write it, and the parts that are registered for one kind alone."""
-    own = ("scenarios/", "formats/", "engines/", "logic/", "release/", "audit/")
+    own = ("scenarios/", "formats/", "engines/", "logic/", "release/", "audits/")
     found = {
         f"{file}: {line.strip()}"
         for file in files_in(ROOT)

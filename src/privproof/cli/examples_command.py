@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -14,9 +14,6 @@ from privproof.cli.command_options import AsJson, TimeLimit
 from privproof.cli.command_requests import begin, writable
 from privproof.cli.command_worker import command, command_monitor
 from privproof.errors import QuestionError, nearest
-
-if TYPE_CHECKING:
-    from privproof.library import Example
 
 
 @command("examples")
@@ -73,7 +70,7 @@ def _list(entries: list[Any]) -> None:
     console().print(table)
 
 
-def run_example(example: Example, *, as_json: bool) -> NoReturn:
+def run_example(example: Any, *, as_json: bool) -> NoReturn:
     """Ask the question of an example; the answer is its verdict."""
     from privproof.asking import check, tight_epsilon
     from privproof.cli.command_drafts import asking, finish
