@@ -25,9 +25,10 @@ ScalarKind: TypeAlias = Literal["text", "integer", "float", "boolean", "null"]
 Node: TypeAlias = "Scalar | DocumentTable | Series"
 
 PRISM = (".pm", ".nm", ".prism", ".sm")
-AS_PRISM = (*PRISM, ".jani")
+JANI = ".jani"
+AS_PRISM = (*PRISM, JANI)
 OURS = (".yaml", ".yml", ".json")
-"""What the names of files end with: of models of PRISM, of those that are read as such, and of documents."""
+"""What the names of files end with: of models of PRISM, of JANI, of those that are read as such, and of documents."""
 DEEPEST = 32
 """How deep tables and series may nest; a model file needs 7."""
 

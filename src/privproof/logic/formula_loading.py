@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from privproof.capabilities import held_as
 from privproof.errors import FormulaError, PrivproofError, QuestionError
 from privproof.formats import read_document
-from privproof.formats.document_nodes import AS_PRISM, OURS, PRISM, Scalar, file_text
+from privproof.formats.document_nodes import AS_PRISM, JANI, OURS, PRISM, Scalar, file_text
 from privproof.formats.python_files import SUFFIXES, running
 from privproof.loading.file_targets import found_in, parameter_of, split_target
 from privproof.logic.decision_process import DecisionProcess
@@ -112,7 +112,6 @@ def load_formulas(
         self_loops: let a state without a transition stay where it is.
         rounded: of a DRN file, divide rows that miss the sum 1 by rounding by their sum.
     """
-    from privproof.logic.formats.jani_files import SUFFIX as JANI
     from privproof.logic.formats.process_files import read_prism_model
     from privproof.logic.formulas import read_formula
     from privproof.logic.prism.prism_model import words_of

@@ -37,7 +37,6 @@ from privproof.logic.formula_texts import (
     runs_data,
     runs_lines,
     satisfaction_data,
-    satisfaction_page,
 )
 from privproof.logic.prism.experiments import constants_of, experiments
 from privproof.logic.prism.prism_properties import Property
@@ -171,6 +170,8 @@ def logic(
             write(certificate, json.dumps(found.certificate, ensure_ascii=False, indent=1) + "\n")
             written = str(certificate)
         if report is not None:
+            from privproof.logic.formula_pages import satisfaction_page  # here, because most answers are no pages
+
             write(report, satisfaction_page(found, certificate=written).written(report))
         statuses.append(STATUS[found.status] if made is None else filtered_status(found, made))
         if as_json:
