@@ -16,7 +16,6 @@ from flint import arb
 
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.probabilities import Ball, Probability, exactly, is_zero, loss_of
-from privproof.language.patterns import pattern_text
 from privproof.models import Letter
 from privproof.scenarios import AnyQuestion, Family
 
@@ -223,6 +222,8 @@ class ObservedPattern:
     @property
     def output(self) -> str:
         """The event in words."""
+        from privproof.language.patterns import pattern_text  # here, because models have no patterns
+
         return pattern_text(self.event)
 
     def called(self, question: AnyQuestion, left: Any, right: Any) -> tuple[Arguments, Arguments] | None:

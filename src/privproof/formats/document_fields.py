@@ -218,3 +218,12 @@ def row(node: Node, place: str) -> dict[str, Rational]:
 def rows(node: Node, place: str) -> dict[str, dict[str, Rational]]:
     """A table of rows."""
     return {str(key): row(entry, f"{place}.{key}") for key, entry in table(node, place).items()}
+
+
+def labels(node: Node, place: str) -> dict[str, tuple[str, ...]]:
+    """The labels of states."""
+    result = {}
+    for state, entry in table(node, place, hint="labels: {state: [label]}").items():
+        here = f"{place}.{state}"
+        result[str(state)] = (name(entry, here),) if isinstance(entry, Scalar) else names(entry, here)
+    return result

@@ -27,8 +27,9 @@ Node: TypeAlias = "Scalar | DocumentTable | Series"
 PRISM = (".pm", ".nm", ".prism", ".sm")
 JANI = ".jani"
 AS_PRISM = (*PRISM, JANI)
+PROPERTIES = (".props", ".prop", ".pctl", ".csl")
 OURS = (".yaml", ".yml", ".json")
-"""What the names of files end with: of models of PRISM, of JANI, of those that are read as such, and of documents."""
+"""What the names of files end with: models of PRISM, of JANI, those that are read as such, files of properties, documents."""
 DEEPEST = 32
 """How deep tables and series may nest; a model file needs 7."""
 

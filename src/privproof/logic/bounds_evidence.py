@@ -29,7 +29,14 @@ def _vectors(process: DecisionProcess, item: Evidence) -> dict[str, object]:
     }
 
 
-def monitored_evidence(process: DecisionProcess, item: EvidenceByMonitors) -> dict[str, object]:
+def monitored_evidence(process: DecisionProcess, bounds: list[PathBounds]) -> dict[str, object]:
+    """The vectors behind bounds beside monitors, where there are some."""
+    every = [item for each in bounds for item in each.evidence]
+    listed = [_monitored(process, item) for item in every if isinstance(item, EvidenceByMonitors)]
+    return {"monitored": listed} if listed else {}
+
+
+def _monitored(process: DecisionProcess, item: EvidenceByMonitors) -> dict[str, object]:
     """The vectors that bound the probability of a path formula beside monitors."""
     found = item.found
     columns = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from privproof.logic.bounds_evidence import bounds_evidence, monitored_evidence
-from privproof.logic.large_processes import EvidenceByMonitors
 from privproof.logic.path_measures import Closeness
 from privproof.logic.state_satisfaction import Satisfaction
 
@@ -15,11 +13,13 @@ def logic_evidence(found: Satisfaction) -> dict[str, object]:
         evidence["state"] = next(s for s in found.asked if found.truth[s] == 0)
     operators = [close for close in found.measured.values() if isinstance(close, Closeness)]
     if found.in_columns:
+        from privproof.logic.bounds_evidence import (  # here: of large processes alone
+            bounds_evidence,
+            monitored_evidence,
+        )
+
         bounds = [measured.bounds for measured in found.measured.values() if measured.bounds is not None]
-        every = [item for each in bounds for item in each.evidence]
-        monitored = [monitored_evidence(found.process, item) for item in every if isinstance(item, EvidenceByMonitors)]
-        evidence |= bounds_evidence(found.process, bounds)
-        evidence |= {"monitored": monitored} if monitored else {}
+        evidence |= bounds_evidence(found.process, bounds) | monitored_evidence(found.process, bounds)
         operators = [close for close in operators if close.far is not None]
         if not operators:
             return evidence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from privproof.capabilities import held_as
 from privproof.errors import FormulaError, PrivproofError, QuestionError
 from privproof.formats import read_document
-from privproof.formats.document_nodes import AS_PRISM, JANI, OURS, PRISM, Scalar, file_text
+from privproof.formats.document_nodes import AS_PRISM, JANI, OURS, PRISM, PROPERTIES, Scalar, file_text
 from privproof.formats.python_files import SUFFIXES, running
 from privproof.loading.file_targets import found_in, parameter_of, split_target
 from privproof.logic.decision_process import DecisionProcess
@@ -114,15 +114,12 @@ def load_formulas(
     """
     from privproof.logic.formats.process_files import read_prism_model
     from privproof.logic.formulas import read_formula
-    from privproof.logic.prism.prism_model import words_of
-    from privproof.logic.prism.prism_properties import read_property
-    from privproof.logic.prism.prism_tokens import Source
-    from privproof.logic.prism.property_files import SUFFIXES as PROPERTIES
-    from privproof.logic.prism.property_files import read_properties
 
     path, name = split_target(target)
     file = None
     if Path(asked).is_file() and Path(asked).suffix.lower() in (*PROPERTIES, JANI):
+        from privproof.logic.prism.property_files import read_properties
+
         file = _jani_properties(asked) if Path(asked).suffix.lower() == JANI else read_properties(asked)
     if only is not None and file is None:
         raise QuestionError("property", "only a file of properties has several", place="--property", hint="model.props")
@@ -146,7 +143,13 @@ def load_formulas(
         )
         if written is not None:
             return [AskedFormula(process, written)]
+        from privproof.logic.prism.prism_model import words_of  # here and below: a formula of our own needs none of it
+        from privproof.logic.prism.prism_properties import read_property
+        from privproof.logic.prism.prism_tokens import Source
+
         return [_asked_of(read_property(words_of(process, Source("formula", asked)), asked))]
+    from privproof.logic.prism.prism_properties import read_property
+
     own = {} if file is None else {name: value for name, value in (settings or {}).items() if name in file.constants}
     rest = {name: value for name, value in (settings or {}).items() if name not in own}
     if size is not None or horizon is not None:

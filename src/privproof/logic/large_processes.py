@@ -25,11 +25,6 @@ from privproof.logic.path_monitors import Monitored, monitored_bounds
 from privproof.logic.query_vectors import UNITS, Columns
 from privproof.logic.value_bounds import Bounds, until_bounds
 
-LARGE = 2_000
-"""Entries of a process, beyond which probabilities are bounded by vectors; smaller ones are computed exactly, and so checked.
-
-Exact numbers take ten times as long from there on, and the checker as long again, which otherwise has vectors to compare."""
-
 Ends: TypeAlias = "tuple[Ints, Ints]"
 Decided: TypeAlias = "Callable[[Formula], Bools | None]"
 """Where a state formula holds; None where that is not decided everywhere."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,8 +25,6 @@ from privproof.cli.command_requests import STATUS, begin, one_size, writable
 from privproof.cli.command_worker import command, command_monitor, doing
 from privproof.errors import FormatError, FormulaError, PrivproofError, QuestionError
 from privproof.loading.file_targets import settings_of
-from privproof.logic.computed_quantities import Computation, compute
-from privproof.logic.computed_texts import computation_data, computation_line, computation_status, print_computation
 from privproof.logic.decision_process import Missing
 from privproof.logic.formula_engine import draw_runs, model_check
 from privproof.logic.formula_loading import AskedFormula, load_formulas
@@ -38,12 +36,15 @@ from privproof.logic.formula_texts import (
     runs_lines,
     satisfaction_data,
 )
+from privproof.logic.formulas import WrittenFormula
 from privproof.logic.prism.experiments import constants_of, experiments
-from privproof.logic.prism.prism_properties import Property
 from privproof.logic.state_filters import apply_filter
 from privproof.logic.state_satisfaction import Satisfaction
 from privproof.models import Horizon
 from privproof.reporting import Fact
+
+if TYPE_CHECKING:
+    from privproof.logic.computed_quantities import Computation
 
 
 @command("logic")
@@ -151,7 +152,14 @@ def logic(
             if not as_json:
                 say(f"- not asked  {' '.join(map(str, filter(None, (label, asked.name))))}: {problem}")
             continue
-        if isinstance(found, Computation):
+        if not isinstance(found, Satisfaction):
+            from privproof.logic.computed_texts import (  # here and below: most formulas compute nothing from several
+                computation_data,
+                computation_line,
+                computation_status,
+                print_computation,
+            )
+
             if report is not None:
                 raise QuestionError(
                     "property", f"{found.text} is computed from several properties, and a page is about one"
@@ -202,7 +210,7 @@ def _simulate(
     for asked in listed:
         if isinstance(asked.written, PrivproofError):
             raise asked.written
-        if isinstance(asked.written, Property):
+        if not isinstance(asked.written, WrittenFormula):
             raise QuestionError(
                 "runs", f"{asked.written.written} is computed from several properties", hint="name one of them"
             )
@@ -230,7 +238,9 @@ def _checked(
     if isinstance(asked.written, PrivproofError):
         raise asked.written
     with command_monitor() as monitor:
-        if isinstance(asked.written, Property):
+        if not isinstance(asked.written, WrittenFormula):
+            from privproof.logic.computed_quantities import compute
+
             return compute(asked.written, states=states, exact=exact, missing=missing, monitor=monitor)
         return model_check(
             asked.process,

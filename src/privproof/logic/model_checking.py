@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from privproof.logic.counterexample_traces import shortest_trace
 from privproof.logic.decision_process import Bools, DecisionProcess, Ints, mark_states
 from privproof.logic.enclosed_processes import Enclosed, Floats
 from privproof.logic.exact_solving import PRECISION, Exactly, TooLarge
-from privproof.logic.expected_rewards import expectation
 from privproof.logic.formulas import (
     And,
     Atom,
@@ -44,9 +43,6 @@ from privproof.logic.formulas import (
     Steady,
     Truth,
 )
-from privproof.logic.large_processes import LARGE, PathBounds, path_bounds
-from privproof.logic.long_run import steady
-from privproof.logic.optimal_schedulers import likelihood
 from privproof.logic.path_measures import (
     Between,
     Closeness,
@@ -60,9 +56,11 @@ from privproof.logic.path_measures import (
 )
 from privproof.logic.path_probabilities import Path, normal
 from privproof.logic.process_graphs import ProcessGraph
-from privproof.logic.quantified_paths import of_paths
-from privproof.logic.query_vectors import Columns
 from privproof.models.finite_distributions import known_name
+
+if TYPE_CHECKING:
+    from privproof.logic.large_processes import PathBounds
+    from privproof.logic.query_vectors import Columns
 
 Judge: TypeAlias = "Callable[[Probabilities, tuple[Floats, Floats] | None], Truths]"
 """From probabilities (and float enclosures of all of them, where there are such) to where a formula holds."""
@@ -71,6 +69,10 @@ _BY_VECTORS = "bounded by vectors, in exact arithmetic"
 
 _WORDS = 10.0
 """Seconds for which D on a process that is not large is searched for words, before vectors are tried."""
+LARGE = 2_000
+"""Entries of a process, beyond which probabilities are bounded by vectors; smaller ones are computed exactly, and so checked.
+
+Exact numbers take ten times as long from there on, and the checker as long again, which otherwise has vectors to compare."""
 EXACT_ENTRIES = 50_000
 """Up to so many entries a chain is solved exactly at once; beyond, in enclosures first."""
 EXACT_ANSWERS = 300_000
@@ -143,11 +145,17 @@ class Checker:
                 self.measured[formula] = likely = self._probable(formula)
                 return likely.truth
             case OfPaths():
+                from privproof.logic.quantified_paths import of_paths  # here and below: each operator when it is met
+
                 return of_paths(self, formula)
             case Steady():
+                from privproof.logic.long_run import steady
+
                 self.measured[formula] = share = steady(self, formula)
                 return share.truth
             case Expected():
+                from privproof.logic.expected_rewards import expectation
+
                 self.measured[formula] = gained = expectation(self, formula)
                 return gained.truth
             case Private():
@@ -190,6 +198,8 @@ class Checker:
 
     @cached_property
     def columns(self) -> Columns:
+        from privproof.logic.query_vectors import Columns
+
         return Columns(self.process)
 
     def _bounded(self, path: Formula) -> PathBounds | None:
@@ -200,6 +210,8 @@ class Checker:
             return None if found is None else found[0]
 
         try:
+            from privproof.logic.large_processes import path_bounds
+
             return path_bounds(self.columns, path, decided, self.monitor, self._wanted())
         except TooLarge:
             return None
@@ -232,6 +244,8 @@ class Checker:
                     low, high = vectors.probabilities(largest=False), vectors.probabilities(largest=True)
                     return Likelihood(formula, truth, low, high, _BY_VECTORS, vectors)
         if not self.process.is_chain:
+            from privproof.logic.optimal_schedulers import likelihood
+
             return likelihood(self, formula, *prepared)
 
         def judge(bounds: Probabilities, ends: tuple[Floats, Floats] | None) -> Truths:

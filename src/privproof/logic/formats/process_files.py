@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.errors import FormatError, ModelError, PrivproofError, ScenarioError
 from privproof.exact import ZERO
@@ -29,13 +30,15 @@ from privproof.formats.document_nodes import (
     read_document,
     with_file_place,
 )
-from privproof.formats.document_writing import to_yaml
-from privproof.formats.model_files import read_labels, read_neighbours
 from privproof.formats.whole_files import write_whole
 from privproof.logic.decision_process import DecisionProcess, Enclosure, ProbabilityLike
-from privproof.logic.prism.prism_model import PrismModel, explore, neighbours_from
 from privproof.logic.reward_structures import Rewards
 from privproof.models.finite_distributions import known_name
+
+if TYPE_CHECKING:
+    from privproof.logic.prism.prism_model import PrismModel
+    from privproof.scenarios import Neighbours
+
 
 KEYS = {
     "markov-chain": ("transitions", "labels", "initial", "rewards"),
@@ -90,6 +93,8 @@ def read_prism_model(
 ) -> PrismModel:
     """The model in a PRISM or JANI file, of which properties may ask in its own words; the arguments are those of `read_process`."""
     text, name = file_text(path), str(path)
+    from privproof.logic.prism.prism_model import explore, neighbours_from
+
     if Path(path).suffix.lower() == JANI:
         from privproof.logic.formats.jani_files import jani_as_prism
 
@@ -164,7 +169,7 @@ def _process(root: DocumentTable, name: str, *, self_loops: bool) -> DecisionPro
             states=states,
             actions=actions,
             transitions=given,
-            labels=fields.optional(root, "labels", read_labels),
+            labels=fields.optional(root, "labels", fields.labels),
             initial=fields.optional(root, "initial", _initial) or (),
             neighbours=_neighbours(root, states),
             self_loops=self_loops,
@@ -259,7 +264,7 @@ def _neighbours(root: DocumentTable, states: tuple[str, ...]) -> Iterable[tuple[
         for side, state in (("left", left), ("right", right)):
             known_name(state, among=states, what="state", place=f"{here}.{side}", error=ScenarioError)
         result.append((left, right))
-    relation = fields.optional(scenario, "neighbours", lambda n, at: read_neighbours(n, at, states), "scenario")
+    relation = fields.optional(scenario, "neighbours", partial(_read_relation, states=states), "scenario")
     if relation is not None:
         if relation.coordinates is None:
             raise ScenarioError(
@@ -280,6 +285,12 @@ def _neighbours(root: DocumentTable, states: tuple[str, ...]) -> Iterable[tuple[
             "empty-relation", "the scenario makes no two states neighbours", place="scenario", hint="name pairs"
         )
     return result
+
+
+def _read_relation(node: Node, place: str, states: tuple[str, ...]) -> Neighbours:
+    from privproof.formats.neighbour_documents import read_neighbours  # here, because most models list their pairs
+
+    return read_neighbours(node, place, states)
 
 
 def _point(node: Node, place: str) -> str:
@@ -374,6 +385,8 @@ def process_text(process: DecisionProcess, path: str | Path) -> str:
     if suffix == ".json":
         return json.dumps(process_document(process), ensure_ascii=False, indent=1) + "\n"
     if suffix in (".yaml", ".yml"):
+        from privproof.formats.document_writing import to_yaml
+
         return to_yaml(process_document(process))
     known = ", ".join((*OURS, *PRISM, ".drn"))
     if suffix in (".dot", ".svg", ".smt2"):

@@ -19,9 +19,6 @@ from privproof.logic.prism.prism_model import PrismModel
 from privproof.logic.prism.prism_syntax import Constant
 from privproof.logic.prism.prism_tokens import Source
 
-SUFFIXES = (".props", ".prop", ".pctl", ".csl")
-"""How the names of files of properties end."""
-
 _COMMENT = re.compile(r"//[^\n]*")
 _CONST = re.compile(r"const\s+(?:(int|double|bool)\s+)?([A-Za-z_]\w*)\s*(?:=(?!\?)\s*)?")
 _LABEL = re.compile(r'label\s+"([^"\n]*)"\s*=\s*')
