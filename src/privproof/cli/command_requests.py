@@ -14,6 +14,8 @@ from privproof.formats.whole_files import is_special
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
 
 
+REFUSED = 1
+"""The status of a spending that is beyond the budget, and of a ledger in which something is wrong."""
 AGAINST = 4
 """The status of an audit that decides nothing, where the runs speak against the claim."""
 

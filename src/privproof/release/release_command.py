@@ -23,14 +23,9 @@ from privproof.cli.command_options import (
     RhoText,
     TimeLimit,
 )
-from privproof.cli.command_requests import STATUS, answer_if_stopped, renyi_orders, writable
+from privproof.cli.command_requests import REFUSED, STATUS, answer_if_stopped, renyi_orders, writable
 from privproof.cli.command_worker import command, doing, set_time_limit
 from privproof.errors import BudgetError, QuestionError
-from privproof.exact import epsilon as exact_epsilon
-from privproof.release.ledger.account_command import REFUSED
-from privproof.release.prior_loading import load_priors
-from privproof.reporting import Fact, print_verdict
-from privproof.reporting.console_texts import print_facts
 
 _METHODS = "auto, exact, coupling, wasserstein, quilt, contraction, spectral-tight, spectral, gk16, group, own."
 
@@ -128,10 +123,14 @@ def release(
     The noise is verified before anything is released. Exit status: 0 released, 2 the request was wrong, 3 its privacy was not proved
     and nothing is released. What would be beyond the budget of --account is refused with status 1.
     """
+    from privproof.exact import epsilon as exact_epsilon  # here and below, because help needs none of it
     from privproof.release.ledger import Ledger
-    from privproof.release.prior_files import prior_text  # here, because no other command needs them
+    from privproof.release.prior_files import prior_text
+    from privproof.release.prior_loading import load_priors
     from privproof.release.release_records import print_record, record_data, record_page
     from privproof.release.table_release import Paid, Request, release_table
+    from privproof.reporting import Fact, print_verdict
+    from privproof.reporting.console_texts import print_facts
     from privproof.tables.table_files import Bins
     from privproof.tables.table_streams import query_rows
 

@@ -13,7 +13,7 @@ import typer
 
 from privproof.cli.command_answers import console, end, say, say_json, write
 from privproof.cli.command_options import AsJson
-from privproof.cli.command_requests import writable
+from privproof.cli.command_requests import REFUSED, writable
 from privproof.cli.command_worker import WHY, command, on_interrupt
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.formats.document_nodes import file_text
@@ -28,8 +28,6 @@ from privproof.reporting.console_texts import print_facts
 from privproof.reporting.html_pages import Page
 
 Action = Literal["create", "add", "spend", "show", "history", "verify", "export"]
-REFUSED = 1
-"""The status of a spending that is beyond the budget, and of a ledger in which something is wrong."""
 _COLUMNS = (
     "sequence",
     "time",

@@ -21,11 +21,10 @@ from privproof.cli.command_options import (
     PaidFrom,
     TimeLimit,
 )
-from privproof.cli.command_requests import STATUS, answer_if_stopped, writable
+from privproof.cli.command_requests import REFUSED, STATUS, answer_if_stopped, writable
 from privproof.cli.command_worker import command, doing, set_time_limit
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.exact import show
-from privproof.release.ledger.account_command import REFUSED
 from privproof.reporting import Fact
 from privproof.reporting.console_texts import print_facts
 
