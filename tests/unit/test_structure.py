@@ -96,6 +96,17 @@ def test_a_part_imports_only_what_lies_below_it(part):
     assert not {(there, where) for there, where in found if there not in below}
 
 
+CAPABILITIES = {"logic", "release", "audits"}
+"""The capabilities: one folder each, with everything of its own."""
+
+
+@pytest.mark.parametrize("capability", sorted(CAPABILITIES))
+def test_nobody_imports_a_capability_but_the_front(capability):
+    """The library shows examples of it, the façade names of it; all others know it by what its ``capability.py`` says."""
+    assert (ROOT / capability / "capability.py").exists()
+    assert {here for here, there, _ in imports() if there == capability} <= {"library", "façade"}
+
+
 def test_the_layers_are_all_there_is():
     """A rule about a part that does not exist would hold for ever, and a part without a layer has no rule."""
     there = {part_of(Path(f).with_suffix("").parts) for f in files_in(ROOT)} - {"__init__"}
