@@ -32,7 +32,7 @@ test-full: $(READY)  ## the suite with the longer cases of its tests, before a m
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" $(REPORT)
 
 test-quick: $(READY)  ## one test of each file of unit, cli and papers, in less than a minute
-	$(BIN)/python -m pytest -n auto --dist worksteal --quick tests/unit tests/cli tests/papers
+	$(BIN)/python -m pytest -n auto --dist worksteal --quick tests/unit tests/cli tests/papers tests/logic tests/release tests/audits
 
 test-slow: $(READY)  ## every test, every case of every sweep, and every property on all its examples: hours
 	PRIVPROOF_EXAMPLES=all $(BIN)/python -m pytest -n auto --dist worksteal
@@ -51,10 +51,10 @@ NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_comp
 	unmatched_draws reports)) \
 	$(addprefix tests/conformance/test_,$(addsuffix .py,registers corners discrete_gaussian gaussian runs records proofs_from_text automata_from_text \
 	tested_numbers draws)) \
-	$(filter-out %_definitions.py,$(wildcard tests/unit/test_checker*.py)) \
+	$(filter-out %_definitions.py,$(wildcard tests/unit/test_checker*.py)) $(wildcard tests/*/test_checker_*.py) \
 	tests/conformance/test_checker_language.py tests/papers/test_dpctl.py tests/property/test_unbounded.py \
-	tests/property/test_tensor_diagrams.py tests/property/test_bounds_by_vectors.py tests/property/test_endless_formulas.py tests/property/test_rewards.py \
-	tests/property/test_paths_and_long_run.py
+	tests/property/test_tensor_diagrams.py tests/logic/test_bounds_by_vectors.py tests/logic/test_endless_formulas.py tests/logic/test_rewards.py \
+	tests/logic/test_paths_and_long_run.py
 
 .PHONY: coverage
 coverage: $(READY)  ## how much of the gate, of asking and of the checker is tested

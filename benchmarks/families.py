@@ -213,7 +213,7 @@ def table_of(rows):
 
 def counted_table(rows):
     """A table is counted in one pass."""
-    from privproof.tables.table_files import TableReading, summarise
+    from privproof.release.tables.table_files import TableReading, summarise
 
     folder, path = table_of(rows)
     states = [str(200 * i) for i in range(51)]

@@ -23,7 +23,7 @@ import numpy as np
 from privproof import release
 from privproof.asking import check
 from privproof.release.markov_quilts import quilts
-from privproof.tables.table_files import TableReading, summarise
+from privproof.release.tables.table_files import TableReading, summarise
 
 STATES = 51
 CHAINS = ((4, 200, 0.3), (10, 200, 0.3), (STATES, 200, 0.3))
@@ -179,7 +179,7 @@ else:
     from functools import partial
     from privproof.execution.chunks import map_chunks
     from privproof.execution.workers import Workers
-    from privproof.tables.table_files import Reading, summarise
+    from privproof.release.tables.table_files import Reading, summarise
     with Workers(jobs=int(what)) as workers:
         mapped = None if workers.alone else partial(map_chunks, workers)
         rows = summarise(Reading.of(path, column="state"), mapped=mapped).entries

@@ -8,7 +8,7 @@ output that tell.
 from pathlib import Path
 
 from privproof import recheck, release
-from privproof.tables.table_files import TableReading, summarise
+from privproof.release.tables.table_files import TableReading, summarise
 
 if __name__ == "__main__":
     data = Path(__file__).parent / "data"

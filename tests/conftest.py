@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.doctest import DoctestModule
@@ -20,6 +21,9 @@ from hypothesis import Phase, settings
 from privproof.evidence import gate
 from tests.amounts import ALL, off_diagonal
 from tests.certificates import remembering
+
+if TYPE_CHECKING:
+    from tests.commands import Command
 
 os.environ["PRIVPROOF_CACHE"] = "none"
 """A verdict of an earlier run of the tests would hide what is wrong now."""
@@ -70,6 +74,14 @@ def _accepted_documents_are_remembered() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gate, "recheck", remembering(gate.recheck))
         yield
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """A command line in a folder of its own, for every test."""
+    from tests.commands import Command
+
+    return Command(tmp_path)
 
 
 _SELDOM = (20_000, 50, 100)

@@ -111,7 +111,23 @@ def _of_ast(node: ast.AST, taken: set[str]) -> bool:
 
 
 _OPERATORS = {"+", "-", "*", "/", "//", "%", "**", "<", "<=", ">", ">=", "==", "!=", "&", "|", "^", "<<", ">>"}
-_AST_OPERATORS = {"Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "Lt", "LtE", "Gt", "GtE", "Eq", "NotEq", "USub", "And", "Or"}
+_AST_OPERATORS = {
+    "Add",
+    "Sub",
+    "Mult",
+    "Div",
+    "FloorDiv",
+    "Mod",
+    "Lt",
+    "LtE",
+    "Gt",
+    "GtE",
+    "Eq",
+    "NotEq",
+    "USub",
+    "And",
+    "Or",
+}
 
 
 def operator_tables(folder: Path = SRC) -> Count:
@@ -151,19 +167,145 @@ def shared_file_names(folder: Path = SRC) -> Count:
 
 
 _IRREGULAR = frozenset(
-    "begun bent bet bled born borne bound bought bred brought built burnt cast caught clung come cost cut dealt done drawn dreamt driven "
-    "fed felt foretold found fought fled flown forgone gone got ground grown held heard hidden hit hung hurt kept known laid lain learnt "
-    "led left lent let lit lost made meant met mown outdone overrun paid put read redone rerun remade reset rid rung run said seen sent set "
-    "shed shone shot shown shrunk shut slid sold sought sown spelt spent spilt spun split spread stood stuck strung struck sunk swept sworn "
-    "swung taken taught thought thrown thrust told torn understood undone unsaid upheld won worn wound written unbound undrawn unheld "
-    "unkept unknown unmade unpaid unread unrun unseen unsent unspent unsplit untold unwound given chosen broken".split()
+    [
+        "begun",
+        "bent",
+        "bet",
+        "bled",
+        "born",
+        "borne",
+        "bound",
+        "bought",
+        "bred",
+        "brought",
+        "built",
+        "burnt",
+        "cast",
+        "caught",
+        "clung",
+        "come",
+        "cost",
+        "cut",
+        "dealt",
+        "done",
+        "drawn",
+        "dreamt",
+        "driven",
+        "fed",
+        "felt",
+        "foretold",
+        "found",
+        "fought",
+        "fled",
+        "flown",
+        "forgone",
+        "gone",
+        "got",
+        "ground",
+        "grown",
+        "held",
+        "heard",
+        "hidden",
+        "hit",
+        "hung",
+        "hurt",
+        "kept",
+        "known",
+        "laid",
+        "lain",
+        "learnt",
+        "led",
+        "left",
+        "lent",
+        "let",
+        "lit",
+        "lost",
+        "made",
+        "meant",
+        "met",
+        "mown",
+        "outdone",
+        "overrun",
+        "paid",
+        "put",
+        "read",
+        "redone",
+        "rerun",
+        "remade",
+        "reset",
+        "rid",
+        "rung",
+        "run",
+        "said",
+        "seen",
+        "sent",
+        "set",
+        "shed",
+        "shone",
+        "shot",
+        "shown",
+        "shrunk",
+        "shut",
+        "slid",
+        "sold",
+        "sought",
+        "sown",
+        "spelt",
+        "spent",
+        "spilt",
+        "spun",
+        "split",
+        "spread",
+        "stood",
+        "stuck",
+        "strung",
+        "struck",
+        "sunk",
+        "swept",
+        "sworn",
+        "swung",
+        "taken",
+        "taught",
+        "thought",
+        "thrown",
+        "thrust",
+        "told",
+        "torn",
+        "understood",
+        "undone",
+        "unsaid",
+        "upheld",
+        "won",
+        "worn",
+        "wound",
+        "written",
+        "unbound",
+        "undrawn",
+        "unheld",
+        "unkept",
+        "unknown",
+        "unmade",
+        "unpaid",
+        "unread",
+        "unrun",
+        "unseen",
+        "unsent",
+        "unspent",
+        "unsplit",
+        "untold",
+        "unwound",
+        "given",
+        "chosen",
+        "broken",
+    ]
 )
 
 
 def is_participle(name: str) -> bool:
     """Whether a name is a participle and nothing else."""
     return "_" not in name.strip("_") and (
-        name in _IRREGULAR or (len(name) > 4 and name.endswith(("ed", "ing")) and name not in ("string", "need", "seed"))
+        name in _IRREGULAR
+        or (len(name) > 4 and name.endswith(("ed", "ing")) and name not in ("string", "need", "seed"))
     )
 
 
@@ -179,11 +321,43 @@ def participles(folder: Path = SRC) -> Count:
 
 
 PHRASES = (
-    *("look alike", "looks alike", "looking alike", "told apart", "tell apart", "what it pays", "gives away", "data sets?"),
-    *("lists? of every length", "lists? of any length", "of every length", "left open", "open noise", "run as it is", "run as they are"),
-    *("running the function itself", "the function itself, run", "against the claim", "by lot", "lottery", "lotteries", "contests?"),
+    *(
+        "look alike",
+        "looks alike",
+        "looking alike",
+        "told apart",
+        "tell apart",
+        "what it pays",
+        "gives away",
+        "data sets?",
+    ),
+    *(
+        "lists? of every length",
+        "lists? of any length",
+        "of every length",
+        "left open",
+        "open noise",
+        "run as it is",
+        "run as they are",
+    ),
+    *(
+        "running the function itself",
+        "the function itself, run",
+        "against the claim",
+        "by lot",
+        "lottery",
+        "lotteries",
+        "contests?",
+    ),
     *("known from before", "taken from the compiler", "settled shifts?", "measured lists?", "kept lists?", "low bits"),
-    *("is another matter", "the way out is", "it is run because", "what a bound comes to", "comes to at most", "every size"),
+    *(
+        "is another matter",
+        "the way out is",
+        "it is run because",
+        "what a bound comes to",
+        "comes to at most",
+        "every size",
+    ),
 )
 """Phrases and invented words that the glossary replaces."""
 _PHRASES = re.compile(r"\b(?:" + "|".join(PHRASES) + r")\b", re.IGNORECASE)

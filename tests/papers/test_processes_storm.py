@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 from tests.amounts import selected
-from tests.property.test_bounds_by_vectors import random_process as random_sparse_process
-from tests.property.test_logic_processes import random_process, with_labels
+from tests.logic.test_bounds_by_vectors import random_process as random_sparse_process
+from tests.logic.test_logic_processes import random_process, with_labels
 
 from privproof import model_check
 from privproof.engines.search_monitor import Monitor

@@ -14,7 +14,7 @@ from functools import cache
 from math import inf
 
 import pytest
-from tests.property.release_brute import Influences, homogeneous, laplace, laws, logarithm, loss, sums, worst_score
+from tests.release.release_brute import Influences, homogeneous, laplace, laws, logarithm, loss, sums, worst_score
 
 from privproof.exact import rational
 from privproof.release.calibration import calibrate

@@ -15,7 +15,7 @@ from tests.regression.reference import FACADES, PAGE, ROOT, origin, page
 import privproof
 import privproof.release
 import privproof_checker
-from privproof.tables import table_files as tables
+from privproof.release.tables import table_files as tables
 
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
 NAMES = [

@@ -23,7 +23,7 @@ LAYERS = (
     {"models", "language"},
     {"scenarios"},
     {"formats"},
-    {"compiling", "tables"},
+    {"compiling"},
     {"checker"},
     {"evidence"},
     {"engines"},

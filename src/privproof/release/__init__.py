@@ -1,8 +1,8 @@
 """The other direction: noise that makes a query of correlated data Pufferfish private, and what it costs; imports `asking` and engines.
 
-Quilts, laws and losses are those of `engines.releases`.  Read the rest in this order: `planning` (the methods), `calibrating`,
-`drawing` and `releasing` (noise and records), `accounting` (several releases), `frameworks` (any finite framework), `locations`
-(places on a map; the noise in the plane and the maps are in `scenarios`).
+Read in this order: `calibration_methods`, `calibration`, `noise_drawing` and `noisy_release` (noise and records), `markov_quilts` and
+`sum_laws` (what they rest on), `ledger` (several releases), `finite_frameworks` (any finite framework), `locations` (places on a map),
+`tables` (data in files).
 
 >>> from privproof import release
 >>> chain = release.Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})

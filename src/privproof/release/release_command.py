@@ -129,10 +129,10 @@ def release(
     from privproof.release.prior_loading import load_priors
     from privproof.release.release_records import print_record, record_data, record_page
     from privproof.release.table_release import Paid, Request, release_table
+    from privproof.release.tables.table_files import Bins
+    from privproof.release.tables.table_streams import query_rows
     from privproof.reporting import Fact, print_verdict
     from privproof.reporting.console_texts import print_facts
-    from privproof.tables.table_files import Bins
-    from privproof.tables.table_streams import query_rows
 
     if epsilon_ is None and rho is None and not renyi:
         raise QuestionError(

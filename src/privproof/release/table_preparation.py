@@ -26,10 +26,10 @@ from privproof.release.markov_chains import Band, Chain
 from privproof.release.noisy_release import exact_answers
 from privproof.release.release_question import Prior
 from privproof.release.series_queries import Query
-from privproof.tables.table_counting import named_values
-from privproof.tables.table_files import ROWS_AT_ONCE, Summary, TableReading, summarise
-from privproof.tables.table_numbers import add_up
-from privproof.tables.table_streams import stream_name
+from privproof.release.tables.table_counting import named_values
+from privproof.release.tables.table_files import ROWS_AT_ONCE, Summary, TableReading, summarise
+from privproof.release.tables.table_numbers import add_up
+from privproof.release.tables.table_streams import stream_name
 
 if TYPE_CHECKING:
     from privproof.release.table_release import Request

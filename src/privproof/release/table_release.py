@@ -32,7 +32,7 @@ from privproof.release.release_verification import verify_calibrated
 from privproof.release.row_selection import parse_selection
 from privproof.release.series_queries import histogram, parse_linear, parse_query
 from privproof.release.table_preparation import prepare
-from privproof.tables.table_cells import Bins
+from privproof.release.tables.table_cells import Bins
 
 _FITTED = (
     "WARNING: the prior was fitted to the private data itself. The guarantee holds for a prior that the adversary knows "
