@@ -166,8 +166,7 @@ def shared_file_names(folder: Path = SRC) -> Count:
     return _count({f"{package}: {name}": number for (package, name), number in named.items() if number > 1})
 
 
-_IRREGULAR = frozenset(
-    """
+_WORDS = """
     begun bent bet bled born borne bound bought bred brought built burnt cast caught clung come cost cut dealt done
     drawn dreamt driven fed felt foretold found fought fled flown forgone gone got ground grown held heard hidden
     hit hung hurt kept known laid lain learnt led left lent let lit lost made meant met mown outdone overrun paid
@@ -175,8 +174,8 @@ _IRREGULAR = frozenset(
     sought sown spelt spent spilt spun split spread stood stuck strung struck sunk swept sworn swung taken taught
     thought thrown thrust told torn understood undone unsaid upheld won worn wound written unbound undrawn unheld
     unkept unknown unmade unpaid unread unrun unseen unsent unspent unsplit untold unwound given chosen broken
-    """.split()
-)
+    """
+_IRREGULAR = frozenset(_WORDS.split())
 
 
 def is_participle(name: str) -> bool:
