@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full test-quick test-slow check bench docs lock clean
+.PHONY: help demo test test-long test-quick test-slow check bench docs lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/'
@@ -26,10 +26,10 @@ demo: $(READY)  ## verdicts on the shipped examples
 	@$(BIN)/python examples/demo.py
 
 test: $(READY)  ## the test suite
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not long"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not long" $(REPORT)
 
-test-full: $(READY)  ## the suite with the longer cases of its tests, before a merge
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" $(REPORT)
+test-long: $(READY)  ## the longer cases that it leaves out
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "long and not slow" $(REPORT)
 
 test-quick: $(READY)  ## one test of each file of unit, cli and papers, in less than a minute
 	$(BIN)/python -m pytest -n auto --dist worksteal --quick tests/unit tests/cli tests/papers tests/logic tests/release tests/audits

@@ -179,10 +179,10 @@ else:
     from functools import partial
     from privproof.execution.chunks import map_chunks
     from privproof.execution.workers import Workers
-    from privproof.release.tables.table_files import Reading, summarise
+    from privproof.release.tables.table_files import TableReading, summarise
     with Workers(jobs=int(what)) as workers:
         mapped = None if workers.alone else partial(map_chunks, workers)
-        rows = summarise(Reading.of(path, column="state"), mapped=mapped).entries
+        rows = summarise(TableReading.of(path, column="state"), mapped=mapped).entries
 mine, theirs = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 seconds = [used.ru_utime + used.ru_stime for used in (mine, theirs)]
 memory = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))  # not what it was copied from

@@ -1,6 +1,6 @@
 """A campaign against the checker, with the certificates that a run of the suite left.
 
-``PRIVPROOF_KEPT_CERTIFICATES=FOLDER make test-full`` leaves them; ``python -m tests.checker_campaign FOLDER`` then
+``PRIVPROOF_KEPT_CERTIFICATES=FOLDER make test test-long`` leaves them; ``python -m tests.checker_campaign FOLDER`` then
 
 * has all of them checked in interpreters that cannot import privproof: all must be accepted, and fit the schema;
 * brings together what they say of one question: no lower bound may be above an upper bound;

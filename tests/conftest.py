@@ -45,7 +45,7 @@ def _long_cases() -> frozenset[str]:
 
 
 LONG_CASES = _long_cases()
-"""What `make test` leaves to `make test-full` beside what is marked so where it stands: the file says why."""
+"""What `make test` leaves to `make test-long` beside what is marked so where it stands: the file says why."""
 
 
 class _Doctests:

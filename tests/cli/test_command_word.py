@@ -82,6 +82,7 @@ class Started:
                 sys.stdout = descriptor(1, out, self.files[0], encoding)
                 sys.stderr = descriptor(2, err, self.files[1], encoding)
                 signal.signal(signal.SIGINT, signal.default_int_handler)
+                signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may be deaf to it: nohup
                 if limit is not None:
                     limit()
                 entered(given)
@@ -105,6 +106,8 @@ class Started:
             if time.monotonic() > until:
                 os.killpg(self.pid, signal.SIGKILL)
                 os.waitpid(self.pid, 0)
+                for file in self.files:
+                    file.close()
                 pytest.fail("the command does not end")
             time.sleep(0.01)
         taken = time.monotonic() - self.begun
@@ -607,6 +610,17 @@ def test_nothing_goes_on_after_the_command(run, number):
     while running(worker) and time.monotonic() < until:
         time.sleep(0.01)
     assert not running(worker)
+
+
+def test_a_command_that_is_to_outlive_its_terminal_does(run):
+    run.write("stuck.py", "open('started', 'w').close()\nwhile True:\n    pass\n")
+    started = run.start(
+        "check", "stuck.py", "--epsilon", "1", limit=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    )
+    wait_for(run.folder / "started")
+    started.signal(signal.SIGHUP, everyone=True)
+    started.signal(signal.SIGTERM, everyone=False)
+    assert started.wait().status == -signal.SIGTERM
 
 
 def running(number):

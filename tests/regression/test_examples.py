@@ -35,7 +35,7 @@ LONG = ("15_audit", "16_figure_4")
 
 
 @pytest.mark.parametrize(
-    "path", [pytest.param(p, marks=pytest.mark.slow if p.stem in LONG else (), id=p.stem) for p in EXAMPLES]
+    "path", [pytest.param(p, marks=pytest.mark.long if p.stem in LONG else (), id=p.stem) for p in EXAMPLES]
 )
 def test_example_prints_what_is_expected(path: Path) -> None:
     done = apart(script, path.parent, None, path)
@@ -54,6 +54,12 @@ def test_an_example_runs_by_itself() -> None:
         check=True,
     )
     assert done.stdout == path.with_suffix(".out").read_text(encoding="utf-8")
+
+
+def test_the_demonstration_has_all_of_its_certificates_accepted() -> None:
+    done = apart(script, ROOT, None, ROOT / "examples" / "demo.py")
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert re.search(r"^([1-9]\d*) of \1 certificates accepted", done.stdout, re.MULTILINE)
 
 
 def test_every_output_belongs_to_an_example() -> None:

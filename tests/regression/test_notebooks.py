@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 QUICK = {"function", "model"}
-"""Those in the suite: the others show what other tests ask, and are marked slow."""
+"""The first ones: the others show what other tests ask, and are marked long."""
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def kernel() -> Iterator[tuple[Any, Any]]:
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(each, marks=[] if each.stem in QUICK else [pytest.mark.slow]) for each in NOTEBOOKS],
+    [pytest.param(each, marks=[] if each.stem in QUICK else [pytest.mark.long]) for each in NOTEBOOKS],
     ids=lambda path: path.stem,
 )
 def test_a_notebook_runs_and_shows_cards(path: Path, kernel: tuple[Any, Any]) -> None:

@@ -133,7 +133,7 @@ def test_the_shortest_cases_of_a_test_stay(tmp_path: Path) -> None:
     )
     cases = "".join(f'<testcase classname="{here}" name="test_{name}" time="{time}"/>' for name, time in rows)
     (tmp_path / "full.xml").write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
-    assert long_cases(tmp_path / "full.xml", most=0.6) == ["tests/unit/test_project.py::test_n[b]"]
+    assert long_cases([tmp_path / "full.xml"], most=0.6) == ["tests/unit/test_project.py::test_n[b]"]
 
 
 def test_a_sweep_keeps_as_many_as_it_says_and_loses_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +158,7 @@ def test_a_diagonal_has_every_value_of_every_parameter() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").rglob("*.py")), ids=lambda path: path.name)
 def test_what_an_example_imports_is_there(path):
-    """Also for those that take too long to be run here, such as the demonstration."""
+    """Also for those that are only run with the long cases."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "privproof":
             module = importlib.import_module(node.module or "")

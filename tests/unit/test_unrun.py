@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from privproof import check, mechanism, real_queries
+from privproof import check, mechanism, queries, real_queries
 from privproof.compiling.relational import program_for_alignment
 from privproof.compiling.translation import program_agreement
 
@@ -86,6 +86,47 @@ def beyond_the_data(data):
     return n + np.random.laplace(0, 1)
 
 
-@pytest.mark.parametrize("function", [guarded, capped, beyond_the_data])
+def expression_beyond_the_data(data):
+    n = sum((1 if x <= 200 else 2) for x in data)
+    return n + np.random.laplace(0, 1)
+
+
+def statement_beyond_the_data(data):
+    n = 0
+    for x in data:
+        if x <= 200:
+            n += 1
+        else:
+            n += 2
+    return n + np.random.laplace(0, 1)
+
+
+@pytest.mark.parametrize(
+    "function", [guarded, capped, beyond_the_data, expression_beyond_the_data, statement_beyond_the_data]
+)
 def test_what_has_a_reason_not_to_run_is_no_difference(function):
     assert check(asked(function), 1).status == "proved"
+
+
+@pytest.mark.parametrize("function", [beyond_the_data, expression_beyond_the_data, statement_beyond_the_data])
+def test_what_no_record_comes_to_is_said(function):
+    assert any("1 of 2 ways that conditions can go; never: line" in note for note in check(asked(function), 1).notes)
+
+
+def rarely_two(data):
+    return sum((2 if x == 777 else 1) for x in data) + np.random.laplace(0, 1)
+
+
+def rarely_three(data):
+    return sum((3 if x == 777 else 1) for x in data) + np.random.laplace(0, 1)
+
+
+def test_a_condition_of_what_is_added_up_is_searched_for():
+    """No data that are chosen by chance tell them apart."""
+    wide = {"data": queries(0, 1000)}
+    program = program_for_alignment(mechanism(rarely_two, inputs=wide, neighbours="add-remove"))
+    assert program_agreement(program).told is None
+    other = mechanism(rarely_three, inputs=wide, neighbours="add-remove")
+    told = program_agreement(replace(program, mechanism=other)).told
+    assert told is not None
+    assert "the function shows" in told

@@ -9,7 +9,7 @@ same trials.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from random import Random
@@ -20,7 +20,7 @@ from privproof.exact.patience import pause
 from privproof.language.evaluating import WRONG
 from privproof.language.flow import Instruction, Test, instruction_reads
 from privproof.language.randomness import Chance
-from privproof.language.syntax import Conditional, Constant, Expression, Operation, Place
+from privproof.language.syntax import Conditional, Constant, Expression, Operation, Place, Variable
 from privproof.language.values import equal, truth
 from privproof.language.walking import parts
 
@@ -186,9 +186,17 @@ class Side:
         return f"line {self.place.line} {'true' if self.outcome else 'false'}"
 
 
+Evaluate: TypeAlias = Callable[[Expression], Any]
+"""The value of an expression at this point of a trial."""
+Records: TypeAlias = Callable[[str], "Iterable[object]"]
+"""Goes through the records of a list: while one is given out, expressions are evaluated for it."""
+
+
+def _no_records(_: str) -> Iterable[object]:
+    return ()
+
+
 def _conditionals(expression: Expression) -> Iterator[Conditional]:
-    if isinstance(expression, Operation) and expression.name == "total":
-        return  # decided once for every record
     if isinstance(expression, Conditional):
         yield expression
     for part in parts(expression):
@@ -215,47 +223,61 @@ class Conditions:
         for both in self.known.values():
             yield from both
 
-    def notice(self, number: int, evaluate: Callable[[Expression], Any], watch: Watch) -> None:
-        """Notice which way the conditions of an instruction go that is about to be executed."""
+    def notice(self, number: int, evaluate: Evaluate, watch: Watch, records: Records = _no_records) -> None:
+        """Notice which way the conditions of an instruction go that is about to be executed; those of a sum for every record."""
         if number not in self.numbers:
             return
         step = self.code[number]
+        walk = _Walk(number, self.known, evaluate, watch, records)
         for whole in instruction_reads(step):
-            self._walk(number, whole, evaluate, watch)
+            walk.through(whole)
         if isinstance(step, Test):
-            self._decided(number, step.test, evaluate, watch)
+            walk.decided(step.test)
 
-    def _decided(self, number: int, test: Expression, evaluate: Callable[[Expression], Any], watch: Watch) -> bool:
-        outcome = truth(evaluate(test))
-        both = self.known.get((number, id(test)))
-        if both is not None:
-            watch.taken.add(both[outcome])
-            watch.miss(both[not outcome], lambda: distance(test, evaluate, wanted=not outcome))
-        return outcome
 
-    def _walk(self, number: int, expression: Expression, evaluate: Callable[[Expression], Any], watch: Watch) -> None:
+@dataclass(frozen=True)
+class _Walk:
+    """The walk through the expressions of an instruction that is about to be executed."""
+
+    number: int
+    known: Mapping[tuple[int, int], tuple[Side, Side]]
+    evaluate: Evaluate
+    watch: Watch
+    records: Records
+
+    def through(self, expression: Expression) -> None:
         """The conditions of an expression that is evaluated; those of parts that are passed over are not decided."""
         match expression:
             case Conditional(test, then, otherwise):
-                self._walk(number, test, evaluate, watch)
-                chosen = then if self._decided(number, test, evaluate, watch) else otherwise
-                self._walk(number, chosen, evaluate, watch)
+                self.through(test)
+                self.through(then if self.decided(test) else otherwise)
             case Operation("and" | "or" as name, arguments):
                 for argument in arguments:
-                    self._walk(number, argument, evaluate, watch)
-                    if truth(evaluate(argument)) != (name == "and"):
+                    self.through(argument)
+                    if truth(self.evaluate(argument)) != (name == "and"):
                         return
-            case Operation("total"):
-                return
+            case Operation("total", (Variable(name), added)):
+                if any(True for _ in _conditionals(added)):
+                    for _ in self.records(name):
+                        self.through(added)
             case _:
                 for part in parts(expression):
-                    self._walk(number, part, evaluate, watch)
+                    self.through(part)
+
+    def decided(self, test: Expression) -> bool:
+        """Which way a condition goes; that is noticed."""
+        outcome = truth(self.evaluate(test))
+        both = self.known.get((self.number, id(test)))
+        if both is not None:
+            self.watch.taken.add(both[outcome])
+            self.watch.miss(both[not outcome], lambda: distance(test, self.evaluate, wanted=not outcome))
+        return outcome
 
 
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-def distance(expression: Expression, evaluate: Callable[[Expression], Any], *, wanted: bool) -> float:
+def distance(expression: Expression, evaluate: Evaluate, *, wanted: bool) -> float:
     """How far a condition is from an outcome: 0 where it has it, otherwise the larger the farther, below 1 for each part.
 
     What cannot be evaluated, because a part before it guards it, is as far away as can be.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -324,12 +324,17 @@ class Follower:
     def total(self, name: str, added: Expression) -> Any:
         """The sum of an expression over the records of a list."""
         found: Any = 0
-        for position, record in enumerate(self.arguments[name]):
+        for _ in self.records(name):
             pause()
-            self.record, self.record_place = record, position
             found += self.value(added)
-        self.record = None
         return found
+
+    def records(self, name: str) -> Iterator[None]:
+        """Goes through the records of a list: while one is given out, expressions are about it."""
+        for place, record in enumerate(self.arguments[name]):
+            self.record, self.record_place = record, place
+            yield
+        self.record = None
 
 
 def writes_on_the_way(program: Program) -> bool:

@@ -2,7 +2,8 @@
 
 ``range(low, high, step)`` counts up where its step is above 0, down where it is below, and fails where it is 0.  Alignments know loops
 that count up.  A step is above 0 if all that it is computed from is: constants, public numbers that are declared so, powers and products
-of such numbers, the largest of several.  ``for width in (1, 2, 4)`` counts the numbers, and each of them is told by its place.
+of such numbers, the largest of several.  ``for width in (1, 2, 4)`` counts the numbers, and each of them is told by its place, where loops
+inside go as far as it says or in its steps; other loops over numbers are written out turn by turn.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from privproof.language.walking import (
     reads,
     statements,
     variables,
+    variables_reached,
     with_blocks,
     with_statements,
     within,
@@ -49,7 +51,7 @@ def counting_up(body: Block, mechanism: Mechanism, *, by_place: bool = True) -> 
     Args:
         body: the statements.
         mechanism: whose they are.
-        by_place: whether numbers that are written out are told by their places; selections go through them one by one.
+        by_place: whether numbers that loops inside count by are told by their places; selections go through them one by one.
 
     Raises:
         Unsupported: a step may be 0 or below.
@@ -213,7 +215,7 @@ def _at(numbers: tuple[Constant, ...], index: Expression, place: Place) -> Expre
 
 
 def _written_out(body: Block) -> list[tuple[str, tuple[Constant, ...]]]:
-    """The lists of whole numbers that are written out, and of which nothing but a loop over them is asked."""
+    """The lists of whole numbers that are written out, and of which nothing but a loop is asked in which others count by them."""
     found: list[tuple[str, tuple[Constant, ...]]] = []
     for statement in statements(body):
         match statement:
@@ -221,11 +223,23 @@ def _written_out(body: Block) -> list[tuple[str, tuple[Constant, ...]]]:
                 isinstance(each, Constant) and type(each.value) is int for each in numbers
             ):
                 written = [s for s in statements(body) if writes(s) == name]
-                if len(written) == 1 and _only_walked(body, name):
+                if len(written) == 1 and _only_walked(body, name) and any(map(_is_counted_by, _walks(body, name))):
                     found.append((name, tuple(each for each in numbers if isinstance(each, Constant))))
             case _:
                 pass
     return found
+
+
+def _is_counted_by(loop: While) -> bool:
+    """Whether a loop inside a loop over numbers goes as far as they say, or in their steps, perhaps by what is computed from them."""
+    taken, rest = loop.body[0], loop.body[1:]
+    assert isinstance(taken, Assign)
+
+    def flows(statement: Statement, reached: set[str]) -> bool:
+        return isinstance(statement, Assign) and not reached.isdisjoint(variables(statement.value))
+
+    told = variables_reached(rest, [taken.name], flows)
+    return any(not told.isdisjoint(variables(s.test)) for s in statements(rest) if isinstance(s, While))
 
 
 def _only_walked(body: Block, name: str) -> bool:

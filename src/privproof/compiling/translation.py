@@ -127,7 +127,7 @@ def _where_rounding_decides(program: Program, tossed: Tossed | None, least: int)
 
 
 def _totalled(program: Program) -> set[int]:
-    """The lines of what is added up over all records: their conditions are decided record by record, and not searched for."""
+    """The lines of what is added up over all records: there a condition may be decided for every record at once."""
     totals = (
         part
         for step in program.code
@@ -366,7 +366,7 @@ def _difference(
         given = {**arguments, tossed.source: rows}
     follower = Follower(program, given, drawn)
     try:
-        followed = follower.output(lambda number: conditions.notice(number, follower.value, watch))
+        followed = follower.output(lambda number: conditions.notice(number, follower.value, watch, follower.records))
     except ProgramDiffers as problem:
         return f"on {dict(arguments)}: {problem}"
     except TiedNoise:

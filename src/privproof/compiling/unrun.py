@@ -254,7 +254,7 @@ class _Reasons:
         return max(inside, key=lambda each: (_begin(each), tuple(-end for end in _end(each))), default=None)
 
     def _adds_up(self, walking: ast.expr | ast.stmt) -> bool:
-        """Whether the program adds something up where a loop stands: its conditions are decided record by record."""
+        """Whether the program adds something up where a loop stands, so that what walks over the records is no branch of it."""
         return not self.totalled.isdisjoint(self._lines_of(walking))
 
     def _lines_of(self, node: ast.expr | ast.stmt) -> range:

@@ -24,7 +24,7 @@ from privproof.logic.formulas import Formula, Private
 from privproof.logic.large_processes import Evidence, PathBounds, path_bounds
 from privproof.logic.path_measures import Between, Closeness, Gap, Truths, gap_between, lower, worst_of
 from privproof.logic.path_probabilities import Path, horizon
-from privproof.logic.query_schedulers import Lasso, closeness
+from privproof.logic.query_schedulers import ByWords, Lasso, closeness
 from privproof.logic.query_vectors import Columns, runs_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,11 @@ def _near_closeness(
     truth[near] = found.truth
 
     def told(gap: Gap) -> Gap:
-        return replace(gap, left=int(near[gap.left]), right=int(near[gap.right]))
+        proof = gap.proof
+        if isinstance(proof, ByWords):
+            states = {name: int(near[state]) for name, state in proof.states.items()}
+            proof = replace(proof, states=states, starts={int(near[s]): name for s, name in proof.starts.items()})
+        return replace(gap, left=int(near[gap.left]), right=int(near[gap.right]), proof=proof)
 
     return Closeness(
         formula,

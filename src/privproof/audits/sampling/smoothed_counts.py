@@ -72,6 +72,8 @@ def foretold_unions(feature: GroupCounts, left: Samples, right: Samples) -> list
     sides = [feature.codes(samples) for samples in (left, right)]
     known = np.unique(np.concatenate(sides))
     known = known[known != NO_CODE]
+    if not len(known):
+        return []  # every output of these runs ends before the last of the places
     counts = np.array([feature.counts(int(code)) for code in known], dtype=np.float64)
     shares = counts / np.maximum(counts.max(axis=0), 1.0)
     degrees = (3, 2) if min(len(left), len(right)) >= _CUBES else (2,)

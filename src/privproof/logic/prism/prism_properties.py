@@ -411,13 +411,14 @@ class _PropertyReader(Reader):
         """A number of steps, which may be computed from constants of the model."""
         found = self._steps()
         known = (*self._names.variables, *self._names.constants, *self._names.formulas)
-        plain = _PLAIN_NAME.fullmatch(self.token.text) and not self._at_property() and not self.sees("(", ahead=1)
-        if found is None and plain and self.token.text not in (*self.scope, *known, *RESERVED):
+        name = self.token.text
+        plain = _PLAIN_NAME.fullmatch(name) and not self._at_property() and not self.sees("(", ahead=1)
+        if found is None and plain and name not in (*self.scope, *known, *RESERVED):
             self.complain(
-                f"the model has no constant or variable {self.token.text!r}",
+                f"the model has no constant or variable {name!r}",
                 self.token.start,
-                hint=nearest(self.token.text, known)
-                or "declare it in the model, or in a file of properties: const int k;",
+                hint=nearest(name, known)
+                or f"write the number; a PRISM model, or a file of its properties, may declare it: const int {name};",
             )
         return super().count() if found is None else found
 
