@@ -136,16 +136,7 @@ def _discrete(program: Program, alignments: Mapping[Path, Alignment]) -> Drawn |
         for at, settled in alignment.settled.items():
             if at in found:
                 found[at] = found[at][0], max(found[at][1], *(int(each.reach.floor()) for each in settled))
-    once = True
-    for at in found:
-        seen: set[int] = set()
-        waiting = [at]
-        while waiting:
-            for target in program.following(waiting.pop()):
-                if target not in seen and target < len(program.code):
-                    seen.add(target)
-                    waiting.append(target)
-        once = once and at not in seen
+    once = not any(at in program.afterwards(at) for at in found)
     return Drawn(tuple(found.values()), once, len(found) == len(samples))
 
 
