@@ -11,10 +11,10 @@ From this it follows which parts of the result are foretold (a prophecy): those 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
-from privproof_checker.graph_algorithms import reachable
+from privproof_checker.graph_algorithms import beyond, reachable
 from privproof_checker.outcomes import refuse
 from privproof_checker.programs.instruction_kinds import (
     SQUARES,
@@ -241,6 +241,11 @@ def _outputs(program: Program, high: set[str], *, foretell: bool) -> dict[int, s
         if any(instruction.parts[position].sort != sort for instruction in returns):
             refuse(f"part {position} of the result has several sorts, and it is foretold", "question.code")
     return dict(sorted(found.items()))
+
+
+def afterwards(program: Program, number: int) -> Set[int]:
+    """The instructions that may come after one."""
+    return beyond(number, lambda at: [target for target in program.following(at) if target < len(program.code)])
 
 
 def _ends(program: Program) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from privproof_checker.graph_algorithms import beyond
 from privproof_checker.numbers import Rational
 from privproof_checker.programs.open_trees import WHOLE
 from privproof_checker.programs.program_expressions import Expression, Tags
@@ -254,7 +253,3 @@ class Program:
             case Test(_, then, otherwise):
                 return (then, otherwise)
         return (number + 1,)
-
-    def afterwards(self, number: int) -> Set[int]:
-        """The instructions that may come after one."""
-        return beyond(number, lambda at: [target for target in self.following(at) if target < len(self.code)])
