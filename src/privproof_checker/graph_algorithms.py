@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -66,13 +66,26 @@ def preceding(following: Sequence[Sequence[int]]) -> list[list[int]]:
     return result
 
 
-def backwards(before: Sequence[Sequence[int]], goals: Iterable[int]) -> set[int]:
-    """The nodes that can reach a goal, the goals included."""
-    seen = set(goals)
+def reachable(roots: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> Set[Node]:
+    """The roots and all nodes that paths from them lead to, in the order in which they are met.
+
+    >>> list(reachable([1], [[1], [0, 2], [2], [2]].__getitem__))
+    [1, 0, 2]
+    """
+    seen = dict.fromkeys(roots)
     waiting = list(seen)
     while waiting:
-        for node in before[waiting.pop()]:
+        for node in following(waiting.pop()):
             if node not in seen:
-                seen.add(node)
+                seen[node] = None
                 waiting.append(node)
-    return seen
+    return seen.keys()
+
+
+def beyond(node: Node, following: Callable[[Node], Iterable[Node]]) -> Set[Node]:
+    """The nodes that paths of at least one edge lead to; the node itself only where it lies on a cycle.
+
+    >>> beyond(1, [[1], [2], [2]].__getitem__), beyond(2, [[1], [2], [2]].__getitem__)
+    (dict_keys([2]), dict_keys([2]))
+    """
+    return reachable(following(node), following)

@@ -18,9 +18,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 from privproof_checker.outcomes import Limits, refuse, within
+from privproof_checker.text_reading import TextReader
 
 
 @dataclass(frozen=True)
@@ -139,64 +140,37 @@ def derivative(expression: Expression, symbol: str) -> Expression:
             return in_sequence(derivative(inner, symbol), repeated(inner))
 
 
-_TOKEN = re.compile(r"\s*(?:'([^']*)'|([()|*+?.])|([^\s()|*+?.']+))")
+_TOKEN = re.compile(r"\s*(?:'[^']*'|[()|*+?.]|[^\s()|*+?.']+)")
+_AFTER_A_PART = ("", ")", "|", "*", "+", "?")
 _DEEPEST = 30
 """Parentheses nested more deeply than this are refused, long before the recursion of the reader is too deep for Python."""
 
 
-class Reader:
+class _WordsReader(TextReader):
     """Reads an expression: names side by side, ``|``, ``*``, ``+``, ``?``, ``.`` for any observation, parentheses."""
 
     def __init__(
         self, text: str, alphabet: Collection[str], without: Collection[str], place: str, limits: Limits
     ) -> None:
+        super().__init__(text, _TOKEN, limits.expression, _DEEPEST, place)
         self.alphabet = frozenset(alphabet)
         self.without = frozenset(without)
-        self.place = place
-        self.tokens: list[tuple[str, str]] = []
-        self.at = 0
-        self.depth = 0
-        position, end = 0, len(text.rstrip())
-        while position < end:
-            match = _TOKEN.match(text, position)
-            if match is None:
-                refuse(f"cannot read {text[position : position + 20]!r}", place)
-            quoted, special, name = match.groups()
-            self.tokens.append(("sign", special) if special else ("name", name if quoted is None else quoted))
-            within(len(self.tokens), limits.expression, "tokens of an expression", place)
-            position = match.end()
-
-    def whole(self) -> Expression:
-        result = self.choice()
-        if self.at < len(self.tokens):
-            self.unexpected()
-        return result
-
-    def unexpected(self) -> NoReturn:
-        found = repr(self.tokens[self.at][1]) if self.at < len(self.tokens) else "the end"
-        refuse(f"unexpected {found} in an expression", self.place)
-
-    def sees(self, signs: str) -> bool:
-        return self.at < len(self.tokens) and self.tokens[self.at][0] == "sign" and self.tokens[self.at][1] in signs
 
     def choice(self) -> Expression:
         parts = [self.sequence()]
-        while self.sees("|"):
-            self.at += 1
+        while self.accept("|"):
             parts.append(self.sequence())
         return either(*parts)
 
     def sequence(self) -> Expression:
         parts: list[Expression] = []
-        while self.sees("(.") or (self.at < len(self.tokens) and self.tokens[self.at][0] == "name"):
+        while self.coming not in _AFTER_A_PART:
             parts.append(self.repetition())
         return in_sequence(*parts)
 
     def repetition(self) -> Expression:
         result = self.atom()
-        while self.sees("*+?"):
-            sign = self.tokens[self.at][1]
-            self.at += 1
+        while sign := self.accept("*", "+", "?"):
             if sign == "*":
                 result = repeated(result)
             elif sign == "+":
@@ -206,22 +180,14 @@ class Reader:
         return result
 
     def atom(self) -> Expression:
-        kind, value = self.tokens[self.at]
-        self.at += 1
-        if kind == "name":
-            if value not in self.alphabet:
-                refuse(f"unknown observation {value!r}", self.place)
-            return one_of(frozenset((value,)) - self.without)
-        if value == ".":
+        if self.accept("("):
+            return self.closed(self.choice)
+        if self.accept("."):
             return one_of(self.alphabet - self.without)
-        self.depth += 1
-        within(self.depth, _DEEPEST, "nested parentheses", self.place)
-        inner = self.choice()
-        if not self.sees(")"):
-            self.unexpected()
-        self.at += 1
-        self.depth -= 1
-        return inner
+        name = self.take().strip("'")
+        if name not in self.alphabet:
+            refuse(f"unknown observation {name!r}", self.place)
+        return one_of(frozenset((name,)) - self.without)
 
 
 class Languages:
@@ -258,4 +224,5 @@ def read_expression(
     """The words that a restriction leaves."""
     if text is None:
         return repeated(one_of(frozenset(alphabet) - frozenset(without)))
-    return Reader(text, alphabet, without, place, limits).whole()
+    reader = _WordsReader(text, alphabet, without, place, limits)
+    return reader.whole(reader.choice)

@@ -59,6 +59,7 @@ PARTS = {
                 "pair_scenarios",
                 "neighbour_lists",
                 "model_expressions",
+                "text_reading",
                 "word_questions",
                 "graph_algorithms",
                 "word_probabilities",

@@ -12,6 +12,7 @@ import pytest
 from privproof import Horizon, Pair, Question, QuestionError, Scenario, ScenarioError, Words, rational, tight_epsilon
 from privproof.errors import PrivproofError
 from privproof.exact import INFINITE, epsilon, fraction, log
+from privproof.exact.rounding import float_above
 from privproof.library.above_threshold import above_threshold, above_threshold_two_copies
 from privproof.library.noisy_max import noisy_max_hmm, noisy_max_question
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
@@ -24,7 +25,7 @@ from privproof.profiles import (
     renyi_divergence,
 )
 from privproof.profiles.delta_curves import hull
-from privproof.profiles.loss_distributions import float_above, rounded_losses
+from privproof.profiles.loss_distributions import rounded_losses
 from privproof.profiles.profile_games import Game
 from privproof.profiles.profile_pairs import PairTable
 from privproof.scenarios import Neighbours

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, nextafter
+from math import inf
 
 import numpy as np
 
@@ -21,8 +21,9 @@ from privproof.audits.sampling.claim_tests import CURVE_CELLS, Count, Histogram,
 from privproof.audits.sampling.event_search import FoundSuspect
 from privproof.audits.sampling.search_aims import Aim
 from privproof.audits.sampling.tradeoff_curves import CONCENTRATED, DeltaAt, EpsilonAt, Gaussian, RenyiOrders, Tradeoff
-from privproof.exact import Budget, Epsilon, fraction
+from privproof.exact import Budget, Epsilon
 from privproof.exact.measures import Measure, MeasuredBudget
+from privproof.exact.rounding import float_above, float_below
 
 _FINE_CELLS = 200
 """Cells behind the p-value of a claim about another measure: one number, so it may be computed more finely than a curve."""
@@ -49,9 +50,7 @@ class Claim:
     @property
     def delta(self) -> float:
         """The claimed delta, not rounded down."""
-        exact = Fraction(0) if self.budget is None else fraction(self.budget.delta)
-        found = float(exact)
-        return found if Fraction(found) >= exact else nextafter(found, inf)
+        return 0.0 if self.budget is None else float_above(self.budget.delta)
 
 
 def claim_of(budget: Budget | None, measured: tuple[MeasuredBudget, ...]) -> Claim:
@@ -93,9 +92,7 @@ def _tradeoff(measure: Measure) -> Tradeoff:
 def _order(measure: Measure) -> float:
     """The order of a Rényi divergence, not rounded up: a smaller order has no larger divergence."""
     assert measure.order is not None
-    exact = fraction(measure.order)
-    found = float(exact)
-    return max(1.0, found if Fraction(found) <= exact else nextafter(found, 0.0))
+    return max(1.0, float_below(measure.order))
 
 
 def audit_of(

@@ -18,6 +18,7 @@ import z3
 
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.patience import pause
+from privproof.models.graph_algorithms import reachable
 from privproof_checker.linear.linear_normal import Clauses, Form, clauses_of
 from privproof_checker.linear.linear_rule import Refutation
 from privproof_checker.outcomes import Refusal
@@ -235,29 +236,13 @@ class _Search:
 
     def _roots(self, n: int) -> set[int]:
         """The clauses behind a literal that holds without any decision."""
-        found: set[int] = set()
-        waiting, met = [n], {n}
-        while waiting:
-            reason = self.reasons[waiting.pop()]
-            found.add(reason)
-            for each in self.known[reason].literals:
-                if abs(each) not in met:
-                    met.add(abs(each))
-                    waiting.append(abs(each))
-        return found
+        met = reachable([n], lambda each: map(abs, self.known[self.reasons[each]].literals))
+        return {self.reasons[each] for each in met}
 
     def _trimmed(self, failed: int) -> Refutation:
         """What the last conflict rests on."""
-        waiting = [failed]
-        for each in self.known[failed].literals:
-            waiting.extend(self._roots(abs(each)))
-        needed: set[int] = set()
-        while waiting:
-            at = waiting.pop()
-            if at not in needed:
-                needed.add(at)
-                waiting.extend(self.known[at].sources)
-        order = [self.known[at] for at in sorted(needed)]
+        roots = {failed}.union(*(self._roots(abs(each)) for each in self.known[failed].literals))
+        order = [self.known[at] for at in sorted(reachable(roots, lambda at: self.known[at].sources))]
         return Refutation(
             tuple(self.atoms),
             tuple(each.lemma for each in order if each.lemma is not None),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -10,14 +10,12 @@ from flint import fmpz
 
 from privproof.errors import BudgetError, NumberError
 from privproof.exact.budgets import Epsilon
-from privproof.exact.parsing import Cursor, Lexicon, Token, climb
+from privproof.exact.parsing import ArithmeticReader, Lexicon, Token
 from privproof.exact.rationals import ONE, ZERO, Rational, rational
 
 _LEXICON = Lexicon(number=r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", name=r"[^\W0-9]\w*", sign="[-+*/()]")
 _LONGEST = 2000
 """A text with more characters is refused before it is read; claims have a few dozen."""
-_DEEPEST = 100
-"""An expression that nests deeper is refused, before the recursion over it is too deep for Python."""
 _SHOWN = 80
 """So many characters of a text stand in a message."""
 
@@ -95,15 +93,15 @@ def read_affine(text: str, names: Collection[str]) -> Affine:
     Raises:
         BudgetError: it is none, or speaks of other names.
     """
-    return _Reader(text, names).whole()
+    reader = _AffineReader(text, names)
+    return reader.read_whole(reader.sum, behind="an operator or the end")
 
 
-class _Reader(Cursor):
-    """Reads ``+ - * / ( )`` over numbers and names."""
+class _AffineReader(ArithmeticReader[Affine]):
+    """Reads arithmetic over numbers and names."""
 
     def __init__(self, text: str, names: Collection[str]) -> None:
         self.names = names
-        self.depth = 0
         super().__init__(text, _LEXICON.tokens(text[: _LONGEST + 1]))
         if len(text) > _LONGEST:
             raise self.error(f"has {len(text)} characters, more than {_LONGEST}")
@@ -118,16 +116,11 @@ class _Reader(Cursor):
         found = "the end" if self.at_end else f"{self.token.text!r} at position {self.token.start}"
         raise self.error(f"cannot be read: expected {what}, found {found}")
 
-    def whole(self) -> Affine:
-        value = self.sum()
-        if not self.at_end:
-            self.expected("an operator or the end")
-        return value
+    def too_deep(self) -> NoReturn:
+        raise self.error(f"nests deeper than {self.deepest}")
 
-    def sum(self) -> Affine:
-        return climb(self, {"+": 1, "-": 1, "*": 2, "/": 2}, self.operand, self.joined)
-
-    def joined(self, left: Affine, sign: Token, right: Affine) -> Affine:
+    def joined(self, operands: Sequence[Affine], signs: Sequence[Token]) -> Affine:
+        (left, right), (sign,) = operands, signs
         if sign.text in ("+", "-") and left.ratio != right.ratio:
             raise self.error("adds a logarithm and something else")
         if (
@@ -149,30 +142,18 @@ class _Reader(Cursor):
         made = left.times(right.constant) if left.terms else right.times(left.constant)
         return Affine(made.constant, made.terms, left.ratio if right.ratio is None else right.ratio)
 
-    def operand(self) -> Affine:
-        negative = False
-        while self.accept("-"):
-            negative = not negative
-        value = self.atom()
-        return value.times(rational(-1)) if negative else value
+    def negated(self, value: Affine) -> Affine:
+        return value.times(-ONE)
 
     def logarithm(self) -> Affine:
         """What follows ``ln``: a number above 1, in parentheses."""
-        inner = self.atom()
+        inner = self.parenthesis() if self.sees("(") else self.atom()
         if inner.terms or inner.ratio is not None or inner.constant <= 1:
             raise self.error(f"has the logarithm of {inner}", hint="the logarithm of a number above 1: N*ln(2)")
         base, power = as_power(inner.constant)
         return Affine(rational(power), (), base)
 
     def atom(self) -> Affine:
-        if self.accept("("):
-            self.depth += 1
-            if self.depth > _DEEPEST:
-                raise self.error(f"nests deeper than {_DEEPEST}")
-            inner = self.sum()
-            self.depth -= 1
-            self.expect(")")
-            return inner
         if self.token.kind not in ("number", "name"):
             self.expected("a number, a name or a parenthesis")
         token = self.take()

@@ -11,6 +11,7 @@ or it is infinite.  This form is closed under sums and rational multiples, so ``
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
@@ -20,7 +21,7 @@ from flint import arb, fmpq, fmpz
 
 from privproof.errors import BudgetError, NumberError, PrivproofError
 from privproof.exact.balls import precision, rational_bounds
-from privproof.exact.parsing import Cursor, Lexicon, Token, climb
+from privproof.exact.parsing import ArithmeticReader, Lexicon, Token
 from privproof.exact.rationals import ONE, ZERO, Number, Rational, fraction, rational
 from privproof.exact.rationals import decimal as rounded
 
@@ -241,8 +242,11 @@ def _decimal(value: Number) -> Number:
 def _read(value: Number) -> Epsilon:
     if not isinstance(value, str):
         return Epsilon(shift=rational(value))
+    if value.strip().lower() in ("inf", "infinity", "∞"):
+        return INFINITE
     try:
-        return _Reader(value).whole()
+        reader = _EpsilonReader(value)
+        return reader.read_whole(reader.sum)
     except BudgetError:
         raise
     except PrivproofError as error:
@@ -252,21 +256,13 @@ def _read(value: Number) -> Epsilon:
 _FORMS = "an epsilon reads like ln(8/3), 1/2, 1.3, 4*ln(2), ln(2)+1/2 or inf"
 
 
-class _Reader(Cursor):
-    """Reads ``sum := product (+|- product)*``, ``product := factor (*|/ factor)*``, ``factor := number | ln(sum) | (sum)``."""
+class _EpsilonReader(ArithmeticReader[Epsilon]):
+    """Reads arithmetic over numbers and logarithms of numbers."""
 
     def __init__(self, text: str) -> None:
         if text.count("(") + text.count("-") > _DEEPEST:
             raise BudgetError("budget", f"more than {_DEEPEST} parentheses and minus signs", hint=_FORMS)
         super().__init__(text, _LEXICON.tokens(text))
-
-    def whole(self) -> Epsilon:
-        if self.text.strip().lower() in ("inf", "infinity", "∞"):
-            return INFINITE
-        value = self.sum()
-        if not self.at_end:
-            self.expected("the end")
-        return value
 
     def error(self, message: str) -> BudgetError:
         return BudgetError("budget", f"{self.text!r}{message}", hint=_FORMS)
@@ -275,10 +271,8 @@ class _Reader(Cursor):
         found, at = ("the end", len(self.text)) if self.at_end else (repr(self.token.text[0]), self.token.start)
         raise self.error(f": unexpected {found} at position {at}")
 
-    def sum(self) -> Epsilon:
-        return climb(self, {"+": 1, "-": 1, "*": 2, "/": 2}, self.factor, self.joined)
-
-    def joined(self, left: Epsilon, sign: Token, right: Epsilon) -> Epsilon:
+    def joined(self, operands: Sequence[Epsilon], signs: Sequence[Token]) -> Epsilon:
+        (left, right), (sign,) = operands, signs
         match sign.text:
             case "+" | "-":
                 return _add(left, _times(right, ONE if sign.text == "+" else -ONE))
@@ -292,26 +286,21 @@ class _Reader(Cursor):
             return _times(right, left.shift)
         raise self.error(" multiplies two logarithms")
 
-    def factor(self) -> Epsilon:
-        if self.accept("-"):
-            return _times(self.factor(), -ONE)
+    def negated(self, value: Epsilon) -> Epsilon:
+        return _times(value, -ONE)
+
+    def atom(self) -> Epsilon:
         if self.accept("ln", "log"):
             inner = self.parenthesis()
             if inner.ratio != 1 or inner.shift <= 0:
                 raise self.error(f": ln({inner}) is not supported")
             return Epsilon(ratio=inner.shift)
         if self.token.kind != "number":
-            return self.parenthesis()
+            self.expected("a number")
         try:
             return Epsilon(shift=rational(self.take().text))
         except NumberError as error:
             raise self.error(f": {error.message}") from None
-
-    def parenthesis(self) -> Epsilon:
-        self.expect("(")
-        value = self.sum()
-        self.expect(")")
-        return value
 
 
 def _add(left: Epsilon, right: Epsilon) -> Epsilon:

@@ -9,13 +9,11 @@ from typing import Any, NoReturn
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz
 
 from privproof.errors import NumberError
-from privproof.exact.parsing import Cursor, Lexicon, Token, climb
+from privproof.exact.parsing import ArithmeticReader, Lexicon, Token
 from privproof.exact.rationals import Number, Rational, rational
 
 _LARGEST_POWER = 1_000
 """The largest exponent of a polynomial; beyond, the text is refused, and ``**`` is not defined."""
-_DEEPEST = 150
-"""Parentheses nested deeper are refused, long before the recursion of the reader is too deep for Python."""
 _LEXICON = Lexicon(number=r"[0-9]+(?:\.[0-9]+)?", name="[A-Za-z_][A-Za-z_0-9]*", sign=r"\*\*|[-+*/^()]")
 
 
@@ -53,7 +51,8 @@ class Polynomial:
         Raises:
             NumberError: the text is no polynomial in these parameters.
         """
-        return _Reader(text, tuple(names)).whole()
+        reader = _PolynomialReader(text, tuple(names))
+        return reader.read_whole(reader.sum)
 
     def __reduce__(self) -> tuple[Any, ...]:
         terms = [(tuple(map(int, powers)), str(factor)) for powers, factor in self.value.to_dict().items()]
@@ -187,12 +186,14 @@ def _context(names: tuple[str, ...]) -> fmpq_mpoly_ctx:
     return fmpq_mpoly_ctx.get(names, Ordering.lex)
 
 
-class _Reader(Cursor):
-    """Reads ``+ - * / ^ ( )`` over numbers and parameters."""
+class _PolynomialReader(ArithmeticReader[Polynomial]):
+    """Reads arithmetic over numbers and parameters, and powers."""
+
+    deepest = 150
+    signs = ("-", "+")
 
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         self.names = names
-        self.depth = 0
         super().__init__(text, _LEXICON.tokens(text))
         if token := self.unreadable():
             raise self.error(f"cannot read {text[token.start :].strip()[:20]!r}")
@@ -204,18 +205,15 @@ class _Reader(Cursor):
         )
 
     def expected(self, what: str) -> NoReturn:
+        if what == repr(")"):
+            raise self.error("a parenthesis is not closed")
         raise self.error("it ends too early" if self.at_end else f"unexpected {self.token.text!r}")
 
-    def whole(self) -> Polynomial:
-        result = self.sum()
-        if not self.at_end:
-            self.expected("the end")
-        return result
+    def too_deep(self) -> NoReturn:
+        raise self.error(f"it nests deeper than {self.deepest}")
 
-    def sum(self) -> Polynomial:
-        return climb(self, {"+": 1, "-": 1, "*": 2, "/": 2}, self.operand, self.joined)
-
-    def joined(self, left: Polynomial, sign: Token, right: Polynomial) -> Polynomial:
+    def joined(self, operands: Sequence[Polynomial], signs: Sequence[Token]) -> Polynomial:
+        (left, right), (sign,) = operands, signs
         match sign.text:
             case "+":
                 return left + right
@@ -228,28 +226,18 @@ class _Reader(Cursor):
             raise self.error("division by something that is no number")
         return left / divisor
 
-    def operand(self) -> Polynomial:
-        negative = False
-        while sign := self.accept("-", "+"):
-            negative ^= sign.text == "-"
-        value = self.atom()
+    def negated(self, value: Polynomial) -> Polynomial:
+        return -value
+
+    def raised(self, value: Polynomial) -> Polynomial:
         if self.accept("^", "**"):
             exponent = self.take().text
             if not exponent.isdigit() or rational(exponent) > _LARGEST_POWER:
                 raise self.error(f"the power {exponent!r} is no whole number up to {_LARGEST_POWER}")
             value = value ** int(rational(exponent).p)
-        return -value if negative else value
+        return value
 
     def atom(self) -> Polynomial:
-        if self.accept("("):
-            self.depth += 1
-            if self.depth > _DEEPEST:
-                raise self.error(f"it nests deeper than {_DEEPEST}")
-            inner = self.sum()
-            self.depth -= 1
-            if not self.accept(")"):
-                raise self.error("a parenthesis is not closed")
-            return inner
         if self.token.kind == "number":
             return Polynomial.constant(self.take().text, self.names)
         if self.token.text in self.names:

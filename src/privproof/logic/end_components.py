@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from privproof.logic.policy_iteration import Options
-from privproof.models.graph_algorithms import components
+from privproof.logic.policy_iteration import Options, Row
+from privproof.models.graph_algorithms import components, reachable
 
 
 def end_components(
@@ -40,35 +40,30 @@ def surely_for_some(options: Options, goal: Sequence[bool]) -> list[bool]:
 
     The largest set from each of whose nodes the goal can be reached by options that never leave the set.
     """
-    into: list[list[tuple[int, int]]] = [[] for _ in options]
-    for node, own in enumerate(options):
-        for c, (_, row) in enumerate(own):
-            for target, _ in row:
-                into[target].append((node, c))
-    inside = [True] * len(options)
+    into = _leading_to(options)
+    inside = set(range(len(options)))
     while True:
-        inner = [[all(inside[target] for target, _ in row) for _, row in own] for own in options]
-        reached = [here and inside[node] for node, here in enumerate(goal)]
-        waiting = [node for node, here in enumerate(reached) if here]
-        while waiting:
-            for node, c in into[waiting.pop()]:
-                if not reached[node] and inner[node][c]:
-                    reached[node] = True
-                    waiting.append(node)
+        inner = [[inside.issuperset(target for target, _ in row) for _, row in own] for own in options]
+        before = [[node for node, c in users if inner[node][c]] for users in into]
+        reached = reachable([node for node in inside if goal[node]], before.__getitem__)
         if reached == inside:
-            return inside
+            return [node in inside for node in range(len(options))]
         inside = reached
 
 
 def surely_for_all(options: Options, goal: Sequence[bool]) -> list[bool]:
     """The nodes from which every scheduler reaches the goal almost surely: none may come to where it can avoid the goal for ever."""
+    into = _leading_to(options)
+    avoiding = [node for node, here in enumerate(avoidable(options, goal)) if here]
+    may = reachable(avoiding, lambda target: [node for node, _ in into[target] if not goal[node]])
+    return [node not in may for node in range(len(options))]
+
+
+def avoidable(options: Sequence[Sequence[tuple[object, Row]]], goal: Sequence[bool]) -> list[bool]:
+    """The nodes from which some scheduler never reaches the goal."""
+    into = _leading_to(options)
     avoiding = [not here for here in goal]
-    into: list[list[tuple[int, int]]] = [[] for _ in options]
     left = [len(own) for own in options]
-    for node, own in enumerate(options):
-        for c, (_, row) in enumerate(own):
-            for target, _ in row:
-                into[target].append((node, c))
     dead: set[tuple[int, int]] = set()
     waiting = [node for node, here in enumerate(goal) if here]
     while waiting:
@@ -79,11 +74,14 @@ def surely_for_all(options: Options, goal: Sequence[bool]) -> list[bool]:
                 if left[node] == 0 and avoiding[node]:
                     avoiding[node] = False
                     waiting.append(node)
-    may = list(avoiding)
-    waiting = [node for node, here in enumerate(may) if here]
-    while waiting:
-        for node, _ in into[waiting.pop()]:
-            if not may[node] and not goal[node]:
-                may[node] = True
-                waiting.append(node)
-    return [not here for here in may]
+    return avoiding
+
+
+def _leading_to(options: Sequence[Sequence[tuple[object, Row]]]) -> list[list[tuple[int, int]]]:
+    """For every node the nodes, each with its option, that may lead to it."""
+    into: list[list[tuple[int, int]]] = [[] for _ in options]
+    for node, own in enumerate(options):
+        for c, (_, row) in enumerate(own):
+            for target, _ in row:
+                into[target].append((node, c))
+    return into

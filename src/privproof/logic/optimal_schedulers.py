@@ -16,6 +16,7 @@ from privproof.engines.search_monitor import Monitor, Stopped
 from privproof.exact import ONE, ZERO, Rational
 from privproof.logic.automaton_products import MonitorProduct, product, supported
 from privproof.logic.decision_process import Bools, mark_states
+from privproof.logic.end_components import avoidable
 from privproof.logic.exact_solving import Exactly, TooLarge
 from privproof.logic.formulas import Probable
 from privproof.logic.path_measures import Between, Likelihood, Probabilities, inside
@@ -134,7 +135,7 @@ def reaching(whole: MonitorProduct, *, largest: bool, monitor: Monitor) -> list[
     count = len(whole)
     can = whole.graph.reaching(mark_states(count, [MonitorProduct.GOAL]), np.ones(count, np.bool_))
     if not largest:
-        can &= ~_avoiding(whole)
+        can &= ~np.array(avoidable(whole.choices, [node == MonitorProduct.GOAL for node in range(count)]), np.bool_)
     values: list[Rational] = [ZERO] * count
     values[MonitorProduct.GOAL] = ONE
     open_ = can.copy()
@@ -148,27 +149,3 @@ def reaching(whole: MonitorProduct, *, largest: bool, monitor: Monitor) -> list[
         monitor.pause()
         settle(options, part, values, arithmetic, largest=largest)
     return values
-
-
-def _avoiding(whole: MonitorProduct) -> Bools:
-    """The nodes from which some scheduler never reaches the goal."""
-    count = len(whole)
-    alive = np.ones(count, np.bool_)
-    alive[MonitorProduct.GOAL] = False
-    left = [len(options) for options in whole.choices]
-    users: list[list[tuple[int, int]]] = [[] for _ in range(count)]
-    dead: set[tuple[int, int]] = set()
-    for node, options in enumerate(whole.choices):
-        for c, (_, row) in enumerate(options):
-            for target, _ in row:
-                users[target].append((node, c))
-    waiting = [MonitorProduct.GOAL]
-    while waiting:
-        for node, c in users[waiting.pop()]:
-            if (node, c) not in dead:
-                dead.add((node, c))
-                left[node] -= 1
-                if left[node] == 0 and alive[node]:
-                    alive[node] = False
-                    waiting.append(node)
-    return alive

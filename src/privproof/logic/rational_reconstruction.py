@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from privproof.engines.search_monitor import Monitor
 from privproof.exact import ZERO, Rational
+from privproof.models.graph_algorithms import reachable
 
 _FIRST = 192
 """Binary digits at which fractions are guessed first; then at twice as many, and so on."""
@@ -84,14 +85,8 @@ def _leaves(inside: Rows) -> bool:
     for i, row in enumerate(inside):
         for k in row:
             into[k].append(i)
-    waiting = [i for i, row in enumerate(inside) if sum(row.values(), ZERO) < 1]
-    seen = set(waiting)
-    while waiting:
-        for i in into[waiting.pop()]:
-            if i not in seen:
-                seen.add(i)
-                waiting.append(i)
-    return len(seen) == len(inside)
+    leaky = [i for i, row in enumerate(inside) if sum(row.values(), ZERO) < 1]
+    return len(reachable(leaky, into.__getitem__)) == len(inside)
 
 
 def _fractions(x: Sequence[int], digits: int) -> list[Rational] | None:

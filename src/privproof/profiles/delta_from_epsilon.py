@@ -21,6 +21,7 @@ from privproof.evidence.question_documents import Given
 from privproof.evidence.verdicts import Proved, Refuted, Verdict
 from privproof.exact import Budget, Epsilon, Rational, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.rounding import to_grid
 from privproof.language import Mechanism
 from privproof.profiles.profile import privacy_profile
 from privproof.scenarios import AnyQuestion
@@ -43,7 +44,7 @@ def proved_by_epsilon(question: AnyQuestion, ask: Ask) -> Verdict | None:
     if budget is None or budget.pointwise or not 0 < budget.delta < 1 or question.family not in _WHOLE:
         return None
     below = _power(budget.epsilon)[0]
-    largest = _rounded((below + budget.delta) / (1 - budget.delta), up=False)
+    largest = _short((below + budget.delta) / (1 - budget.delta), up=False)
     if budget.epsilon.infinite or largest < 1:
         return None
     found = ask(Request(question.under(Budget(log(largest)))))
@@ -81,7 +82,7 @@ def delta_bounds(question: AnyQuestion, bound: Epsilon, ask: Ask) -> tuple[Fract
     if not isinstance(found, Proved) or found.upper.infinite or question.family not in _WHOLE:
         return None
     low, ratio = _power(bound)[0], _power(found.upper)[1]
-    high = Fraction(0) if ratio <= low else fraction(_rounded((ratio - low) / (ratio + 1), up=True))
+    high = Fraction(0) if ratio <= low else fraction(_short((ratio - low) / (ratio + 1), up=True))
     best, at = Fraction(0), question
     for short in _at_lengths(question):
         least = fraction(privacy_profile(short.words(place="delta")).bounds(bound)[0])
@@ -111,10 +112,6 @@ def _power(exponent: Epsilon) -> tuple[Rational, Rational]:
         return rational_bounds(exponent.ball(_BITS).exp())
 
 
-def _rounded(number: Rational, *, up: bool) -> Rational:
+def _short(number: Rational, *, up: bool) -> Rational:
     """A number on a grid, rounded up or down; one with few digits as it is."""
-    if number.q <= _GRID:
-        return number
-    scaled = number * _GRID
-    whole = int(scaled.p // scaled.q)
-    return Rational(whole + 1 if up else whole, _GRID)
+    return number if number.q <= _GRID else to_grid(number, up=up, parts=_GRID)

@@ -12,9 +12,8 @@ of as many uses, on that pair, has less.  From there on the accountant computes 
 
 from __future__ import annotations
 
-from fractions import Fraction
 from importlib import import_module
-from math import inf, nextafter
+from math import inf
 from typing import Any
 
 from flint import arb
@@ -25,6 +24,7 @@ from privproof.engines.search_monitor import Monitor
 from privproof.errors import PrivproofError, QuestionError
 from privproof.exact import ZERO, EpsilonLike, Number, Rational, epsilon, fraction, from_float, rational
 from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.rounding import float_above, float_below
 from privproof.profiles.delta_curves import Curve
 from privproof.profiles.profile import Profile
 from privproof.scenarios import ComposedQuestion
@@ -157,25 +157,3 @@ def _steps(ratio: Rational, step: Rational) -> int:
                 )
             return steps
         bits *= 2
-
-
-def float_above(value: Rational) -> float:
-    """The smallest float that is at least the value.
-
-    >>> float_above(rational("1/2")), float_above(rational("1/10")) >= 0.1
-    (0.5, True)
-    """
-    exact = fraction(value)
-    nearest = float(exact)
-    return nearest if Fraction(nearest) >= exact else nextafter(nearest, inf)
-
-
-def float_below(value: Rational) -> float:
-    """The largest float that is at most the value.
-
-    >>> float_below(rational("1/2")), float_below(rational("1/10")) <= 0.1
-    (0.5, True)
-    """
-    exact = fraction(value)
-    nearest = float(exact)
-    return nearest if Fraction(nearest) <= exact else nextafter(nearest, -inf)

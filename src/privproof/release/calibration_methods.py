@@ -26,6 +26,7 @@ from typing import Literal, TypeAlias
 from privproof.errors import BudgetError
 from privproof.exact import Epsilon, fraction
 from privproof.exact import epsilon as exact_epsilon
+from privproof.exact.rounding import shorten
 from privproof.release.bayes_networks import Network
 from privproof.release.influence_costs import (
     QueryLaws,
@@ -46,7 +47,7 @@ from privproof.release.influence_curves import (
 )
 from privproof.release.law_distances import Distance, largest_distance
 from privproof.release.markov_chains import Band, Chain
-from privproof.release.markov_quilts import Quilts, round_down
+from privproof.release.markov_quilts import Quilts
 from privproof.release.mixture_parts import best_quilts
 from privproof.release.network_quilts import NetworkQuilt, best_network_quilts
 from privproof.release.release_losses import largest_rate
@@ -176,7 +177,7 @@ def _wasserstein(laws: QueryLaws, epsilon: Epsilon) -> Plan:
 
 def _distance_rate(distance: Distance, query: Query, epsilon: Epsilon) -> Fraction:
     steps = max(1, distance.steps)  # a distance of 0 means that the query tells nothing; a step of noise does no harm
-    return round_down(Fraction(budget_below(epsilon)) / (steps * fraction(query.step)))
+    return shorten(Fraction(budget_below(epsilon)) / (steps * fraction(query.step)), up=False)
 
 
 def _exact(laws: QueryLaws, epsilon: Epsilon) -> Plan:
@@ -188,7 +189,7 @@ def _exact(laws: QueryLaws, epsilon: Epsilon) -> Plan:
         distance = largest_distance(found)
         sure = max(sure, _distance_rate(distance, laws.query, epsilon))
     rate = largest_rate(found, budget, low=float(sure * step) * (1 - 1e-12), high=inf)
-    return Plan("exact", round_down(Fraction(rate) * (1 - Fraction(1, 10**14)) / step), distance=distance)
+    return Plan("exact", shorten(Fraction(rate) * (1 - Fraction(1, 10**14)) / step, up=False), distance=distance)
 
 
 def _gk16(laws: QueryLaws, epsilon: Epsilon) -> Plan:
@@ -202,7 +203,7 @@ def _gk16(laws: QueryLaws, epsilon: Epsilon) -> Plan:
 def _group(laws: QueryLaws, epsilon: Epsilon) -> Plan:
     size = max(len(p.nodes) if isinstance(p, Network) else max(laws.lengths) for p in laws.priors)
     moved = max(fraction(sensitivity(laws.query, prior)) for prior in laws.priors)
-    return Plan("group", round_down(Fraction(budget_below(epsilon)) / (size * moved)))
+    return Plan("group", shorten(Fraction(budget_below(epsilon)) / (size * moved), up=False))
 
 
 PLANS: Mapping[str, Planner] = {

@@ -31,10 +31,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from privproof.exact import Rational, fraction
+from privproof.exact import Rational
+from privproof.exact.rounding import float_below
 from privproof.release.gaussian_quilts import loss_beside, losses_beside
 from privproof.release.markov_chains import Chain
-from privproof.release.markov_quilts import below
 from privproof.release.quilt_sums import Spending, alike, influences, pieces_of, reach_of
 from privproof.release.transition_powers import Powers
 
@@ -54,7 +54,7 @@ _ROUNDED = 1 + 1e-9
 
 def loss_beside_delta(chain: Chain, length: int, spendings: Sequence[Spending], delta: Rational) -> Fraction:
     """What releases lose together beside a delta under one chain, rounded up."""
-    beside, windows = _beside(below(fraction(delta))), _windows(spendings)
+    beside, windows = _beside(float_below(delta)), _windows(spendings)
     worst = [(loss, told, counts) for *_, loss, told, counts in _looked_at(chain, length, spendings, delta)]
     highest = max(loss for loss, _, _ in worst)
     near = {(each, tuple(counts.tolist())) for loss, each, counts in worst if loss >= highest * (1 - 2 * _FINE)}
@@ -75,7 +75,7 @@ def _looked_at(
     chain: Chain, length: int, spendings: Sequence[Spending], delta: Rational
 ) -> Iterator[tuple[int, bool, int, int, float, float, np.ndarray]]:
     """The same with the loss, the influence, and how many entries every kind of release looks at."""
-    powers, beside = Powers(chain), _beside(below(fraction(delta)))
+    powers, beside = Powers(chain), _beside(float_below(delta))
     windows = _windows(spendings)
     width = reach_of(powers, length)
     chosen = _chosen(width)

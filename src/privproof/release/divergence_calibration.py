@@ -15,12 +15,13 @@ from privproof.errors import PrivproofError, QuestionError
 from privproof.exact import epsilon, fraction, rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.measures import MeasuredBudget
+from privproof.exact.rounding import shorten
 from privproof.release.bayes_networks import Network
 from privproof.release.calibration_methods import Method, Plan, large, positive
 from privproof.release.divergence_costs import divergence_plan, kind_of
 from privproof.release.influence_costs import QueryLaws, method_complaint
 from privproof.release.law_distances import largest_distance
-from privproof.release.markov_quilts import Quilts, up
+from privproof.release.markov_quilts import Quilts
 from privproof.release.noise_steps import noise_of
 from privproof.release.release_divergences import (
     MOST_TERMS,
@@ -106,7 +107,7 @@ def less_than_alone(question: ReleaseQuestion, budgets: Sequence[MeasuredBudget]
 def noise_at(rate: Fraction, query: Query, kind: Kind) -> Noise:
     """Noise of which a unit of distance costs at most the rate; of Gaussian noise, is at most so many deviations."""
     if kind == "gaussian":
-        return Gaussian.of(rational(up(1 / (rate * rate), digits=_DIGITS)), step=query.step)
+        return Gaussian.of(rational(shorten(1 / (rate * rate), up=True, digits=_DIGITS)), step=query.step)
     return noise_of(rate, query, kind)
 
 

@@ -10,12 +10,13 @@ from math import inf, log, nextafter, sqrt
 from privproof.exact import epsilon, fraction, rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.measures import MeasuredBudget
+from privproof.exact.rounding import float_below
 from privproof.release.bayes_networks import Network
 from privproof.release.gaussian_quilts import squared_move
 from privproof.release.influence_costs import highest_rate, quilted_chain, sensitivity
 from privproof.release.influence_curves import best_distances, contraction
 from privproof.release.markov_chains import Band
-from privproof.release.markov_quilts import Block, Cell, Quilts, below, quilts
+from privproof.release.markov_quilts import Block, Cell, Quilts, quilts
 from privproof.release.mixture_parts import parts_of
 from privproof.release.network_quilts import NetworkQuilt, best_network_quilts
 from privproof.release.release_certificates import (
@@ -94,7 +95,7 @@ def divergence_plan(
     """
     assert budget.value is not None
     order = None if budget.measure.order is None else float(budget.measure.order)
-    value = below(fraction(rational_bounds(budget.value.ball(192))[0]))
+    value = float_below(rational_bounds(budget.value.ball(192))[0])
     single = query.kind != "histogram" or len(query.bins) == 1
     objective = DivergenceReach(order, value, kind, single)
     plans = [_planned(prior, lengths, objective, whole=whole) for prior in priors]

@@ -24,12 +24,12 @@ from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Epsilon, EpsilonLike, rational
 from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.polynomials import Polynomial
+from privproof.exact.rounding import shorten
 from privproof.language.noise import drawing, sample
 from privproof.language.randomness import drawing_from, release_source
 from privproof.release.calibration_methods import positive
 from privproof.release.influence_costs import budget_below
 from privproof.release.locations.clamped_maps import clamped
-from privproof.release.markov_quilts import round_down
 from privproof.release.noise_steps import noise_of
 from privproof.release.release_losses import largest_rate
 from privproof.release.release_question import Geometric
@@ -217,10 +217,10 @@ def protect(
             hint='method="wasserstein"',
         )
     distance = wasserstein_distance(framework)
-    rate = round_down(Fraction(budget_below(budget)) / max(1, distance))
+    rate = shorten(Fraction(budget_below(budget)) / max(1, distance), up=False)
     if method != "wasserstein" and not framework.parametric:
         found = largest_rate(framework.laws(), budget_below(budget), low=float(rate) * (1 - 1e-12), high=float("inf"))
-        rate = max(rate, round_down(Fraction(found) * (1 - Fraction(1, 10**14))))
+        rate = max(rate, shorten(Fraction(found) * (1 - Fraction(1, 10**14)), up=False))
     whole = Query("sum", "value", rational(1))
     noise = noise_of(rate, whole, "geometric")
     assert isinstance(noise, Geometric)

@@ -24,11 +24,12 @@ from math import inf, log, log1p, nextafter, sqrt
 import numpy as np
 
 from privproof.exact import Budget, Rational, fraction
+from privproof.exact.rounding import float_below, shorten
 from privproof.release.bayes_networks import Network
 from privproof.release.influence_costs import budget_below, quilted_chain, sensitivity
 from privproof.release.influence_curves import best_distances, contraction
 from privproof.release.markov_chains import Band
-from privproof.release.markov_quilts import Block, Cell, Quilts, below, quilts, up
+from privproof.release.markov_quilts import Block, Cell, Quilts, quilts
 from privproof.release.network_quilts import NetworkQuilt, best_network_quilts
 from privproof.release.release_certificates import contraction_evidence, network_evidence, quilts_evidence
 from privproof.release.release_question import Prior, ReleaseQuestion
@@ -163,7 +164,7 @@ def gaussian_plan(
         budget: epsilon and delta.
         whole: take the whole series, or all nodes that hang together, as one group.
     """
-    objective = Reach(budget_below(budget.epsilon), below(fraction(budget.delta)))
+    objective = Reach(budget_below(budget.epsilon), float_below(budget.delta))
     found: list[Quilts] = []
     networks: list[tuple[NetworkQuilt, ...]] = []
     needed: list[Fraction] = []
@@ -176,7 +177,7 @@ def gaussian_plan(
             found.append(each)
             rate = each.rate
         needed.append(fraction(squared_move(query, prior)) / (rate * rate))
-    return GaussianPlan(tuple(found), tuple(networks), up(max(needed), digits=_DIGITS))
+    return GaussianPlan(tuple(found), tuple(networks), shorten(max(needed), up=True, digits=_DIGITS))
 
 
 def _prior_quilts(prior: Prior, length: int, objective: Reach) -> Quilts:

@@ -25,12 +25,13 @@ from typing import TypeAlias
 import numpy as np
 
 from privproof.exact import ONE, ZERO, Rational
+from privproof.exact.rounding import to_grid
 from privproof.release.gaussian_chains import Ends, GaussianChain
 from privproof.release.series_queries import Query
 
 _BITS = 1024
-"""Once numbers are longer than this they are rounded outwards, to multiples of `_GRID`; before they are exact."""
-_GRID = Rational(1, 1 << 256)
+"""Once numbers are longer than this they are rounded outwards, to multiples of one over `_UNITS`; before they are exact."""
+_UNITS = 1 << 256
 """Far below anything that a step of an answer or a scale of noise depends on, so that rounding costs nothing that is seen."""
 
 Floats: TypeAlias = "np.ndarray"
@@ -89,7 +90,7 @@ def largest_shift(prior: GaussianChain, query: Query, lengths: Sequence[int]) ->
             most = max(high + left[1] + right[1], -low - left[0] - right[0])
             if most > worst:
                 worst, where, length = most, node, each
-    slack = ZERO if exact else 2 * length * _GRID
+    slack = ZERO if exact else Rational(2 * length, _UNITS)
     return Shift(length, where, worst * prior.distance, (worst - slack) * prior.distance)
 
 
@@ -117,7 +118,7 @@ def _ladder(weights: Sequence[Rational], steps: Sequence[Ends], *, cut: bool) ->
         ends = _times(step, (low + own[0], high + own[1]))
         exact = exact and max(int(end.q).bit_length() for end in ends) <= _BITS
         if not exact:
-            ends = _GRID * (ends[0] / _GRID).floor(), _GRID * (ends[1] / _GRID).ceil()
+            ends = to_grid(ends[0], up=False, parts=_UNITS), to_grid(ends[1], up=True, parts=_UNITS)
         if alike and ends == found[-1]:
             return found + [ends] * (len(weights) - number), exact
         found.append(ends)

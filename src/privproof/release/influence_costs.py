@@ -12,12 +12,12 @@ from flint import arb
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Epsilon, Rational, fraction, rational
 from privproof.exact.balls import rational_bounds
+from privproof.exact.rounding import float_below
 from privproof.release.bayes_networks import Network
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.hidden_chains import Hidden
 from privproof.release.histogram_sums import pack_counts
 from privproof.release.markov_chains import Band, Chain
-from privproof.release.markov_quilts import below
 from privproof.release.release_question import Laplace, Noise, Prior, ReleaseQuestion
 from privproof.release.series_queries import Query
 from privproof.release.sum_laws import SumLaws, chain_laws, network_laws_of
@@ -45,7 +45,7 @@ def upper(ball: arb) -> Fraction:
 def budget_below(epsilon: Epsilon) -> float:
     """The budget as a float that is not above it."""
     low, _ = rational_bounds(epsilon.ball(192))
-    return below(fraction(low))
+    return float_below(low)
 
 
 def sensitivity(query: Query, prior: Prior) -> Rational:

@@ -24,8 +24,9 @@ from flint import arb, arb_mat
 
 from privproof.exact import Rational
 from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.rounding import shorten
 from privproof.release.markov_chains import Band, Chain
-from privproof.release.markov_quilts import Allowing, Block, Cell, FoundQuilt, Objective, Quilts, Score, round_down
+from privproof.release.markov_quilts import Allowing, Block, Cell, FoundQuilt, Objective, Quilts, Score
 from privproof.release.transition_powers import UNIT, Powers
 
 _FIRST = 64
@@ -205,7 +206,7 @@ def best_distances(curves: Curves, length: int, budget: float | Allowing, *, by_
         ]
     worst: Block = max(blocks, key=lambda block: (block.score, -abs(block.first - middle)))
     rate = min(score.rate(block.size, block.cell.influence) for block in blocks)
-    return Quilts(length, tuple(blocks), middle if len(blocks) == 1 else worst.first, worst, round_down(rate))
+    return Quilts(length, tuple(blocks), middle if len(blocks) == 1 else worst.first, worst, shorten(rate, up=False))
 
 
 def least_loss(curves: Curves, length: int, rate: Fraction) -> Fraction:
@@ -271,7 +272,7 @@ def ghosh_kleinberg(chains: tuple[Chain, ...], length: int, epsilon: float) -> F
     least = float((sums - gamma * around).min()) - 1e-12
     assert sums.min() > 0
     assert least > 0
-    return round_down(Fraction(epsilon) * Fraction(least) / (2 * Fraction(float(sums.max()))))
+    return shorten(Fraction(epsilon) * Fraction(least) / (2 * Fraction(float(sums.max()))), up=False)
 
 
 def _neighbour_influence(chain: Chain) -> float:

@@ -27,11 +27,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, inf, log, nextafter
+from math import ceil, inf
 from typing import Protocol
 
 import numpy as np
 
+from privproof.exact.rounding import shorten
 from privproof.release.markov_chains import Chain
 from privproof.release.transition_powers import UNIT, Powers, widest
 
@@ -182,7 +183,7 @@ def quilts(chain: Chain, length: int, budget: float | Allowing) -> Quilts:
     objective = Score(budget) if isinstance(budget, float) else budget
     blocks, node, worst = _searched(chain, length, objective)
     rate = min(objective.rate(block.size, block.cell.influence) for block in blocks)
-    return Quilts(length, tuple(blocks), node, worst, round_down(rate))
+    return Quilts(length, tuple(blocks), node, worst, shorten(rate, up=False))
 
 
 def spent(chain: Chain, length: int, rate: Fraction) -> tuple[Fraction, Quilts]:
@@ -506,29 +507,3 @@ def _merged(blocks: list[Block]) -> list[Block]:
         else:
             result.append(block)
     return result
-
-
-def round_down(value: Fraction, *, digits: int = 15) -> Fraction:
-    """A number above zero rounded down to so many significant digits; a simple fraction stays as it is."""
-    if value.denominator < 10**digits:
-        return value
-    unit = _last_digit(value, digits)
-    return value // unit * unit
-
-
-def up(value: Fraction, *, digits: int = 15) -> Fraction:
-    """A number above zero rounded up to so many significant digits; a simple fraction stays as it is."""
-    if value.denominator < 10**digits:
-        return value
-    unit = _last_digit(value, digits)
-    return -(-value // unit) * unit
-
-
-def _last_digit(value: Fraction, digits: int) -> Fraction:
-    return Fraction(10) ** (int(log(float(value), 10) // 1) - digits + 1)
-
-
-def below(value: Fraction) -> float:
-    """A float that is not above the number."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) <= value else nextafter(nearest, -inf)

@@ -20,10 +20,11 @@ from flint import arb, fmpq_mat
 
 from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision
+from privproof.exact.rounding import float_below
 from privproof.release.hidden_chains import Hidden
 from privproof.release.influence_costs import quilted_chain, upper
 from privproof.release.markov_chains import Chain
-from privproof.release.markov_quilts import Block, Quilts, below, quilts, spent
+from privproof.release.markov_quilts import Block, Quilts, quilts, spent
 from privproof.release.release_question import Prior
 
 
@@ -41,7 +42,7 @@ class Parts:
 
     def within(self, length: int, budget: float) -> tuple[Quilts, ...]:
         """The quilts of every part at what is left of a budget; none where nothing is."""
-        left = below(Fraction(budget) - self.told)
+        left = float_below(Fraction(budget) - self.told)
         return tuple(quilts(chain, length, left) for chain in self.chains) if left > 0 else ()
 
 

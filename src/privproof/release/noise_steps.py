@@ -10,8 +10,8 @@ from flint import arb
 from privproof.errors import BudgetError, QuestionError
 from privproof.exact import fraction, rational, simplest
 from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.rounding import shorten
 from privproof.release.influence_costs import upper
-from privproof.release.markov_quilts import up
 from privproof.release.release_question import Gaussian, Geometric, Laplace, Noise
 from privproof.release.series_queries import Query
 
@@ -26,7 +26,7 @@ _CHEAPEST = 69
 def noise_of(rate: Fraction, query: Query, kind: Literal["geometric", "laplace"]) -> Noise:
     """Noise of which a unit of distance costs at most the rate: rounded up, to simple numbers."""
     if kind == "laplace":
-        return Laplace(rational(up(1 / rate)))
+        return Laplace(rational(shorten(1 / rate, up=True)))
     if kind != "geometric":
         raise QuestionError("noise", f"unknown noise {kind!r}", place="noise", hint="geometric, laplace")
     step = query.step

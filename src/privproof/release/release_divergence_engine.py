@@ -19,6 +19,7 @@ from privproof.evidence.engine_answers import Answer
 from privproof.exact import INFINITE, ZERO, Epsilon, Rational, epsilon, rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.measures import MeasuredBudget
+from privproof.exact.rounding import GRID, to_grid
 from privproof.release.divergence_costs import divergence_plan, kind_of
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.influence_costs import QueryLaws, laws_work
@@ -47,8 +48,6 @@ _PLAINLY = 1 + 1e-6
 """A value is refuted where floats find a divergence that is larger by this share, more than they err."""
 _CUT = 1.005
 """With Laplace noise the line is cut into pieces, and so much of a divergence may be lost."""
-_GRID = 10**12
-"""Values are rounded to multiples of its inverse, so that they can be written down."""
 _NEXT = Rational(1025, 1024)
 """The order by which order 1 is proved: divergences rise with it."""
 _LEAST, _LARGEST = rational("1e-40"), rational(10_000)
@@ -284,7 +283,7 @@ class _Divergences:
         if value >= float(_LARGEST):
             yield self.answer("unknown", reason=f"{budget.measure} may be {value:.6g}, and values to 10,000 are shown")
             return
-        top = _rounded(value + 1 / _GRID, up=True)  # also where floats find a little less than nothing
+        top = _rounded(value + 1 / GRID, up=True)  # also where floats find a little less than nothing
         asked = self.question.within(replace(budget, value=top))
         answer = self.answer("proved", question=asked, evidence={"method": "release", "proofs": [proof]}, upper=top)
         if seen is not None and lower.compare(_NOTHING) > 0:
@@ -313,6 +312,4 @@ def _rounded(value: float, *, up: bool) -> Epsilon:
     """A value that can be written down, rounded to the safe side."""
     if value == float("inf"):
         return INFINITE
-    number = Fraction(value) * _GRID
-    whole = -(-number.numerator // number.denominator) if up else number.numerator // number.denominator
-    return epsilon(max(ZERO, rational(Fraction(whole, _GRID))))
+    return epsilon(max(ZERO, to_grid(Fraction(value), up=up)))

@@ -18,13 +18,13 @@ from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Budget, Rational, fraction, rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.measures import MeasuredBudget
+from privproof.exact.rounding import float_below, shorten
 from privproof.release.calibration_methods import Method, Plan, positive
 from privproof.release.divergence_calibration import noise_at
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.gaussian_quilts import reach
 from privproof.release.gaussian_shifts import Shift, own_noise
 from privproof.release.influence_costs import QueryLaws, budget_below, method_complaint
-from privproof.release.markov_quilts import below, round_down
 from privproof.release.release_divergences import SURELY, DivergenceReach, Kind
 from privproof.release.release_question import Gaussian, Noise
 from privproof.release.series_queries import Query
@@ -104,13 +104,13 @@ def _noise(
         return noise_at(min(_reach(each, kind) for each in budget) / fraction(moved), query, kind)
     positive(budget.epsilon)
     if kind != "gaussian":
-        return noise_at(round_down(Fraction(budget_below(budget.epsilon)) / fraction(moved)), query, kind)
+        return noise_at(shorten(Fraction(budget_below(budget.epsilon)) / fraction(moved), up=False), query, kind)
     return Gaussian(rational(_variance(budget, int((moved / query.step).ceil()))) * query.step**2, query.step)
 
 
 def _variance(budget: Budget, steps: int) -> Fraction:
     """The least variance, in steps, for a move by so many of them."""
-    epsilon, delta = budget_below(budget.epsilon), below(fraction(budget.delta))
+    epsilon, delta = budget_below(budget.epsilon), float_below(budget.delta)
     by_divergences = (steps / Fraction(reach(epsilon, delta))) ** 2
     if _REACH * (isqrt(floor(by_divergences)) + 1) + steps > _MOST_STEPS:
         return by_divergences
@@ -122,7 +122,7 @@ def _reach(budget: MeasuredBudget, kind: Kind) -> Fraction:
     assert budget.value is not None
     positive(budget.value, str(budget.measure), budget.measure.kind)
     order = None if budget.measure.order is None else float(budget.measure.order)
-    value = below(fraction(rational_bounds(budget.value.ball(192))[0]))
+    value = float_below(rational_bounds(budget.value.ball(192))[0])
     return DivergenceReach(order, value, kind).rate(1, 0.0)
 
 
@@ -138,7 +138,7 @@ def _beside_own(laws: QueryLaws, budget: Budget | tuple[MeasuredBudget, ...], ki
     if isinstance(budget, tuple):
         most = min(float(_reach(each, kind)) ** 2 / 2 for each in budget)
     else:
-        most = reach(budget_below(budget.epsilon), below(fraction(budget.delta))) ** 2 / 2
+        most = reach(budget_below(budget.epsilon), float_below(budget.delta)) ** 2 / 2
     step = float(query.step)
     variance = bisected_variance(lambda each: known.rho(each * step * step, step) <= most * _HAIR)
     return Gaussian(rational(max(variance, Fraction(1))) * query.step**2, query.step)

@@ -17,10 +17,11 @@ from flint import arb
 
 from privproof.evidence.engine_answers import Answer
 from privproof.evidence.witnesses import ObservedRelease, ReleaseWitness, Witness
-from privproof.exact import Budget, Epsilon, Rational, epsilon, fraction, log, rational
+from privproof.exact import Budget, Epsilon, Rational, epsilon, fraction, log
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.measures import MeasuredBudget
 from privproof.exact.probabilities import Ball
+from privproof.exact.rounding import GRID, to_grid
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.gaussian_quilts import loss_beside
 from privproof.release.gaussian_shifts import OwnNoise, Shift, largest_shift, own_noise
@@ -34,8 +35,6 @@ _LONG = 256
 """Bits of the ratio of a loss that are written down; a longer one is rounded to a decimal."""
 _MOST_STEPS, _REACH = 100_000, 30
 """Steps of Gaussian noise whose tails the checker adds up, out to so many deviations; beyond, divergences bound delta."""
-_GRID = 10**12
-"""Values of divergences are rounded to multiples of its inverse."""
 _OWN = "what the series vary by themselves counts as noise here: whoever knows some of the entries may learn more"
 
 
@@ -97,7 +96,7 @@ class Shifted:
         if times * int(noise.alpha.q).bit_length() <= _LONG:
             return log(fraction(noise.alpha) ** -times)
         low, high = rational_bounds(noise.rate(192) * arb(distance))
-        return epsilon(Rational((high * _GRID).ceil(), _GRID) if up else Rational((low * _GRID).floor(), _GRID))
+        return epsilon(to_grid(high if up else low, up=up))
 
     def excess(self, budget: Budget, steps: int) -> float | None:
         """The least delta where the answer moves by so many steps; None where the noise has too many."""
@@ -181,7 +180,7 @@ def divergences_by_shifts(question: MeasuredQuestion, of: ReleaseQuestion) -> It
     least = [_divergence(found, each, own=True) for each in question.budgets]
     if not question.claims:
         (budget,) = question.budgets
-        top, seen = _rounded(least[0] * SURELY + 1 / _GRID), _reached(found, budget)
+        top, seen = _rounded(least[0] * SURELY + 1 / GRID), _reached(found, budget)
         answer = replace(
             unknown,
             status="proved",
@@ -190,7 +189,7 @@ def divergences_by_shifts(question: MeasuredQuestion, of: ReleaseQuestion) -> It
             upper=top,
             notes=found.notes(own=least[0] < amounts[0]),
         )
-        if seen is not None and (low := seen[0] / SURELY - 1 / _GRID) > 0:
+        if seen is not None and (low := seen[0] / SURELY - 1 / GRID) > 0:
             lower = _rounded(low)
             below = {"below": {"value": str(lower), "evidence": {**_EVIDENCE, "order": seen[1]}}}
             yield replace(answer, lower=lower, more=below, tentative=True)
@@ -233,4 +232,4 @@ def _reached(found: Shifted, budget: MeasuredBudget) -> tuple[float, str] | None
 
 
 def _rounded(value: float) -> Epsilon:
-    return epsilon(rational(Fraction(floor(value * _GRID), _GRID)))
+    return epsilon(to_grid(Fraction(value), up=False))

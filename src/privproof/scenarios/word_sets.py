@@ -12,12 +12,12 @@ A restriction makes the question weaker: it must be justified by the meaning of 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn, TypeAlias
 
 from privproof.errors import ScenarioError
-from privproof.exact.parsing import Cursor, Lexicon
+from privproof.exact.parsing import Cursor, Lexicon, Operator, Token, climb
 
 Ending: TypeAlias = Literal["any", "complete", "visible"]
 
@@ -86,7 +86,12 @@ class _Fragment:
     last: set[int]
 
 
-class _Reader(Cursor):
+def _either(fragments: Sequence[_Fragment], _: Sequence[Token]) -> _Fragment:
+    one, other = fragments
+    return _Fragment(one.empty or other.empty, one.first | other.first, one.last | other.last)
+
+
+class _WordsReader(Cursor):
     """Reads a regular expression and builds its position (Glushkov) automaton."""
 
     def __init__(self, text: str, alphabet: Collection[str]) -> None:
@@ -107,18 +112,8 @@ class _Reader(Cursor):
     def expected(self, what: str) -> NoReturn:
         raise self.error(f"unexpected {self.token.text!r}")
 
-    def whole(self) -> _Fragment:
-        result = self.union()
-        if not self.at_end:
-            self.expected("the end")
-        return result
-
     def union(self) -> _Fragment:
-        result = self.sequence()
-        while self.accept("|"):
-            other = self.sequence()
-            result = _Fragment(result.empty or other.empty, result.first | other.first, result.last | other.last)
-        return result
+        return climb(self, {"|": Operator(1, _either)}, self.sequence)
 
     def sequence(self) -> _Fragment:
         result = _Fragment(empty=True, first=set(), last=set())
@@ -180,13 +175,13 @@ def automaton(words: Words, alphabet: Collection[str]) -> Automaton:
     letters = [symbol for symbol in alphabet if symbol not in words.without]
     if words.only is None:
         return Automaton((dict.fromkeys(letters, 0),), frozenset((0,)))
-    reader = _Reader(words.only, tuple(alphabet))
-    expression = reader.whole()
+    reader = _WordsReader(words.only, tuple(alphabet))
+    expression = reader.read_whole(reader.union)
     moves, ends = _subsets(reader, expression, letters)
     return _trimmed(moves, ends, words)
 
 
-def _subsets(reader: _Reader, expression: _Fragment, letters: list[str]) -> tuple[list[dict[str, int]], set[int]]:
+def _subsets(reader: _WordsReader, expression: _Fragment, letters: list[str]) -> tuple[list[dict[str, int]], set[int]]:
     beginning = -1
     numbers: dict[frozenset[int], int] = {frozenset((beginning,)): 0}
     waiting = list(numbers)

@@ -14,7 +14,7 @@ measured in a unit and from a zero in which it is compared with its parent itsel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -22,6 +22,7 @@ from typing import TypeAlias
 
 from flint import acb, arb, arb_mat, ctx
 
+from privproof_checker.graph_algorithms import reachable
 from privproof_checker.integrals.gaps import is_void, largest_gaps, needed_inequalities
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import refuse
@@ -80,7 +81,7 @@ def forest_probability(noises: Sequence[Noise], inequalities: Sequence[Inequalit
     result = arb(1)
     waiting = set(range(len(noises)))
     while waiting:
-        members = _reached(min(waiting), pairs)
+        members = _connected(min(waiting), pairs)
         waiting -= members
         joined = [pair for pair in pairs if pair <= members]
         middle = max(members, key=lambda j: (sum(j in pair for pair in joined), -j))
@@ -156,7 +157,7 @@ def _rooted(
     pairs: _Pairs,
     place: str,
 ) -> Vertex:
-    members = _reached(atom, pairs)
+    members = _connected(atom, pairs)
     joined = {pair: listed for pair, listed in pairs.items() if pair <= members}
     if len(joined) != len(members) - 1:
         refuse("comparisons of noises form a cycle", place)
@@ -173,13 +174,8 @@ def _narrow(ends: list[Rational | None], side: int, value: Rational) -> None:
         ends[side] = value
 
 
-def _reached(start: int, pairs: _Pairs) -> set[int]:
-    found = {start}
-    while True:
-        more = {j for pair in pairs if pair & found for j in pair} - found
-        if not more:
-            return found
-        found |= more
+def _connected(start: int, pairs: _Pairs) -> Set[int]:
+    return reachable([start], lambda atom: [other for pair in pairs if atom in pair for other in pair])
 
 
 def _grow(

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from flint import arb
 
+from privproof_checker.graph_algorithms import reachable
 from privproof_checker.logic.formulas import a_state, states_of
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.numbers.balls import rational_bounds
@@ -80,15 +81,7 @@ class Walk:
 
     def reached(self, starts: Iterable[int]) -> list[int]:
         """The states reachable from some, themselves included."""
-        seen = dict.fromkeys(starts)
-        waiting = list(seen)
-        while waiting:
-            for row in self.rows[waiting.pop()]:
-                for target, _ in row:
-                    if target not in seen:
-                        seen[target] = None
-                        waiting.append(target)
-        return list(seen)
+        return list(reachable(starts, lambda state: [target for row in self.rows[state] for target, _ in row]))
 
 
 def walk_of(process: Process) -> Walk:

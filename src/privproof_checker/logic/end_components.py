@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from privproof_checker.graph_algorithms import backwards, components
+from privproof_checker.graph_algorithms import components, reachable
 from privproof_checker.logic.decision_processes import Row
 
 
@@ -30,7 +30,7 @@ def reached_for_sure(rows: Sequence[Sequence[Row]], goals: Sequence[bool]) -> se
     while True:
         kept = inside
         before = edges_before(rows, lambda node, row: node in kept and all(target in kept for target, _ in row))  # noqa: B023
-        inside = backwards(before, [node for node in kept if goals[node]])
+        inside = set(reachable([node for node in kept if goals[node]], before.__getitem__))
         if inside == kept:
             return inside
 

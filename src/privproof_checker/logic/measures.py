@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from flint import arb, fmpq
 
-from privproof_checker.graph_algorithms import backwards, bottom, components, preceding
+from privproof_checker.graph_algorithms import bottom, components, preceding, reachable
 from privproof_checker.logic.decision_processes import Value, Walk
 from privproof_checker.logic.formulas import TRUE, Leaf, Next, Path, PathNot, PathSeveral, State, Until
 from privproof_checker.logic.monitor_products import Product, explore
@@ -167,9 +167,8 @@ class Measure:
             if part[0] not in unknown and bottom(part, following):
                 success = bottoms.succeed(product, part)
                 (unknown if success is None else yes if success else no).update(part)
-        before = preceding(following)
-        may_win, may_lose = backwards(before, yes), backwards(before, no)
-        unsure = backwards(before, unknown)
+        before = preceding(following).__getitem__
+        may_win, may_lose, unsure = reachable(yes, before), reachable(no, before), reachable(unknown, before)
         values: list[Value | None] = [None] * len(product.nodes)
         for part in parts:
             first = part[0]
@@ -250,7 +249,7 @@ class _Bottoms:
             raise _NotKnown
         following = product.following()
         lost = [i for i, (_, obligation) in enumerate(product.nodes) if obligation == self.obligations.false]
-        return len(backwards(preceding(following), lost)) < len(following)
+        return len(reachable(lost, preceding(following).__getitem__)) < len(following)
 
 
 class _NotKnown(Exception):

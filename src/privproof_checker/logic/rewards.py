@@ -34,7 +34,7 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from privproof_checker.graph_algorithms import backwards, components
+from privproof_checker.graph_algorithms import components, reachable
 from privproof_checker.logic.decision_processes import Process, Row, walk_of
 from privproof_checker.logic.end_components import edges_before, end_components, reached_for_sure
 from privproof_checker.logic.formulas import (
@@ -164,7 +164,8 @@ def _never_avoided(moves: Moves, goals: list[bool]) -> set[int]:
             break
         staying -= gone
     before = edges_before(_rows(moves), lambda node, row: not goals[node])
-    return set(range(len(moves))) - backwards(before, staying)
+    able = reachable(staying, before.__getitem__)
+    return set(range(len(moves))) - able
 
 
 def _values(moves: Moves, goals: list[bool], inside: set[int], *, greatest: bool) -> list[Amount]:
@@ -291,6 +292,6 @@ def _all_steps(moves: Moves, *, greatest: bool) -> list[Amount]:
         else:
             for node in part:
                 stopping[node].append((ZERO, ((stop, ONE),)))
-    endless = backwards(edges_before(_rows(moves), lambda node, row: True), gaining)
+    endless = reachable(gaining, edges_before(_rows(moves), lambda node, row: True).__getitem__)
     goals = [False] * stop + [True]
     return _values(stopping, goals, set(range(stop + 1)) - endless, greatest=True)[:stop]

@@ -34,7 +34,7 @@ from privproof_checker.outcomes import Accepted, Limits, Shifts, refuse, within
 from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof_checker.programs.alignment_invariants import read_invariant
 from privproof_checker.programs.executing import Execution
-from privproof_checker.programs.flow import flow_of
+from privproof_checker.programs.flow import afterwards, flow_of
 from privproof_checker.programs.foretelling import Foretold, read_foretold
 from privproof_checker.programs.gaussian import BITS, Drawn, given_away
 from privproof_checker.programs.instruction_kinds import SQUARES, Group, Logarithm, Program, Sample
@@ -136,16 +136,7 @@ def _discrete(program: Program, alignments: Mapping[Path, Alignment]) -> Drawn |
         for at, settled in alignment.settled.items():
             if at in found:
                 found[at] = found[at][0], max(found[at][1], *(int(each.reach.floor()) for each in settled))
-    once = True
-    for at in found:
-        seen: set[int] = set()
-        waiting = [at]
-        while waiting:
-            for target in program.following(waiting.pop()):
-                if target not in seen and target < len(program.code):
-                    seen.add(target)
-                    waiting.append(target)
-        once = once and at not in seen
+    once = not any(at in afterwards(program, at) for at in found)
     return Drawn(tuple(found.values()), once, len(found) == len(samples))
 
 

@@ -335,12 +335,10 @@ class Execution:
         if sample.gaussian:
             self._gaussian(at, sample)
             return
-        if sample.whole:
-            self._integer(at, sample)
-            return
-        center = evaluator.value(sample.center).as_sort("real")
-        noise, shift = evaluator.fresh(REAL), evaluator.fresh(REAL)
-        evaluator.known.append(f"(= {shift} {self._shift(at)})")
+        sort, name = (INT, "int") if sample.whole else (REAL, "real")
+        center = evaluator.value(sample.center).as_sort(name)
+        noise, shift = evaluator.fresh(sort), evaluator.fresh(sort)
+        evaluator.known.append(f"(= {shift} {self._shift(at, whole=sample.whole)})")
         if sample.kind == "exponential":
             evaluator.known.append(f"(<= 0.0 {noise})")
         if sample.kind in ("exponential", "gumbel"):
@@ -350,24 +348,16 @@ class Execution:
             evaluator.known.append(f"(and (<= {noise} {far}) (<= (- {far}) {noise}))")
             within_range = f"(and (<= {moved} {far}) (<= (- {far}) {moved}))"
             self._oblige(f"instruction {at}: the shifted noise is in its range", within_range)
-        moved = self._promise(at, noise, center, shift, REAL)
-        cost, size = cost_of(sample.group), f"(ite (<= 0.0 {shift}) {shift} (- {shift}))"
-        self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, REAL)), REAL)
-        one, gap = evaluator.named(plus(center.one, noise), REAL), evaluator.named(plus(center.gap, moved), REAL)
-        self._assign(sample.name, Value.apart("real", one, gap))
+        moved = self._promise(at, noise, center, shift, sort)
+        cost, size = cost_of(sample.group), f"(ite (<= {zero(sort)} {shift}) {shift} (- {shift}))"
+        self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, sort)), sort)
+        self._shifted(sample.name, center, noise, moved, sort)
 
-    def _integer(self, at: int, sample: Sample) -> None:
-        """Noise on the integers: the centre is one, and so is the shift."""
-        evaluator = self.evaluator
-        center = evaluator.value(sample.center)
-        assert center.sort == "int"
-        noise, shift = evaluator.fresh(INT), evaluator.fresh(INT)
-        evaluator.known.append(f"(= {shift} {self._shift(at, whole=True)})")
-        moved = self._promise(at, noise, center, shift, INT)
-        cost, size = cost_of(sample.group), f"(ite (<= 0 {shift}) {shift} (- {shift}))"
-        self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, INT)), INT)
-        one, gap = evaluator.named(plus(center.one, noise), INT), evaluator.named(plus(center.gap, moved), INT)
-        self._assign(sample.name, Value.apart("int", one, gap))
+    def _shifted(self, name: str, center: Value, noise: str, moved: str, sort: str) -> None:
+        """A variable becomes a centre and noise, which is moved in the other run."""
+        one = self.evaluator.named(plus(center.one, noise), sort)
+        gap = self.evaluator.named(plus(center.gap, moved), sort)
+        self._assign(name, Value.apart("int" if sort == INT else "real", one, gap))
 
     def _gaussian(self, at: int, sample: Sample) -> None:
         """Gaussian noise: its shift is settled when it is drawn, and counted by a bound on it, ``s^2 <= reach |s|``.
@@ -408,8 +398,7 @@ class Execution:
             evaluator.obligations.append((f"instruction {at}: the shift is within its reach", f"(<= {size} {reach})"))
             cost = cost_of(sample.group)
             self.now[cost] = evaluator.named(plus(self.now[cost], more), REAL)
-        one, gap = evaluator.named(plus(center.one, noise), sort), evaluator.named(plus(center.gap, shift), sort)
-        self._assign(sample.name, Value.apart(name, one, gap))
+        self._shifted(sample.name, center, noise, shift, sort)
 
     def _by_squares(
         self, at: int, spread: tuple[tuple[int, Rational], ...], variance: Rational, size: str, when: str

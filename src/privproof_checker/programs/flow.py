@@ -10,9 +10,11 @@ From this it follows which parts of the result are foretold (a prophecy): those 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
+from privproof_checker.graph_algorithms import beyond, reachable
 from privproof_checker.outcomes import refuse
 from privproof_checker.programs.instruction_kinds import (
     SQUARES,
@@ -241,28 +243,23 @@ def _outputs(program: Program, high: set[str], *, foretell: bool) -> dict[int, s
     return dict(sorted(found.items()))
 
 
+def afterwards(program: Program, number: int) -> Set[int]:
+    """The instructions that may come after one."""
+    return beyond(number, lambda at: [target for target in program.following(at) if target < len(program.code)])
+
+
 def _ends(program: Program) -> None:
     """Refuse code that runs beyond its end, or from which the end cannot be reached."""
-    size = len(program.code)
-    reachable, waiting = {0}, [0]
-    while waiting:
-        number = waiting.pop()
+    before: dict[int, list[int]] = defaultdict(list)
+
+    def following(number: int) -> tuple[int, ...]:
         for target in program.following(number):
-            if target >= size:
+            if target >= len(program.code):
                 refuse("the code ends without a return", f"question.code[{number}]")
-            if target not in reachable:
-                reachable.add(target)
-                waiting.append(target)
-    before: dict[int, list[int]] = {}
-    for number in reachable:
-        for target in program.following(number):
-            before.setdefault(target, []).append(number)
-    ending = {number for number in reachable if isinstance(program.code[number], Return | Next)}
-    waiting = list(ending)
-    while waiting:
-        for number in before.get(waiting.pop(), ()):
-            if number not in ending:
-                ending.add(number)
-                waiting.append(number)
-    if ending != reachable:
-        refuse("from here no run ever ends", f"question.code[{min(reachable - ending)}]")
+            before[target].append(number)
+        return program.following(number)
+
+    met = reachable([0], following)
+    ending = [number for number in met if isinstance(program.code[number], Return | Next)]
+    if stuck := met - reachable(ending, before.__getitem__):
+        refuse("from here no run ever ends", f"question.code[{min(stuck)}]")

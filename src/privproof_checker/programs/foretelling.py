@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from privproof_checker.graph_algorithms import beyond
 from privproof_checker.numbers import ONE, ZERO
 from privproof_checker.outcomes import Limits, refuse
 from privproof_checker.plain_documents import an_object, only_members
@@ -163,21 +164,9 @@ def ends_surely(program: Program) -> bool:
 
 def _ends_within(program: Program, inside: frozenset[int]) -> bool:
     """Whether no run stays among some instructions for ever."""
-    reached = {at: _reached(program, at, inside) for at in inside}
+    reached = {at: beyond(at, lambda n: inside.intersection(program.following(n))) for at in inside}
     loops = {frozenset(n for n in reached[at] if at in reached[n]) for at in inside if at in reached[at]}
     return all(any(_counts_out(program, loop, at) for at in sorted(loop)) for loop in loops)
-
-
-def _reached(program: Program, start: int, inside: frozenset[int]) -> frozenset[int]:
-    """The instructions that may come after one, by way of some instructions alone."""
-    found: set[int] = set()
-    waiting = [start]
-    while waiting:
-        for target in program.following(waiting.pop()):
-            if target in inside and target not in found:
-                found.add(target)
-                waiting.append(target)
-    return frozenset(found)
 
 
 def _counts_out(program: Program, loop: frozenset[int], at: int) -> bool:

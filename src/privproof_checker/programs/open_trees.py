@@ -10,6 +10,7 @@ event are listed: outcomes without a leaf are said to lead out of it, as the mar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, lcm
 from typing import TypeAlias
@@ -65,87 +66,126 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Test:
-    """Whether a form is at least 0."""
+class Done:
+    """Something that was done to forms, opaque values and constants."""
 
-    form: Linear
-    outcome: bool
+    operation: str
+    parts: tuple[Part, ...]
+
+
+Part: TypeAlias = "Linear | Done | str"
 
 
 @dataclass(frozen=True)
-class Draw:
-    """An outcome of discrete noise, among those with these probabilities."""
+class Step:
+    """One step of a way: what it is about, and how it came out.
 
-    probabilities: tuple[Rational, ...]
+    Attributes:
+        kind: ``test`` (whether a form is at least 0), ``draw`` (of discrete noise with these probabilities), or ``guess``.
+        about: the form, the probabilities, or what is guessed.
+        outcome: 0 or 1, or the number of the outcome of a draw.
+    """
+
+    kind: str
+    about: Part | tuple[Rational, ...]
     outcome: int
 
+    @property
+    def outcomes(self) -> set[int]:
+        """The outcomes that are possible."""
+        return {k for k, p in enumerate(self.about) if p > 0} if isinstance(self.about, tuple) else {0, 1}
 
-Step: TypeAlias = Test | Draw
+    @property
+    def mentioned(self) -> set[int]:
+        """The noises that the step is about."""
+        return set() if isinstance(self.about, tuple) else set(_mentioned(self.about))
+
+
+def _mentioned(part: Part) -> list[int]:
+    if isinstance(part, Linear):
+        return [j for j, _ in part.factors]
+    return [j for each in part.parts for j in _mentioned(each)] if isinstance(part, Done) else []
 
 
 @dataclass(frozen=True)
-class Leaf:
-    """A way to the end: the laws of its noises, its steps, and the part of it that belongs to the event."""
+class Way:
+    """A way to the end of a run: the laws of its noises, and its steps."""
+
+    noises: tuple[tuple[str, Rational, *tuple[Rational, ...]], ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def weight(self) -> Rational:
+        """The probability of the discrete noise on the way."""
+        total = ONE
+        for step in self.steps:
+            if isinstance(step.about, tuple):
+                total *= step.about[step.outcome]
+        return total
+
+    @property
+    def tests(self) -> list[Linear]:
+        """The forms that are at least 0 on this way by its tests."""
+        found = []
+        for step in self.steps:
+            if step.kind == "test":
+                assert isinstance(step.about, Linear)
+                found.append(step.about if step.outcome else step.about.turned())
+        return found
+
+
+@dataclass(frozen=True)
+class EventLeaf(Way):
+    """A way to the end, and the part of it that belongs to the event."""
 
     noises: tuple[Law, ...]
-    steps: tuple[Step, ...]
     event: bool
     also: tuple[Linear, ...]
     place: str
 
 
-def read_leaves(value: object, place: str, limits: Limits, *, whole: bool = True) -> list[Leaf]:
+def read_leaves(value: object, place: str, limits: Limits, *, whole: bool = True) -> list[EventLeaf]:
     """The leaves of a tree; refuses what is no tree, and a whole one in which an outcome has no leaf."""
     listed = a_list(value, place)
     within(len(listed), _MOST_LEAVES, "leaves", place)
     if not listed:
         refuse("there is no leaf", place)
     leaves = [_leaf(item, f"{place}[{i}]", limits) for i, item in enumerate(listed)]
-    waiting = [(leaves, 0)]
-    while waiting:
-        through, depth = waiting.pop()
-        ended = [leaf for leaf in through if len(leaf.steps) == depth]
-        if ended:
-            if len(through) > 1:
-                refuse("another leaf continues or repeats this way", ended[0].place)
-            continue
-        waiting.extend((group, depth + 1) for group in _branches(through, depth, whole=whole))
+    refuse_no_tree(leaves, place, whole=whole)
     return leaves
 
 
-def _branches(through: list[Leaf], depth: int, *, whole: bool) -> list[list[Leaf]]:
-    """The leaves through a node, by the outcome of its test or draw."""
-    first = through[0]
-    step = first.steps[depth]
-    groups: dict[int, list[Leaf]] = {}
-    for leaf in through:
-        other = leaf.steps[depth]
-        if isinstance(step, Test) and isinstance(other, Test):
-            alike = other.form == step.form and all(leaf.noises[j] == first.noises[j] for j, _ in step.form.factors)
-        else:
-            alike = isinstance(step, Draw) and isinstance(other, Draw) and other.probabilities == step.probabilities
-        if not alike:
-            refuse(f"step {depth} differs from that of {first.place}, which has come the same way", leaf.place)
-        groups.setdefault(int(other.outcome), []).append(leaf)
-    outcomes = {0, 1} if isinstance(step, Test) else {k for k, p in enumerate(step.probabilities) if p > 0}
-    if whole and not outcomes <= set(groups):
-        refuse(f"no leaf has the other outcome of step {depth}", first.place)
-    return list(groups.values())
+def refuse_no_tree(leaves: Sequence[Way], place: str, *, whole: bool = True) -> None:
+    """Refuse leaves that are not those of a tree, or of a whole tree in which an outcome has no leaf."""
+    waiting = [(list(range(len(leaves))), 0)]
+    while waiting:
+        through, depth = waiting.pop()
+        first = f"{place}[{through[0]}]"
+        if any(len(leaves[k].steps) == depth for k in through):
+            if len(through) > 1:
+                refuse("another leaf continues or repeats this way", first)
+            continue
+        noises, step = leaves[through[0]].noises, leaves[through[0]].steps[depth]
+        mentioned = step.mentioned
+        groups: dict[int, list[int]] = {}
+        for k in through:
+            other = leaves[k].steps[depth]
+            alike = (other.kind, other.about) == (step.kind, step.about)
+            if not alike or any(leaves[k].noises[j] != noises[j] for j in mentioned):
+                refuse(f"step {depth} differs from that of {first}, which has come the same way", f"{place}[{k}]")
+            groups.setdefault(other.outcome, []).append(k)
+        if whole and not step.outcomes <= groups.keys():
+            refuse(f"no leaf has the other outcome of step {depth}", first)
+        waiting.extend((group, depth + 1) for group in groups.values())
 
 
-def probability(leaf: Leaf, integrator: Integrator) -> ExponentialSum:
+def probability(leaf: EventLeaf, integrator: Integrator) -> ExponentialSum:
     """The probability of the part of a leaf that belongs to the event."""
-    weight = ONE
-    forms: list[Linear] = list(leaf.also)
-    for step in leaf.steps:
-        if isinstance(step, Draw):
-            weight *= step.probabilities[step.outcome]
-        else:
-            forms.append(step.form if step.outcome else step.form.turned())
+    weight = leaf.weight
     if weight == 0 or not leaf.event:
         return ExponentialSum.constant(0)
     by_kind: dict[str, list[Inequality]] = {"geometric": [], "gumbel": [], "": []}
-    for form in forms:
+    for form in [*leaf.also, *leaf.tests]:
         kind = next((leaf.noises[j][0] for j, _ in form.factors if leaf.noises[j][0] in _APART), "")
         by_kind[kind].append((form.factors, form.constant))
     try:
@@ -167,7 +207,7 @@ def moderate(value: object, place: str, limits: Limits, most: int = _MOST_DIGITS
     return number
 
 
-def _leaf(value: object, place: str, limits: Limits) -> Leaf:
+def _leaf(value: object, place: str, limits: Limits) -> EventLeaf:
     given = an_object(value, place)
     only_members(given, ("noises", "steps", "event", "also", "output"), place)
     a_text(given.get("output", ""), f"{place}.output")
@@ -180,7 +220,7 @@ def _leaf(value: object, place: str, limits: Limits) -> Leaf:
     also = a_list(given.get("also", []), f"{place}.also")
     within(len(also), _MOST_STEPS, "forms", f"{place}.also")
     forms = tuple(_form(item, noises, f"{place}.also[{i}]", limits) for i, item in enumerate(also))
-    return Leaf(noises, made, a_flag(given.get("event"), f"{place}.event"), forms, place)
+    return EventLeaf(noises, made, a_flag(given.get("event"), f"{place}.event"), forms, place)
 
 
 def read_law(
@@ -203,14 +243,14 @@ def _step(value: object, noises: tuple[Law, ...], place: str, limits: Limits) ->
     if given[0] == "test":
         form = _form(given[1], noises, place, limits)
         refuse_ties(form, noises, place)
-        return Test(form, a_flag(given[2], place))
+        return Step("test", form, int(a_flag(given[2], place)))
     listed = a_list(given[1], place)
     within(len(listed), limits.symbols, "outcomes", place)
     probabilities = read_chances(listed, place, limits)
     outcome = an_integer(given[2], place)
     if not 0 <= outcome < len(probabilities):
         refuse(f"a draw has no outcome {outcome}", place)
-    return Draw(probabilities, outcome)
+    return Step("draw", probabilities, outcome)
 
 
 def read_chances(listed: list[object], place: str, limits: Limits) -> tuple[Rational, ...]:

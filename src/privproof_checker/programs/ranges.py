@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse
 from privproof_checker.plain_documents import a_number
+from privproof_checker.programs.flow import afterwards
 from privproof_checker.programs.instruction_kinds import (
     Assign,
     Emit,
@@ -63,7 +64,7 @@ def read_range(value: object, program: Program, selections: Mapping[int, int], l
             refuse("a range is one of a selection of one place", f"question.code[{first}]")
         if program_sample(block).name != ranked.names[0]:
             refuse("the smallest of values with Gumbel noise has no range here", f"question.code[{last}]")
-        if any(at in selections for at in _reached(program, last)):
+        if any(at in selections for at in afterwards(program, last)):
             refuse("a run may come to several selections", f"question.code[{first}]")
     for at, step in enumerate(program.code):
         if any(name in values for each in _expressions(step) for name in _names(each)):
@@ -74,18 +75,6 @@ def read_range(value: object, program: Program, selections: Mapping[int, int], l
 def program_sample(block: tuple[object, ...]) -> Sample:
     """The draw of a selection of one place."""
     return next(step for step in block if isinstance(step, Sample))
-
-
-def _reached(program: Program, at: int) -> set[int]:
-    """The instructions that may come after one."""
-    found: set[int] = set()
-    waiting = [at]
-    while waiting:
-        for target in program.following(waiting.pop()):
-            if target not in found and target < len(program.code):
-                found.add(target)
-                waiting.append(target)
-    return found
 
 
 def _expressions(step: object) -> Iterator[Expression]:

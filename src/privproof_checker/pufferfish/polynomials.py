@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.plain_documents import a_number
+from privproof_checker.text_reading import TextReader
 
 Polynomial: TypeAlias = dict[tuple[int, ...], Rational]
 
@@ -142,49 +143,21 @@ def read_polynomial(value: object, names: Mapping[str, int], place: str, limits:
     if not isinstance(value, str):
         return constant(a_number(value, place, limits), len(names))
     within(len(value), 100 * limits.digits, "characters of an expression", place)
-    return _Reader(value, names, place, limits).whole()
+    reader = _PolynomialReader(value, names, place, limits)
+    return reader.whole(reader.sum)
 
 
-class _Reader:
+class _PolynomialReader(TextReader):
     """Reads ``sum := product (+|- product)*``, ``product := signed (*|/ signed)*``, ``signed := (+|-)* power``."""
 
     def __init__(self, text: str, names: Mapping[str, int], place: str, limits: Limits) -> None:
-        self.names, self.place, self.limits = names, place, limits
-        self.tokens: list[str] = []
-        self.at = 0
-        self.depth = 0
-        position, end = 0, len(text.rstrip())
-        while position < end:
-            match = _TOKEN.match(text, position)
-            if match is None:
-                refuse(f"cannot read {text[position : position + 20]!r}", place)
-            self.tokens.append(match.group().strip())
-            within(len(self.tokens), limits.nodes, "tokens of an expression", place)
-            position = match.end()
-
-    def unexpected(self) -> NoReturn:
-        found = repr(self.tokens[self.at][:40]) if self.at < len(self.tokens) else "the end"
-        refuse(f"unexpected {found} in an expression", self.place)
-
-    def sees(self, *signs: str) -> bool:
-        return self.at < len(self.tokens) and self.tokens[self.at] in signs
-
-    def take(self) -> str:
-        if self.at >= len(self.tokens):
-            self.unexpected()
-        self.at += 1
-        return self.tokens[self.at - 1]
-
-    def whole(self) -> Polynomial:
-        result = self.sum()
-        if self.at < len(self.tokens):
-            self.unexpected()
-        return result
+        super().__init__(text, _TOKEN, limits.nodes, _DEEPEST, place)
+        self.names, self.limits = names, limits
 
     def sum(self) -> Polynomial:
         result = dict(self.product())
-        while self.sees("+", "-"):
-            sign = ONE if self.take() == "+" else -ONE
+        while taken := self.accept("+", "-"):
+            sign = ONE if taken == "+" else -ONE
             for exponents, value in self.product().items():
                 total = result.get(exponents, ZERO) + sign * value
                 if total == 0:
@@ -195,8 +168,8 @@ class _Reader:
 
     def product(self) -> Polynomial:
         result = self.signed()
-        while self.sees("*", "/"):
-            if self.take() == "*":
+        while sign := self.accept("*", "/"):
+            if sign == "*":
                 result = times(result, self.signed(), self.place, self.limits)
             else:
                 divisor = self.signed()
@@ -208,37 +181,27 @@ class _Reader:
 
     def signed(self) -> Polynomial:
         negative = False
-        while self.sees("+", "-"):
-            negative ^= self.take() == "-"
+        while sign := self.accept("+", "-"):
+            negative ^= sign == "-"
         result = self.power()
         return scaled(result, -ONE) if negative else result
 
     def power(self) -> Polynomial:
         base = self.atom()
-        if not self.sees("^", "**"):
+        if not self.accept("^", "**"):
             return base
-        self.take()
         exponent = self.take()
         if not exponent.isdigit() or len(exponent) > 6 or int(exponent) > _LARGEST_POWER:
             refuse(f"the power {exponent[:40]!r} is no whole number up to {_LARGEST_POWER}", self.place)
         return power(base, int(exponent), len(self.names), self.place, self.limits)
 
     def atom(self) -> Polynomial:
-        token = self.take()
-        if token == "(":
-            self.depth += 1
-            within(self.depth, _DEEPEST, "nested parentheses", self.place)
-            inner = self.sum()
-            if not self.sees(")"):
-                self.unexpected()
-            self.take()
-            self.depth -= 1
-            return inner
-        if token[0].isdigit():
-            return constant(a_number(token, self.place, self.limits), len(self.names))
-        if token in self.names:
-            return parameter(self.names[token], len(self.names))
-        self.at -= 1
-        if NAME.fullmatch(token):
-            refuse(f"unknown parameter {token[:40]!r}", self.place)
+        if self.accept("("):
+            return self.closed(self.sum)
+        if self.coming in self.names:
+            return parameter(self.names[self.take()], len(self.names))
+        if self.coming[:1].isdigit():
+            return constant(a_number(self.take(), self.place, self.limits), len(self.names))
+        if NAME.fullmatch(self.coming):
+            refuse(f"unknown parameter {self.coming[:40]!r}", self.place)
         self.unexpected()

@@ -35,10 +35,10 @@ from privproof_checker.numbers import ZERO, Rational
 from privproof_checker.numbers.balls import precision, rational_bounds
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
 from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
-from privproof_checker.programs.open_trees import WHOLE, Linear
+from privproof_checker.programs.open_trees import WHOLE, Linear, Part
 from privproof_checker.runs.moved import pairing
 from privproof_checker.runs.noise_orders import ways_joined
-from privproof_checker.runs.run_leaves import Leaf, Part, Ran, Tree
+from privproof_checker.runs.run_leaves import Ran, RunLeaf, Tree
 from privproof_checker.runs.shown import (
     BITS,
     Apart,
@@ -96,7 +96,7 @@ class _Shown:
 
     def __init__(self, tree: Tree, place: str) -> None:
         self.place = place
-        leaves: dict[str, list[Leaf]] = {}
+        leaves: dict[str, list[RunLeaf]] = {}
         for leaf in tree:
             leaves.setdefault(leaf.shape, []).append(leaf)
         self.leaves = {shape: joined for shape, listed in leaves.items() if (joined := ways_joined(listed))}
@@ -131,7 +131,7 @@ def _most_excess(left: _Shown, right: _Shown, bound: arb, delta: Rational) -> ar
     return total
 
 
-def _by_density(mine: list[Leaf], others: list[Leaf], bound: arb, place: str) -> arb:
+def _by_density(mine: list[RunLeaf], others: list[RunLeaf], bound: arb, place: str) -> arb:
     if not others:
         return sum((probability_of(leaf, (), place) for leaf in mine), arb(0)).upper()
     laws = number_laws(mine, others)
@@ -345,6 +345,6 @@ def plain(left: Tree, right: Tree) -> bool:
     return not any(may_agree(one, other) for one, other in combinations(shapes, 2))
 
 
-def _continuous(part: Part, leaf: Leaf) -> bool:
+def _continuous(part: Part, leaf: RunLeaf) -> bool:
     """Whether a noisy number takes every value with probability 0."""
     return isinstance(part, Linear) and any(leaf.noises[j][0] not in WHOLE for j, _ in part.factors)

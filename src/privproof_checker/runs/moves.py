@@ -15,8 +15,8 @@ from __future__ import annotations
 from privproof_checker.numbers import ZERO, Epsilon, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse
 from privproof_checker.plain_documents import a_list, a_number, an_integer, an_object, number_pairs, only_members
-from privproof_checker.programs.open_trees import Linear
-from privproof_checker.runs.run_leaves import Done, Leaf, Part, Ran, Tree
+from privproof_checker.programs.open_trees import Done, Linear, Part
+from privproof_checker.runs.run_leaves import Ran, RunLeaf, Tree
 
 _LARGEST_SHIFT = 1_000_000
 """How far geometric noise is moved, since alpha is raised to it exactly; beyond, it is refused."""
@@ -79,7 +79,7 @@ def _factors(value: object, count: int, place: str, limits: Limits) -> dict[int,
     return result
 
 
-def _contradictory(leaf: Leaf, factors: list[dict[int, Rational]], place: str) -> None:
+def _contradictory(leaf: RunLeaf, factors: list[dict[int, Rational]], place: str) -> None:
     if len(factors) != 1:
         refuse("a leaf without a target needs one sum of its conditions", place)
     total = _combined(leaf, factors[0])
@@ -87,7 +87,7 @@ def _contradictory(leaf: Leaf, factors: list[dict[int, Rational]], place: str) -
         refuse("the conditions of a leaf without a target contradict one another", place)
 
 
-def _combined(leaf: Leaf, factors: dict[int, Rational]) -> Linear:
+def _combined(leaf: RunLeaf, factors: dict[int, Rational]) -> Linear:
     """A sum of the conditions of a leaf."""
     terms: dict[int, Rational] = {}
     constant = ZERO
@@ -101,8 +101,8 @@ def _combined(leaf: Leaf, factors: dict[int, Rational]) -> Linear:
 
 
 def _moved(
-    leaf: Leaf,
-    target: Leaf,
+    leaf: RunLeaf,
+    target: RunLeaf,
     shift: tuple[Rational, ...],
     factors: list[dict[int, Rational]],
     bound: Epsilon,
@@ -147,7 +147,7 @@ def _equal(one: Part, other: Part, shift: tuple[Rational, ...], place: str) -> N
         refuse("what is done to noisy numbers differs", place)
 
 
-def _paid(leaf: Leaf, target: Leaf, shift: tuple[Rational, ...], bound: Epsilon, place: str) -> None:
+def _paid(leaf: RunLeaf, target: RunLeaf, shift: tuple[Rational, ...], bound: Epsilon, place: str) -> None:
     """Refuse a move that costs more than epsilon."""
     if target.weight == 0:
         refuse("the target is impossible", place)

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 from privproof_checker.integrals.gaps import Gaps, largest_gaps, needed_inequalities, unions
 from privproof_checker.integrals.normal_enclosures import KINDS
-from privproof_checker.programs.open_trees import Linear
-from privproof_checker.runs.run_leaves import Leaf, Step
+from privproof_checker.programs.open_trees import Linear, Step
+from privproof_checker.runs.run_leaves import RunLeaf
 
 _MOST_LEAVES = 64
 """Leaves that are compared with one another; more are left as they are."""
 
 
-def ways_joined(leaves: Sequence[Leaf]) -> list[Leaf]:
+def ways_joined(leaves: Sequence[RunLeaf]) -> list[RunLeaf]:
     """Leaves of one shape that are as likely together as those given, with any numbers in them; fewer where some fit."""
-    found: list[Leaf] = []
-    alike: dict[object, list[tuple[Leaf, Gaps]]] = {}
+    found: list[RunLeaf] = []
+    alike: dict[object, list[tuple[RunLeaf, Gaps]]] = {}
     for leaf in leaves:
         gaps = _gaps(leaf)
         if gaps is None:
@@ -40,7 +40,7 @@ def ways_joined(leaves: Sequence[Leaf]) -> list[Leaf]:
     return found
 
 
-def _gaps(leaf: Leaf) -> Gaps | None:
+def _gaps(leaf: RunLeaf) -> Gaps | None:
     """The gaps between the noises that lead to a leaf; None where something else decides."""
     tests = [step for step in leaf.steps if step.kind == "test"]
     forms = leaf.conditions[: len(tests)]

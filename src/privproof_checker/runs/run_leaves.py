@@ -14,7 +14,19 @@ from privproof_checker.claims import Claim
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.plain_documents import a_flag, a_list, a_text, an_integer, an_object, only_members
-from privproof_checker.programs.open_trees import Linear, moderate, read_chances, read_form, read_law, refuse_ties
+from privproof_checker.programs.open_trees import (
+    Done,
+    Linear,
+    Part,
+    Step,
+    Way,
+    moderate,
+    read_chances,
+    read_form,
+    read_law,
+    refuse_no_tree,
+    refuse_ties,
+)
 from privproof_checker.runs.run_data import Neighbours
 
 _MOST_LEAVES = 500_000
@@ -35,53 +47,16 @@ Law: TypeAlias = tuple[str, Rational, *tuple[Rational, ...]]
 
 
 @dataclass(frozen=True)
-class Done:
-    """Something that was done to forms, opaque values and constants."""
+class RunLeaf(Way):
+    """A way to the end, the shape of what was shown there, and the noisy numbers in it."""
 
-    operation: str
-    parts: tuple[Part, ...]
-
-
-Part: TypeAlias = "Linear | Done | str"
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of a way: what it is about, and how it came out."""
-
-    kind: str
-    about: Part | tuple[Rational, ...]
-    outcome: int
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """A way to the end."""
-
-    noises: tuple[Law, ...]
-    steps: tuple[Step, ...]
     shape: str
     parts: tuple[Part, ...]
 
     @property
-    def weight(self) -> Rational:
-        """The probability of the discrete noise on the way."""
-        total = ONE
-        for step in self.steps:
-            if step.kind == "draw":
-                assert isinstance(step.about, tuple)
-                total *= step.about[step.outcome]
-        return total
-
-    @property
     def conditions(self) -> list[Linear]:
         """The forms that are at least 0 on this way: its tests, then exponential noise."""
-        found = []
-        for step in self.steps:
-            if step.kind == "test":
-                assert isinstance(step.about, Linear)
-                found.append(step.about if step.outcome else step.about.turned())
-        return found + [Linear(((j, ONE),), ZERO) for j, law in enumerate(self.noises) if law[0] == "exponential"]
+        return self.tests + [Linear(((j, ONE),), ZERO) for j, law in enumerate(self.noises) if law[0] == "exponential"]
 
     @property
     def guesses(self) -> list[Step]:
@@ -89,7 +64,7 @@ class Leaf:
         return [step for step in self.steps if step.kind == "guess"]
 
 
-Tree: TypeAlias = tuple[Leaf, ...]
+Tree: TypeAlias = tuple[RunLeaf, ...]
 
 
 @dataclass(frozen=True)
@@ -151,51 +126,14 @@ def _tree(value: object, place: str, reader: _Reader) -> Tree:
     within(len(listed), _MOST_LEAVES, "leaves", place)
     if not listed:
         refuse("there is no leaf", place)
-    leaves: list[Leaf] = []
+    leaves: list[RunLeaf] = []
     for i, item in enumerate(listed):
         leaves.append(_leaf(item, leaves[-1] if leaves else None, f"{place}[{i}]", reader))
-    waiting = [(list(range(len(leaves))), 0)]
-    while waiting:
-        through, depth = waiting.pop()
-        if any(len(leaves[k].steps) == depth for k in through):
-            if len(through) > 1:
-                refuse("another leaf continues or repeats this way", f"{place}[{through[0]}]")
-            continue
-        waiting.extend((group, depth + 1) for group in _branches(leaves, through, depth, place))
+    refuse_no_tree(leaves, place)
     return tuple(leaves)
 
 
-def _branches(leaves: list[Leaf], through: list[int], depth: int, place: str) -> list[list[int]]:
-    """The leaves through a node, by the outcome of its step."""
-    first = leaves[through[0]]
-    step = first.steps[depth]
-    mentioned = set(_mentioned(step.about)) if not isinstance(step.about, tuple) else set()
-    groups: dict[int, list[int]] = {}
-    for k in through:
-        leaf = leaves[k]
-        other = leaf.steps[depth]
-        if other.kind != step.kind or other.about != step.about:
-            refuse(f"step {depth} differs from that of a leaf that has come the same way", f"{place}[{k}]")
-        if any(leaf.noises[j] != first.noises[j] for j in mentioned):
-            refuse(
-                f"step {depth} is about another noise than that of a leaf that has come the same way", f"{place}[{k}]"
-            )
-        groups.setdefault(other.outcome, []).append(k)
-    expected = {0, 1}
-    if isinstance(step.about, tuple):
-        expected = {k for k, p in enumerate(step.about) if p > 0}
-    if not expected <= set(groups):
-        refuse(f"no leaf has the other outcome of step {depth}", f"{place}[{through[0]}]")
-    return list(groups.values())
-
-
-def _mentioned(part: Part) -> list[int]:
-    if isinstance(part, Linear):
-        return [j for j, _ in part.factors]
-    return [j for each in part.parts for j in _mentioned(each)] if isinstance(part, Done) else []
-
-
-def _leaf(value: object, before: Leaf | None, place: str, reader: _Reader) -> Leaf:
+def _leaf(value: object, before: RunLeaf | None, place: str, reader: _Reader) -> RunLeaf:
     """A leaf; its first steps may be those of the leaf before it, which are about the same noises."""
     given, limits = an_object(value, place), reader.limits
     only_members(given, ("noises", "after", "steps", "shape", "parts"), place)
@@ -208,20 +146,18 @@ def _leaf(value: object, before: Leaf | None, place: str, reader: _Reader) -> Le
     parts = tuple(
         _part(item, noises, f"{place}.parts", limits, 0) for item in a_list(given.get("parts"), f"{place}.parts")
     )
-    return Leaf(noises, steps, a_text(given.get("shape"), f"{place}.shape"), parts)
+    return RunLeaf(noises, steps, a_text(given.get("shape"), f"{place}.shape"), parts)
 
 
-def _begun(value: object, before: Leaf | None, noises: tuple[Law, ...], place: str) -> tuple[Step, ...]:
+def _begun(value: object, before: RunLeaf | None, noises: tuple[Law, ...], place: str) -> tuple[Step, ...]:
     """The first steps of the leaf before, which mention noises that both leaves have."""
     count = an_integer(value, f"{place}.after")
     if before is None or not 0 < count <= len(before.steps):
         refuse(f"the leaf before has no {count} steps", f"{place}.after")
     steps = before.steps[:count]
     for step in steps:
-        if not isinstance(step.about, tuple):
-            for j in _mentioned(step.about):
-                if j >= len(noises) or noises[j] != before.noises[j]:
-                    refuse("a step of the leaf before is about another noise", f"{place}.after")
+        if any(j >= len(noises) or noises[j] != before.noises[j] for j in step.mentioned):
+            refuse("a step of the leaf before is about another noise", f"{place}.after")
     return steps
 
 

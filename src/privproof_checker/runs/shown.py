@@ -19,9 +19,9 @@ from privproof_checker.integrals.probabilities import Integrator
 from privproof_checker.integrals.whole import Shifted
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import refuse
-from privproof_checker.programs.open_trees import WHOLE, Linear
+from privproof_checker.programs.open_trees import WHOLE, Done, Linear, Part
 from privproof_checker.runs.moved import Moved
-from privproof_checker.runs.run_leaves import Done, Law, Leaf, Part, Tree
+from privproof_checker.runs.run_leaves import Law, RunLeaf, Tree
 from privproof_checker.runs.sums import likelihood
 
 BITS = 128
@@ -82,7 +82,7 @@ def observed(tree: Tree, place: str) -> Observed:
     return found
 
 
-def tests_of(leaf: Leaf) -> int:
+def tests_of(leaf: RunLeaf) -> int:
     """How many tests are on the way to a leaf."""
     return sum(step.kind == "test" for step in leaf.steps)
 
@@ -97,7 +97,7 @@ def _skeleton(part: Part, forms: list[Linear]) -> object:
     return part
 
 
-def probability_of(leaf: Leaf, also: tuple[Linear, ...], place: str) -> arb:
+def probability_of(leaf: RunLeaf, also: tuple[Linear, ...], place: str) -> arb:
     """The probability of the tests on the way to a leaf: integers are summed, the rest integrated."""
     tests = [*leaf.conditions[: tests_of(leaf)], *also]
     whole = [form for form in tests if any(leaf.noises[j][0] in WHOLE for j, _ in form.factors)]
@@ -109,7 +109,7 @@ def probability_of(leaf: Leaf, also: tuple[Linear, ...], place: str) -> arb:
             refuse("noise of two kinds is compared", place)
         result *= whole_probability(tuple(law[:2] for law in leaf.noises), tuple(whole), BITS)
     elif whole:
-        alone = Leaf(leaf.noises, (), leaf.shape, ())
+        alone = RunLeaf(leaf.noises, (), leaf.shape, ())
         result *= likelihood(alone, whole, Integrator(), place).ball(BITS)
     tested = {j for form in rest for j, _ in form.factors}
     laws = [law[:2] for law in leaf.noises]

@@ -35,7 +35,7 @@ from privproof_checker.integrals.normal_enclosures import (
 from privproof_checker.numbers import ZERO, Rational
 from privproof_checker.outcomes import refuse
 from privproof_checker.programs.open_trees import Linear
-from privproof_checker.runs.run_leaves import Leaf
+from privproof_checker.runs.run_leaves import RunLeaf
 from privproof_checker.runs.shown import probability_of
 
 _REACH = {"gaussian": 20, "laplace": 150, "exponential": 150}
@@ -55,18 +55,18 @@ Exponent: TypeAlias = tuple[Rational, Rational, Rational]
 """A polynomial ``a y^2 + b y + c``."""
 
 
-def has_tested_number(leaf: Leaf) -> bool:
+def has_tested_number(leaf: RunLeaf) -> bool:
     """Whether a test looked at noise of a number that is shown."""
     tested = {j for form in _tests(leaf) for j, _ in form.factors}
     return any(isinstance(part, Linear) and any(j in tested for j, _ in part.factors) for part in leaf.parts)
 
 
-def is_of_numbers(leaf: Leaf) -> bool:
+def is_of_numbers(leaf: RunLeaf) -> bool:
     """Whether an outcome has numbers to which nothing was done, and nothing was decided by what was done to others."""
     return bool(leaf.parts) and not leaf.guesses and all(isinstance(part, Linear) for part in leaf.parts)
 
 
-def _tests(leaf: Leaf) -> list[Linear]:
+def _tests(leaf: RunLeaf) -> list[Linear]:
     return leaf.conditions[: sum(step.kind == "test" for step in leaf.steps)]
 
 
@@ -174,8 +174,8 @@ class NumberLaws:
     """The leaves of an outcome on both sides, and which of its numbers is not alike in all of them."""
 
     part: int
-    left: tuple[Leaf, ...]
-    right: tuple[Leaf, ...]
+    left: tuple[RunLeaf, ...]
+    right: tuple[RunLeaf, ...]
 
     def most(self, bound: arb, place: str) -> arb:
         """A bound on the excess of every event."""
@@ -222,7 +222,7 @@ class NumberLaws:
         return p, q
 
 
-def probability_within(leaf: Leaf, part: int, ends: tuple[Rational | None, Rational | None], place: str) -> arb:
+def probability_within(leaf: RunLeaf, part: int, ends: tuple[Rational | None, Rational | None], place: str) -> arb:
     """The probability of a leaf with one of its numbers between two ends."""
     form = leaf.parts[part]
     assert isinstance(form, Linear)
@@ -309,7 +309,7 @@ def _exp(one: Sequence[Rational], other: Sequence[Rational], middle: Rational, h
 # ------------------------------------------------------------------------------------------------------------- leaves
 
 
-def number_laws(left: Sequence[Leaf], right: Sequence[Leaf]) -> NumberLaws | None:
+def number_laws(left: Sequence[RunLeaf], right: Sequence[RunLeaf]) -> NumberLaws | None:
     """The one number in which the leaves of an outcome differ; None where there are several, or it is not of this kind."""
     leaves = (*left, *right)
     if not all(is_of_numbers(leaf) for leaf in leaves):
@@ -335,7 +335,7 @@ def _atoms(part: object) -> set[int]:
     return {j for j, _ in part.factors}
 
 
-def _connected(leaf: Leaf, form: Linear) -> set[int]:
+def _connected(leaf: RunLeaf, form: Linear) -> set[int]:
     """The noises that a form has to do with, through tests and numbers that are shown."""
     found = _atoms(form)
     forms = [_atoms(each) for each in (*_tests(leaf), *leaf.parts)]
@@ -344,7 +344,7 @@ def _connected(leaf: Leaf, form: Linear) -> set[int]:
     return found
 
 
-def _about(leaf: Leaf, part: int) -> object:
+def _about(leaf: RunLeaf, part: int) -> object:
     """All that a leaf says of a number: laws, tests and numbers, its noises called by their order."""
     form = leaf.parts[part]
     assert isinstance(form, Linear)
@@ -359,7 +359,7 @@ def _about(leaf: Leaf, part: int) -> object:
     return tuple(leaf.noises[j] for j in atoms), tests, shown
 
 
-def term_of(leaf: Leaf, part: int, place: str) -> _Term | _Gap | None:
+def term_of(leaf: RunLeaf, part: int, place: str) -> _Term | _Gap | None:
     """The number on the way to a leaf; None if nothing leads there."""
     form = leaf.parts[part]
     assert isinstance(form, Linear)

@@ -15,7 +15,7 @@ from privproof_checker.plain_documents import a_list, a_number, a_text, an_integ
 from privproof_checker.programs import open_trees as programs
 from privproof_checker.programs.open_trees import WHOLE, Linear
 from privproof_checker.programs.program_losses import needed, shown
-from privproof_checker.runs.run_leaves import Leaf, Ran, Tree
+from privproof_checker.runs.run_leaves import Ran, RunLeaf, Tree
 
 _ZERO = ExponentialSum.constant(0)
 _MOST_BITS = 8192
@@ -118,7 +118,7 @@ def _beyond(p: ExponentialSum, q: ExponentialSum, bound: Epsilon) -> bool:
     refuse("two probabilities are too near to e^epsilon to be compared", "evidence")
 
 
-def likelihood(leaf: Leaf, also: Iterable[Linear], integrator: Integrator, place: str) -> ExponentialSum:
+def likelihood(leaf: RunLeaf, also: Iterable[Linear], integrator: Integrator, place: str) -> ExponentialSum:
     """The probability of the noise that leads to a leaf and keeps some more forms at 0 or above, as if every guess came out so."""
     forms = [*leaf.conditions, *also]
     made = []
@@ -132,7 +132,8 @@ def likelihood(leaf: Leaf, also: Iterable[Linear], integrator: Integrator, place
     held = tuple(form for form in made if form.factors)
     return (
         programs.probability(
-            programs.Leaf(tuple(law[:2] for law in leaf.noises), (), event=True, also=held, place=place), integrator
+            programs.EventLeaf(tuple(law[:2] for law in leaf.noises), (), event=True, also=held, place=place),
+            integrator,
         )
         * leaf.weight
     )
@@ -177,7 +178,7 @@ def refuted_by_event(ran: Ran, evidence: dict[str, object], limits: Limits) -> A
     )
 
 
-def _has_atoms(leaf: Leaf) -> bool:
+def _has_atoms(leaf: RunLeaf) -> bool:
     """Whether a noisy number that is shown may have a value of positive probability: no continuous noise is in it, or it is opaque."""
     return any(
         not isinstance(part, Linear) or all(leaf.noises[j][0] in WHOLE for j, _ in part.factors) for part in leaf.parts

@@ -19,7 +19,7 @@ from privproof_checker.numbers import Rational, fraction, rational
 from privproof_checker.numbers.exponentials import ExponentialSum
 from privproof_checker.outcomes import Limits, refuse
 from privproof_checker.plain_documents import a_list, a_number, an_object
-from privproof_checker.programs.open_trees import Draw, Leaf, Linear, Step, Test, probability, step_of
+from privproof_checker.programs.open_trees import EventLeaf, Linear, Step, probability, step_of
 from privproof_checker.programs.program_inputs import Declared, Scalar, read_declared
 from privproof_checker.programs.program_losses import Arguments, Row, event_probability, read_arguments
 from privproof_checker.source.forms import Deciding, Form, knowing
@@ -221,7 +221,7 @@ class _Runs:
                 result[each.name] = entries[0] if each.shape == "value" else Cells(entries, fixed=True, name=each.name)
         return result
 
-    def _onward(self, way: _Way) -> list[_Way] | Leaf | None:
+    def _onward(self, way: _Way) -> list[_Way] | EventLeaf | None:
         """How a run goes on: the ways that chance opens, a leaf in the event, or nothing that lies in it."""
         with knowing(lambda form, strict: way.facts.known(self._without_ties(form, way, strict=strict)), way.tied):
             event = self.machine.go(way.run)
@@ -258,7 +258,7 @@ class _Runs:
         for i, (value, _) in enumerate(outcomes):
             run = self.machine.copied(way.run)
             run.frames[-1].stack.append(value)
-            found.append(replace(way, run=run, steps=(*way.steps, Draw(chances, i))))
+            found.append(replace(way, run=run, steps=(*way.steps, Step("draw", chances, i))))
         return found
 
     def _open(self, way: _Way, law: Law, center: Value) -> _Way:
@@ -273,7 +273,7 @@ class _Runs:
         return replace(way, noises=(*way.noises, law), facts=facts)
 
     def _decided(self, way: _Way, form: Form, *, outcome: bool) -> _Way:
-        step = Test(_linear(form), outcome)
+        step = Step("test", _linear(form), int(outcome))
         run = self.machine.copied(way.run)
         return replace(way, run=run, steps=(*way.steps, step), facts=way.facts.after(form, outcome=outcome))
 
@@ -299,7 +299,7 @@ class _Runs:
         wanted = self.pattern[len(written) - 1]
         return _matching(wanted, written[-1], discrete=_discrete(way)) is not None
 
-    def _leaf(self, way: _Way, output: Value) -> Leaf | None:
+    def _leaf(self, way: _Way, output: Value) -> EventLeaf | None:
         also = _matching(self.pattern, output, discrete=_discrete(way))
         if also is None:
             return None
@@ -309,7 +309,7 @@ class _Runs:
                 forms.append(form)
             elif form.constant < 0:
                 return None
-        return Leaf(way.noises, way.steps, event=True, also=tuple(map(_linear, forms)), place=PLACE)
+        return EventLeaf(way.noises, way.steps, event=True, also=tuple(map(_linear, forms)), place=PLACE)
 
 
 def _discrete(way: _Way) -> bool:

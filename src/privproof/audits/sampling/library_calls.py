@@ -20,7 +20,8 @@ import numpy as np
 from privproof.audits.sampling.function_calls import Calls, as_floats
 from privproof.audits.sampling.runnable_functions import Declared, Runnable, declared, related
 from privproof.errors import LanguageError
-from privproof.exact import Budget, EpsilonLike, Number, Rational, fraction, rational
+from privproof.exact import Budget, EpsilonLike, Number, Rational, rational
+from privproof.exact.rounding import float_above, float_below
 from privproof.language.inputs import ADD_REMOVE, Input, integer, one_of, queries, real, real_queries, records
 from privproof.language.mechanism import Relation
 
@@ -211,15 +212,6 @@ def _membership(measurement: Any, name: str) -> Callable[[str, Any], Any]:
     return adapt
 
 
-def _rounded(number: Rational, *, up: bool) -> float:
-    """The float next to a number, on one side of it."""
-    exact = fraction(number)
-    nearest = float(exact)
-    if Fraction(nearest) == exact or (Fraction(nearest) > exact) == up:
-        return nearest
-    return math.nextafter(nearest, math.inf if up else -math.inf)
-
-
 def _opendp_claim(
     measurement: Any, distance: Rational, delta: Number, name: str
 ) -> tuple[Budget | None, tuple[str, ...]]:
@@ -228,7 +220,7 @@ def _opendp_claim(
     kind = str(metric.distance_type)
     given: int | float
     if kind in ("f64", "f32"):
-        given = _rounded(distance, up=True)
+        given = float_above(distance)
     elif kind in _WHOLE:
         if distance.q != 1:
             raise LanguageError("d_in", f"d_in={distance} is no whole number: {metric}", place=name, hint="d_in=1")
@@ -242,7 +234,7 @@ def _opendp_claim(
     try:
         answer = measurement.map(given)
         if measure == "SmoothedMaxDivergence":
-            answer = (answer.epsilon(_rounded(rational(delta), up=False)), None)
+            answer = (answer.epsilon(float_below(rational(delta))), None)
     except Exception as error:
         return None, (f"no claim: map({given!r}) raised {type(error).__name__}: {' '.join(str(error).split())}",)
     bound, slack = answer if isinstance(answer, tuple) else (answer, 0)

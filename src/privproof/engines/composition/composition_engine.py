@@ -29,6 +29,7 @@ from privproof.evidence.engine_answers import Answer
 from privproof.evidence.verdicts import RunDetails
 from privproof.exact import ZERO, Budget, Epsilon, Rational, epsilon, fraction, log
 from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.rounding import to_digits
 from privproof.scenarios import ComposedQuestion, Use
 
 ENGINE = "composition"
@@ -48,8 +49,6 @@ _CLEAR = Fraction(1, 10**9)
 """By this share bounds are widened before they are told, so that the checker's, which are rounded elsewhere, lie inside."""
 _TINY = Fraction(1, 10**30)
 """And by this from above, where delta is next to nothing: masses are whole multiples of 2^-160, and there are many."""
-_DIGITS = 12
-"""Digits behind the first one that a delta is written down with."""
 _HALVINGS = 50
 """How often an interval of losses or epsilons is halved."""
 _SIMPLE = 1_000
@@ -508,5 +507,4 @@ def _told(value: Fraction, *, up: bool) -> Fraction:
     if value <= 0:
         return Fraction(0)
     wide = min(value * (1 + _CLEAR) + _TINY, Fraction(1)) if up else value * (1 - _CLEAR)
-    digits = 10 ** max(0, _DIGITS + len(str(wide.denominator)) - len(str(wide.numerator)))
-    return Fraction(math.ceil(wide * digits) if up else math.floor(wide * digits), digits)
+    return to_digits(wide, up=up)

@@ -14,20 +14,19 @@ range; Dong, Durfee and Rogers 2020).
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, isqrt
+from math import isqrt
 from statistics import NormalDist
 
 from flint import arb
 
-from privproof.exact import INFINITE, Epsilon, Rational, epsilon, fraction, rational
+from privproof.exact import INFINITE, Epsilon, epsilon, fraction
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.measures import Measure
 from privproof.exact.normal import normal_below
+from privproof.exact.rounding import GRID, to_grid
 
 _BITS = 128
 """The precision of balls."""
-_GRID = 10**12
-"""Values are rounded up to multiples of its inverse, so that they can be written down."""
 _MOST_POWER = 100
 """Ratios are raised to powers up to this one, so that values stay exact; beyond, they are rounded up."""
 _LARGEST = 500
@@ -84,13 +83,13 @@ def least_of_pure(measure: Measure, loss: Epsilon) -> Epsilon:
         if measure.kind != "mu":
             if (exact := _exact_response(measure, loss)) is not None:
                 return exact
-            return epsilon(_up(rational_bounds(_response(measure, loss.ball(_BITS)))[1]))
+            return epsilon(to_grid(rational_bounds(_response(measure, loss.ball(_BITS)))[1], up=True))
         share = float(1 / (1 + (-loss.ball(_BITS)).exp()).mid())
     if not 0.5 <= share < 1:
         return INFINITE
     near = Fraction(2 * NormalDist().inv_cdf(share))
-    for slack in (Fraction(1, _GRID), Fraction(1, 10**9), Fraction(1, 10**6)):
-        value = epsilon(_up(rational(near)) + slack)
+    for slack in (Fraction(1, GRID), Fraction(1, 10**9), Fraction(1, 10**6)):
+        value = epsilon(fraction(to_grid(near, up=True)) + slack)
         if of_pure_within(measure, loss, value):
             return value
     return INFINITE
@@ -118,8 +117,4 @@ def most_range(measure: Measure, value: Epsilon) -> Fraction:
     above, below = isqrt(square.numerator), isqrt(square.denominator)
     if above**2 == square.numerator and below**2 == square.denominator:
         return Fraction(above, below)
-    return Fraction(isqrt(square.numerator * _GRID**2 // square.denominator), _GRID)
-
-
-def _up(value: Rational) -> Fraction:
-    return Fraction(ceil(fraction(value) * _GRID), _GRID)
+    return Fraction(isqrt(square.numerator * GRID**2 // square.denominator), GRID)

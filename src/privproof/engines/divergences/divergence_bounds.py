@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor
 
 from flint import arb
 
@@ -20,9 +19,8 @@ from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.measures import Measure
 from privproof.exact.normal import normal_excess
 from privproof.exact.probabilities import Ball
+from privproof.exact.rounding import to_digits
 
-_DIGITS = 12
-"""Digits behind the first one that a value is written down with."""
 _SLACKS = (Fraction(1, 10**9), Fraction(1, 10**6), Fraction(1, 10**3), Fraction(1, 50), Fraction(1, 4))
 """By how much a value above the largest that is refuted is tried to be proved, as a share of it."""
 _ORDERS = tuple(Fraction(n, 8) for n in (9, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 256, 512, 2048))
@@ -121,7 +119,7 @@ class Bounding(ABC):
             return exact, proof
         least = fraction(rational_bounds((epsilon(0) if found is None else found.value).ball(BITS))[1])
         for slack in _SLACKS if least > 0 else ():
-            value = epsilon(outward(least * (1 + slack), up=True))
+            value = epsilon(to_digits(least * (1 + slack), up=True))
             proof = self.proved(value)
             if proof is not None:
                 return value, proof
@@ -279,7 +277,7 @@ class Mu(Bounding):
         value = mu_of_rate(rate) if rate is not None else None
         if value is None:
             with precision(BITS):
-                value = epsilon(outward(Fraction(best) * (1 - Fraction(1, 10**12)), up=False))
+                value = epsilon(to_digits(Fraction(best) * (1 - Fraction(1, 10**12)), up=False))
                 if value.compare(epsilon(0)) <= 0:
                     return None
                 excess = least_excess(parts, arb(rational(point)))
@@ -333,17 +331,8 @@ def _at_order(pair: Compared, order: Rational, *, per_order: bool) -> FoundBound
         return None
     with precision(BITS):
         low = found / arb(order) if per_order else found
-        value = epsilon(outward(fraction(rational_bounds(low)[0]), up=False))
+        value = epsilon(to_digits(fraction(rational_bounds(low)[0]), up=False))
     return FoundBound(value, pair.left, pair.right, evidence, said, Ball.of(found))
-
-
-def outward(value: Fraction, *, up: bool) -> Fraction:
-    """A number that is at least 0, with some digits, rounded up or down."""
-    if value <= 0:
-        return Fraction(0)
-    size = len(str(value.numerator)) - len(str(value.denominator))
-    digits = 10 ** max(0, _DIGITS - size)
-    return Fraction(ceil(value * digits) if up else floor(value * digits), digits)
 
 
 def bounding(measure: Measure, pairs: Sequence[Compared], monitor: Monitor) -> Bounding:

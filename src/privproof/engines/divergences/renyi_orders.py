@@ -31,6 +31,7 @@ from privproof.engines.divergences.divergence_parts import DivergencePart
 from privproof.engines.runs.leaf_likelihoods import Order, positive
 from privproof.exact import ONE, Epsilon, Rational, epsilon, fraction, rational
 from privproof.exact.balls import precision
+from privproof.exact.rounding import to_grid
 
 BITS = 160
 """The precision of balls: divergences of orders near 1 are quotients of small numbers."""
@@ -242,6 +243,6 @@ def largest_loss(parts: Sequence[DivergencePart]) -> arb | None:
 def _short(value: Rational, above: Rational) -> Rational:
     """A number near one, a little below it, with a short fraction; above another one."""
     grid = 1
-    while Rational(int((value * grid).floor()), grid) <= above + (value - above) / 2:
+    while to_grid(value, up=False, parts=grid) <= above + (value - above) / 2:
         grid *= 2
-    return Rational(int((value * grid).floor()), grid)
+    return to_grid(value, up=False, parts=grid)

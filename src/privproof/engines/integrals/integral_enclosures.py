@@ -19,6 +19,7 @@ from privproof.engines.integrals.integration_panels import Analytic, Density, Gr
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.balls import precision
+from privproof.models.graph_algorithms import group_numbers
 
 BITS = 96
 """The precision of balls: rounding stays far below the errors of quadrature."""
@@ -146,27 +147,12 @@ class ZoneGraph:
 
     def _trees(self) -> list[list[int]]:
         """The connected noises."""
-        near: dict[int, set[int]] = {atom: set() for atom in range(len(self.noises))}
-        for first, second in self.edges:
-            near[first].add(second)
-            near[second].add(first)
-        seen: set[int] = set()
-        found = []
-        for atom in near:
-            if atom in seen:
-                continue
-            members, waiting, edges = [], [atom], 0
-            seen.add(atom)
-            while waiting:
-                here = waiting.pop()
-                members.append(here)
-                edges += len(near[here])
-                for other in near[here] - seen:
-                    seen.add(other)
-                    waiting.append(other)
-            if edges // 2 != len(members) - 1:
-                _refuse("comparisons of noises form a cycle, Gaussian noise among them or beside them")
-            found.append(members)
+        groups = group_numbers([*([atom] for atom in range(len(self.noises))), *self.edges])
+        found: list[list[int]] = [[] for _ in range(len(set(groups.values())))]
+        for atom, number in groups.items():
+            found[number].append(atom)
+        if len(self.edges) != len(self.noises) - len(found):
+            _refuse("comparisons of noises form a cycle, Gaussian noise among them or beside them")
         return found
 
     def refuse_cycles(self) -> None:

@@ -223,14 +223,14 @@ def word_leaves(
         Unsupported: the program does something else, or too many ways stay open.
         LanguageError: something is done with noise that is no linear form.
 
-    >>> from privproof.compiling.relational import relational
+    >>> from privproof.compiling.relational import program_for_alignment
     >>> from privproof.language import laplace, mechanism, real_queries
     >>> @mechanism
     ... def above(q: real_queries()):
     ...     threshold = laplace(0, scale=2)
     ...     for answer in q:
     ...         yield laplace(answer, scale=4) >= threshold
-    >>> [leaf] = word_leaves(relational(above, convert=False), {"q": [0, 1]}, [True, False])
+    >>> [leaf] = word_leaves(program_for_alignment(above, convert=False), {"q": [0, 1]}, [True, False])
     >>> [test.halfspace for test in leaf.tests]
     [-x0 + x1, x0 - x2 - 1]
     """

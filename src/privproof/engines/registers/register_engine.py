@@ -6,7 +6,6 @@ outcomes that are too likely on the left.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -32,9 +31,10 @@ from privproof.evidence.certificate_documents import lower_bound
 from privproof.evidence.engine_answers import Answer
 from privproof.evidence.verdicts import ProgramDetails
 from privproof.evidence.witnesses import LossWitness, ObservedOutcomes, Witness
-from privproof.exact import Budget, Epsilon, Rational, epsilon, fraction
+from privproof.exact import Budget, Epsilon, epsilon, fraction
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.probabilities import Ball
+from privproof.exact.rounding import to_digits, to_grid
 from privproof.scenarios import ProgramQuestion
 from privproof.scenarios.program_questions import is_gaussian
 
@@ -152,7 +152,9 @@ class _Deciding:
         """Whether the claim holds."""
         bound = self.budget.epsilon
         most = self.decider.excess(bound, enough=self.budget.delta)
-        details = ProgramDetails(delta=(_outward(most.lower, up=False), _outward(most.upper, up=True)))
+        details = ProgramDetails(
+            delta=(to_digits(most.lower, up=False, digits=_DIGITS), to_digits(most.upper, up=True, digits=_DIGITS))
+        )
         if most.upper <= self.budget.delta:
             yield self.known("proved", self.decider.evidence(), upper=bound, details=details)
             return
@@ -191,7 +193,7 @@ class _Deciding:
                 break
             here = following
         low, high = rational_bounds(here.ball(BITS))
-        upper = Fraction(math.ceil(fraction(high) * _GRID), _GRID)
+        upper = fraction(to_grid(high, up=True, parts=_GRID))
         for _ in range(_ROUNDS):
             if self.decider.excess(epsilon(upper)).upper <= self.budget.delta:
                 break
@@ -218,7 +220,7 @@ class _Deciding:
         if not (event.p > arb(self.budget.delta) and event.q > 0):
             return epsilon(0)
         low, _ = rational_bounds(((event.p - arb(self.budget.delta)) / event.q).log())
-        return epsilon(Fraction(int((low * 10**12).floor()), 10**12)) if low > 0 else epsilon(0)
+        return epsilon(to_grid(low, up=False)) if low > 0 else epsilon(0)
 
     def _compared(self) -> str:
         """Which data the verdict is about, in words."""
@@ -248,12 +250,3 @@ def _witness(event: Event) -> LossWitness:
 
 def _larger(one: Epsilon, other: Epsilon) -> Epsilon:
     return one if one.compare(other) > 0 else other
-
-
-def _outward(value: Rational, *, up: bool) -> Fraction:
-    """A number with some digits, rounded outwards."""
-    if value == 0:
-        return Fraction(0)
-    size = len(str(value.p)) - len(str(value.q))
-    digits = 10 ** max(0, _DIGITS - size)
-    return Fraction(int((value * digits).ceil() if up else (value * digits).floor()), digits)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -18,9 +17,10 @@ from privproof.evidence.certificate_documents import lower_bound
 from privproof.evidence.engine_answers import Answer
 from privproof.evidence.verdicts import RunDetails
 from privproof.evidence.witnesses import ObservedRun, RunWitness, Witness
-from privproof.exact import Epsilon, Rational, epsilon, fraction
+from privproof.exact import Epsilon, Rational, epsilon
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.probabilities import Ball
+from privproof.exact.rounding import to_digits, to_grid
 from privproof.language.laws import WHOLE
 
 _BITS = 96
@@ -29,8 +29,6 @@ _MOST_EPSILON = 10_000
 """Claims with a larger epsilon are not decided: no ball around e^epsilon is of use, and the checker reads none."""
 _LARGEST_EPSILON = 1_000
 """Where a larger epsilon would be needed at a delta, the search for the smallest ends."""
-_DIGITS = 12
-"""Digits behind the first one that a delta is written down with."""
 _SUMMED = 96
 """Where integers are compared a delta is larger by 2 to the minus this: the checker's sums lack a little, so that it finds no 0."""
 _HALVINGS = 40
@@ -143,7 +141,7 @@ class DeltaDeciding(Deciding):
         for _ in range(_HALVINGS if high > 0 else 0):
             middle = (low + high) / 2
             low, high = (low, middle) if self._holds(middle) else (middle, high)
-        upper = epsilon(Fraction(math.ceil(high * _GRID), _GRID))
+        upper = epsilon(to_grid(high, up=True, parts=_GRID))
         _, (i, j, excess) = self.most(epsilon(low))
         lower = _epsilon_of(excess, self.budget.delta, epsilon(0))
         more = {}
@@ -178,7 +176,7 @@ def _epsilon_of(excess: Excess, delta: Rational, least: Epsilon) -> Epsilon:
         if not (excess.p > delta and excess.q > 0):
             return least
         low, _ = rational_bounds(((excess.p - arb(delta)) / excess.q).log())
-    found = epsilon(Fraction(int((low * 10**12).floor()), 10**12)) if low > 0 else least
+    found = epsilon(to_grid(low, up=False)) if low > 0 else least
     return max_of(found, least)
 
 
@@ -199,7 +197,4 @@ def _outward(value: arb, *, up: bool) -> Fraction:
         return Fraction(0)
     if ball < arb(2) ** -_LEAST:
         return Fraction(1, 2**_LEAST) if up else Fraction(0)
-    end = fraction(rational_bounds(ball)[up])
-    size = len(str(end.numerator)) - len(str(end.denominator))  # the place of the first digit, or the one before
-    digits = 10 ** max(0, _DIGITS - size)
-    return Fraction(math.ceil(end * digits) if up else math.floor(end * digits), digits)
+    return to_digits(rational_bounds(ball)[up], up=up)

@@ -35,6 +35,7 @@ from privproof.errors import LanguageError
 from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.normal import normal_below
+from privproof.exact.rounding import to_grid
 from privproof.language.linear import Linear
 
 if TYPE_CHECKING:
@@ -310,7 +311,7 @@ def _halfspace(mine: Group, other: Group, spread: Spread, bound: arb) -> Region 
     least = min(abs(f) for f in spread.direction if f != 0)
     factors = tuple(f / least for f in spread.direction)
     end = (middle + low) / least
-    end = Rational(int((end * _DECIMALS).floor()), _DECIMALS)
+    end = to_grid(end, up=False, parts=_DECIMALS)
     return Region(mine.shape, _words(mine.text, factors, end), factors, end)
 
 

@@ -22,6 +22,7 @@ from privproof.evidence.verdicts import Leaking, StreamDetails
 from privproof.evidence.witnesses import StreamWitness
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon
 from privproof.exact.balls import rational_bounds
+from privproof.exact.rounding import to_grid
 from privproof.scenarios import AnyQuestion, ProgramQuestion, StreamQuestion
 
 ENGINE = "streams"
@@ -187,7 +188,7 @@ class _Search:
             self.lower = INFINITE
         else:
             low, _ = rational_bounds(found.ball())
-            low = _rounded(low)
+            low = to_grid(low, up=False)
             if low <= 0 or epsilon(low).compare(self.lower) <= 0:
                 return
             self.lower = epsilon(low)
@@ -349,7 +350,11 @@ class _Search:
         """What a loss above the budget says."""
         budget = self.question.budget
         assert budget is not None
-        lower = INFINITE if found.infinite else epsilon(max(_rounded(rational_bounds(found.ball())[0]), Rational(0)))
+        lower = (
+            INFINITE
+            if found.infinite
+            else epsilon(max(to_grid(rational_bounds(found.ball())[0], up=False), Rational(0)))
+        )
         above = {}
         if not self.upper.infinite:
             above = {"above": {"epsilon": str(self.upper), "evidence": coupling_evidence(solution, attained=False)}}
@@ -370,9 +375,3 @@ class _Search:
 def _steps(solution: Solution, path: tuple[Sequence[int], Sequence[int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     edges, changes = path
     return tuple(solution.arena.edges[number].step for number in edges), tuple(changes)
-
-
-def _rounded(value: Rational) -> Rational:
-    """A number with twelve digits that is not above another."""
-    scaled = value * 10**12
-    return Rational(int(scaled.p // scaled.q), 10**12)

@@ -32,6 +32,7 @@ from privproof.engines.search_monitor import Monitor
 from privproof.engines.words.reachable_pasts import Pasts, find_pasts
 from privproof.exact import ONE, ZERO, Rational, fraction, rational, simplest
 from privproof.exact.rational_matrices import Matrix, Vector
+from privproof.exact.rounding import to_grid
 from privproof.exact.shipping import Shares, TooLarge, cheapest_shipment
 from privproof.models import WordProblem
 
@@ -306,7 +307,7 @@ class _Search:
                 guess = rational(simplest(low, max(low, Fraction(z + ahead + doubt))))
                 return self.widest if self.widest is not None and needed <= self.widest < guess else guess
         if needed.q > _DIGITS:
-            return rational(int(-(-needed.p * _DIGITS // needed.q))) / _DIGITS
+            return to_grid(needed, up=True, parts=_DIGITS)
         return needed
 
     def lowered(self) -> dict[Ratio, Rational | None]:

@@ -12,14 +12,13 @@ Textbooks often let temporal operators bind tighter than ``&``, and so did this 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, NoReturn, cast
 
 from privproof.errors import FormulaError, PrivproofError
 from privproof.exact import ONE, ZERO, Epsilon, Rational, delta, epsilon, show
-from privproof.exact.parsing import Token
+from privproof.exact.parsing import Operator, Token, climb
 from privproof.logic.formulas.formula_syntax import (
     RESERVED,
     Accumulated,
@@ -56,8 +55,6 @@ REWARD = re.compile(r"R(?P<first>min|max)?(?P<brace>\{(?P<number>[0-9]*)(?P<clos
 """How a formula about rewards begins: R, Rmin, Rmax, R{1}, R{1}max, or, before a name in quotation marks, R{."""
 _COMPUTED = ("+", "-", "*", "/", "=", "!=", "<", "<=", ">", ">=")
 """What would make a number, or a truth, of the numbers that properties ask for."""
-_DEEPEST = 150
-"""A formula that nests deeper is refused, before the recursion over it is too deep for Python."""
 _LARGEST_FAMILY = 100_000
 """The values of a family, and the instances of all families inside each other; beyond, the formula is refused."""
 _LARGEST_EPSILON = 10_000
@@ -82,7 +79,7 @@ def parse_formula(text: str) -> Formula:
         P>=1/2 [ F ]
                    ^
     """
-    return Reader(text).whole()
+    return FormulaReader(text).whole()
 
 
 @dataclass(frozen=True)
@@ -169,12 +166,22 @@ def _outside(within: Range) -> Range | None:
     return Range(within.high, ONE, low_included=not within.high_included)
 
 
-class Reader(Tokens):
+OPERATORS: Mapping[str, Operator[Formula]] = {
+    **dict.fromkeys(("=>", "->"), Operator(1, lambda sides, _: Implies(*sides), "right")),
+    **dict.fromkeys(("<=>", "<->"), Operator(2, lambda sides, _: Iff(*sides), "right")),
+    **dict.fromkeys(("|", "||"), Operator(3, lambda parts, _: Or(tuple(parts)), "together")),
+    **dict.fromkeys(("&", "&&"), Operator(4, lambda parts, _: And(tuple(parts)), "together")),
+}
+"""PRISM groups ``a <=> b <=> c`` to the left; to the right it means the same."""
+
+
+class FormulaReader(Tokens):
     """Reads one text."""
+
+    deepest = 150
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.depth = 0
         self.instances = 1
 
     # ----------------------------------------------------------------------------------------------------- formulas
@@ -229,34 +236,7 @@ class Reader(Tokens):
             return Until(cast(Literal["U", "W", "R"], operator.text), left, self.formula(), bound)
 
     def implication(self) -> Formula:
-        left = self.equivalence()
-        if self.accept("->", "=>"):
-            with self.deeper():
-                return Implies(left, self.implication())
-        return left
-
-    def equivalence(self) -> Formula:
-        """PRISM groups ``a <=> b <=> c`` to the left; to the right it means the same."""
-        left = self.disjunction()
-        if self.accept("<->", "<=>"):
-            with self.deeper():
-                return Iff(left, self.equivalence())
-        return left
-
-    def disjunction(self) -> Formula:
-        parts = [self.conjunction()]
-        while self.accept("|", "||"):
-            parts.append(self.conjunction())
-        return parts[0] if len(parts) == 1 else Or(tuple(parts))
-
-    def conjunction(self) -> Formula:
-        parts = [self.operand()]
-        while self.accept("&", "&&"):
-            parts.append(self.operand())
-        return parts[0] if len(parts) == 1 else And(tuple(parts))
-
-    def operand(self) -> Formula:
-        return self.prefixed()
+        return climb(self, OPERATORS, self.prefixed)
 
     def prefixed(self) -> Formula:
         with self.deeper():
@@ -277,13 +257,8 @@ class Reader(Tokens):
             return self.prefixed()
         return self.implication()
 
-    @contextmanager
-    def deeper(self) -> Iterator[None]:
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            self.complain(f"the formula nests deeper than {_DEEPEST}", self.token.start)
-        yield
-        self.depth -= 1
+    def too_deep(self) -> NoReturn:
+        self.complain(f"the formula nests deeper than {self.deepest}", self.token.start)
 
     def primary(self) -> Formula:
         token = self.token

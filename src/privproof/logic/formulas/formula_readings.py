@@ -12,8 +12,9 @@ from dataclasses import fields
 from typing import Literal, cast
 
 from privproof.errors import FormulaError
-from privproof.logic.formulas.formula_parser import Reader, WrittenFormula, read_formula
-from privproof.logic.formulas.formula_syntax import Formula, FormulaFamily, Iff, Implies, Until, children, show_formula
+from privproof.exact.parsing import climb
+from privproof.logic.formulas.formula_parser import OPERATORS, FormulaReader, WrittenFormula, read_formula
+from privproof.logic.formulas.formula_syntax import Formula, FormulaFamily, Until, children, show_formula
 
 _LONGEST = 400
 """Characters of a reading in a note: two of them fill half a screen."""
@@ -39,17 +40,16 @@ def note_on_reading(text: str | WrittenFormula) -> str | None:
     return f"read as {here}, by PRISM's precedence; {there} is another formula: parentheses make it plain"
 
 
-class _TextbookReader(Reader):
+_ALIKE = {sign: operator._replace(level=max(2, operator.level)) for sign, operator in OPERATORS.items()}
+"""The operators, where ``->`` binds as tightly as ``<->``."""
+
+
+class _TextbookReader(FormulaReader):
     """From loose to tight: ``<->`` and ``->`` alike, to the right; ``|``, ``&``, ``U W R`` to the right, then ``! X F G``."""
 
     def formula(self) -> Formula:
         with self.deeper():
-            left = self.disjunction()
-            sign = self.accept("->", "=>", "<->", "<=>")
-            if sign is None:
-                return left
-            right = self.formula()
-            return Implies(left, right) if sign.text in ("->", "=>") else Iff(left, right)
+            return climb(self, _ALIKE, self.operand)
 
     def operand(self) -> Formula:
         left = self.prefixed()

@@ -6,11 +6,12 @@ Precedence is PRISM's, loosest first: ``?:``, ``=>`` (to the right), ``<=>``, ``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, NoReturn
 
 from privproof.errors import NumberError
 from privproof.exact import Rational, rational
+from privproof.exact.parsing import Operator, Token, climb
 from privproof.logic.prism.prism_tokens import WORDS, Source, Tokens
 
 DEEPEST = 100
@@ -26,10 +27,6 @@ FUNCTIONS: Mapping[str, tuple[int, int]] = {
     "mod": (2, 2),
 }
 """The functions, with how many arguments they take at least and at most."""
-
-_BINDING = {"=>": 2, "<=>": 3, "|": 4, "&": 5, "=": 7, "!=": 7, "<": 8, "<=": 8, ">": 8, ">=": 8}
-_NOT, _SUM, _PRODUCT, _POWER = 6, 9, 10, 11
-"""How tightly the operators bind that are read by functions of their own, on the scale of `_BINDING`; what is larger binds more."""
 
 
 class SyntaxNode(NamedTuple):
@@ -49,82 +46,73 @@ class SyntaxNode(NamedTuple):
     at: int
 
 
+def _operation(operands: Sequence[SyntaxNode], signs: Sequence[Token]) -> SyntaxNode:
+    return SyntaxNode(signs[0].text, tuple(operands), None, signs[0].start)
+
+
+def _chain(operands: Sequence[SyntaxNode], signs: Sequence[Token]) -> SyntaxNode:
+    first = "+" if signs[0].text in "+-" else "*"
+    return SyntaxNode(first, tuple(operands), first + "".join(sign.text for sign in signs), signs[0].start)
+
+
+def _power(operands: Sequence[SyntaxNode], signs: Sequence[Token]) -> SyntaxNode:
+    return SyntaxNode("pow", tuple(operands), None, signs[0].start)
+
+
+def _negative(operands: Sequence[SyntaxNode], signs: Sequence[Token]) -> SyntaxNode:
+    return SyntaxNode("neg", tuple(operands), None, signs[0].start)
+
+
+_COMPARISON, _SUM = 6, 8
+_OPERATORS = {
+    "=>": Operator(1, _operation, "right"),
+    "<=>": Operator(2, _operation),
+    "|": Operator(3, _operation, "together"),
+    "&": Operator(4, _operation, "together"),
+    **{sign: Operator(_COMPARISON, _operation) for sign in ("=", "!=")},
+    **{sign: Operator(_COMPARISON + 1, _operation) for sign in ("<", "<=", ">", ">=")},
+    **{sign: Operator(_SUM, _chain, "together") for sign in "+-"},
+    **{sign: Operator(_SUM + 1, _chain, "together") for sign in "*/"},
+    "^": Operator(_SUM + 2, _power, "right"),
+}
+_PREFIXES = {"!": Operator(5, _operation), "-": Operator(_SUM + 3, _negative)}
+
+
 class ExpressionReader(Tokens):
     """Reads expressions."""
 
-    _depth = 0
+    deepest = DEEPEST
 
     def expression(self) -> SyntaxNode:
         """Read the expression that must come."""
-        self._deeper()
-        condition = self._binary(2)
-        if sign := self.accept("?"):
-            first = self.expression()
-            self.expect(":", after="the first case of ?:")
-            condition = SyntaxNode("?", (condition, first, self.expression()), None, sign.start)
-        self._depth -= 1
+        with self.deeper():
+            condition = self._climb(1)
+            if sign := self.accept("?"):
+                first = self.expression()
+                self.expect(":", after="the first case of ?:")
+                condition = SyntaxNode("?", (condition, first, self.expression()), None, sign.start)
         return condition
 
     def comparison(self) -> SyntaxNode:
         """Read a comparison, or what binds tighter: Boolean operators stand in parentheses."""
-        return self._binary(_BINDING["="])
+        return self._climb(_COMPARISON)
 
     def sum(self) -> SyntaxNode:
         """Read arithmetic: a sum, or what binds tighter.  A name before a parenthesis that is no function stands alone: ``F<=k (b)``."""
         if self.token.kind == "name" and self.token.text not in FUNCTIONS and self.sees("(", ahead=1):
             token = self.take()
             return SyntaxNode("name", (), token.text, token.start)
-        return self._binary(_SUM)
+        return self._climb(_SUM)
 
-    def _deeper(self) -> None:
-        self._depth += 1
-        if self._depth > DEEPEST:
-            self.source.refuse(
-                self.token.start,
-                "depth",
-                f"the expression nests deeper than {DEEPEST}",
-                hint="name its parts by formulas",
-            )
+    def too_deep(self) -> NoReturn:
+        """Raise the complaint that the coming token stands too deep."""
+        hint = "name its parts by formulas"
+        self.source.refuse(self.token.start, "depth", f"the expression nests deeper than {DEEPEST}", hint=hint)
 
-    def _binary(self, loosest: int) -> SyntaxNode:
-        left = self._prefix(loosest)
-        while self.token.kind == "sign":
-            _, sign, at, _ = self.token
-            if sign in "+-" and loosest <= _SUM:
-                left = self._chain(left, "+-", _SUM + 1, at)
-            elif sign in "*/" and loosest <= _PRODUCT:
-                left = self._chain(left, "*/", _PRODUCT + 1, at)
-            elif sign == "^" and loosest <= _POWER:
-                left = SyntaxNode("pow", (left, self._to_the_right(_POWER)), None, at)
-            elif sign == "=>" and loosest <= _BINDING[sign]:
-                left = SyntaxNode(sign, (left, self._to_the_right(_BINDING[sign])), None, at)
-            elif (binding := _BINDING.get(sign, 0)) >= loosest:
-                operands = [left]
-                while self.accept(sign):
-                    operands.append(self._binary(binding + 1))
-                    if sign not in "&|":
-                        break
-                left = SyntaxNode(sign, tuple(operands), None, at)
-            else:
-                break
-        return left
+    def _climb(self, loosest: int) -> SyntaxNode:
+        return climb(self, _OPERATORS, self._operand, prefixes=_PREFIXES, loosest=loosest)
 
-    def _to_the_right(self, binding: int) -> SyntaxNode:
-        """Read the right operand of an operator that groups to the right."""
-        self.take()
-        self._deeper()
-        right = self._binary(binding)
-        self._depth -= 1
-        return right
-
-    def _chain(self, first: SyntaxNode, signs: str, binding: int, at: int) -> SyntaxNode:
-        operands, before = [first], [signs[0]]
-        while sign := self.accept(*signs):
-            before.append(sign.text)
-            operands.append(self._binary(binding))
-        return SyntaxNode(signs[0], tuple(operands), "".join(before), at)
-
-    def _prefix(self, loosest: int) -> SyntaxNode:
+    def _operand(self) -> SyntaxNode:
         kind, text, at, _ = self.token
         if kind == "number":
             self.take()
@@ -133,18 +121,10 @@ class ExpressionReader(Tokens):
             return self._named()
         if kind == "label":
             return SyntaxNode("label", (), self.label(), at)
-        if self.accept("("):
-            inner = self.expression()
-            self.expect(")", after="the expression in parentheses")
-            return inner
-        if not self.accept("-", "!"):
+        if not self.accept("("):
             self.expected("an expression")
-        self._deeper()
-        if text == "-":
-            inner = SyntaxNode("neg", (self._binary(_POWER + 1),), None, at)
-        else:
-            inner = SyntaxNode("!", (self._binary(max(loosest, _NOT)),), None, at)
-        self._depth -= 1
+        inner = self.expression()
+        self.expect(")", after="the expression in parentheses")
         return inner
 
     def _named(self) -> SyntaxNode:
@@ -204,10 +184,7 @@ def parse_expression(source: Source, *, begin: int = 0, end: int | None = None) 
     ('&', 1/4)
     """
     reader = ExpressionReader(source, begin=begin, end=end)
-    node = reader.expression()
-    if not reader.at_end:
-        reader.expected("an operator or the end of the expression")
-    return node
+    return reader.read_whole(reader.expression, behind="an operator or the end of the expression")
 
 
 def names_in(node: SyntaxNode) -> list[str]:

@@ -36,7 +36,7 @@ from privproof.logic.formulas import (
     WrittenFormula,
     parse_formula,
 )
-from privproof.logic.formulas.formula_parser import REWARD, Reader
+from privproof.logic.formulas.formula_parser import REWARD, FormulaReader
 from privproof.logic.formulas.formula_syntax import RESERVED, Count
 from privproof.logic.formulas.formula_tokens import LARGEST_COUNT
 from privproof.logic.prism.computed_values import Computed, computed
@@ -126,7 +126,7 @@ def _as_written(text: str, formula: Formula) -> WrittenFormula:
     return WrittenFormula(text if same else str(formula), formula)
 
 
-class _PropertyReader(Reader):
+class _PropertyReader(FormulaReader):
     """Reads one property; conditions become labels."""
 
     def __init__(self, text: str, model: PrismModel, others: Mapping[str, str] = _NO_OTHERS) -> None:
@@ -147,7 +147,7 @@ class _PropertyReader(Reader):
             if not self.at_end:
                 self.expected("the end")
         except FormulaError as problem:
-            result = self._computed(0, 0, problem)
+            result = self._computed((0, 0), problem)
             if not self.at_end:
                 raise
             found = self._claimed(result) or self._plain(result)
@@ -157,7 +157,7 @@ class _PropertyReader(Reader):
         if isinstance(found, Computed):
             return Property(found, self._model)
         self.no_number_inside(found)
-        return Property(_as_written(self.text[begin : self._tokens[self._at - 1].end], found), self._model)
+        return Property(_as_written(self.text[begin : self.ended], found), self._model)
 
     def _at_filter(self) -> bool:
         return self.token.text == "filter" and self.sees("(", ahead=1)
@@ -170,12 +170,12 @@ class _PropertyReader(Reader):
             self.expected("what the filter makes of the values", hint=", ".join(get_args(Aggregate)))
         self.take()
         self.expect(",")
-        first, depth = self._at, self.depth
+        begun, begin = self.place, self.token.start
         try:
             written: Formula | Computed = self._value()
         except FormulaError as problem:
-            written = self._computed(first, depth, problem)
-        made = self._plain(written, self._tokens[first].start)
+            written = self._computed(begun, problem)
+        made = self._plain(written, begin)
         states = tuple(range(len(self._model.process)))
         if self.accept(","):
             at = self.token.start
@@ -192,11 +192,11 @@ class _PropertyReader(Reader):
             self.expected("',' or ')'")
         return formula
 
-    def _computed(self, first: int, depth: int, problem: FormulaError) -> Computed:
+    def _computed(self, begun: tuple[int, int], problem: FormulaError) -> Computed:
         """What is computed from several properties, from a token on; where it is nothing of the kind, the complaint that there was."""
         if not _PERHAPS_COMPUTED.search(problem.message):
             raise problem
-        self._at, self.token, self.depth = first, self._tokens[first], depth
+        self.place = begun
         begin, level = self.token.start, 0
         pieces: dict[tuple[int, int], Property] = {}
         try:
@@ -204,10 +204,10 @@ class _PropertyReader(Reader):
                 start = self.token.start
                 if self._at_property():
                     part = self._part()
-                    pieces[start, self._tokens[self._at - 1].end] = part
+                    pieces[start, self.ended] = part
                 else:
                     level += {"(": 1, ")": -1}.get(self.take().text, 0)
-            end = self._tokens[self._at - 1].end if self._at > first else begin
+            end = max(begin, self.ended)
             model = self._labelled()
             pieces = {at: replace(one, model=model) if one.model is self._model else one for at, one in pieces.items()}
             return computed(self.text, (begin, end), pieces, self._names)
@@ -361,11 +361,11 @@ class _PropertyReader(Reader):
 
     def implication(self) -> Formula:
         """A formula; where a part of a condition has no value in some state, the condition as a whole, which may not need it there."""
-        first, depth = self._at, self.depth
+        begun = self.place
         try:
             return super().implication()
         except FormatError as problem:
-            self._at, self.token, self.depth = first, self._tokens[first], depth
+            self.place = begun
             begin = self.token.start
             found = self._expression(ExpressionReader.expression) if problem.code in ("division", "power") else None
             if found is None or found[1].kind != "bool" or _GOES_ON.match(self.text, found[2]):

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 from privproof.errors import BudgetError, FormatError
 from privproof.exact import ZERO, Epsilon, Rational, delta, epsilon, fraction
 from privproof.exact.balls import rational_bounds
+from privproof.exact.rounding import to_grid
 from privproof.profiles.measure_conversions import rho_of_epsilon
 from privproof.release.ledger.account_files import account_document, account_from
 from privproof.release.ledger.quilt_accounting import Accountant
@@ -320,7 +321,7 @@ def _plus(left: Epsilon | None, right: Epsilon) -> Epsilon:
 
 
 def _rounded_up(value: Rational) -> Epsilon:
-    return Epsilon(shift=(value * _GRID).ceil() / Rational(_GRID))
+    return Epsilon(shift=to_grid(value, up=True, parts=_GRID))
 
 
 def _short(value: Epsilon) -> str:

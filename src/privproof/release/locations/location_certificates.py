@@ -9,6 +9,7 @@ from flint import arb, fmpq
 from privproof.evidence.engine_answers import Answer
 from privproof.exact import INFINITE, epsilon
 from privproof.exact.balls import rational_bounds
+from privproof.exact.rounding import to_grid
 from privproof.release.locations.location_channels import Channel, LocationMechanism, ResampledLaplace, ShrunkLaplace
 from privproof.release.locations.location_findings import LocationFinding
 from privproof.release.locations.location_maps import Clamped, Resampled
@@ -18,8 +19,6 @@ ENGINE = "locations"
 
 _MOST_ADDED = 400_000
 """The checker adds the offsets of a cell one by one: a loss that takes more of them is not in the certificate."""
-_DIGITS = 10**12
-"""Losses are stated with twelve digits, rounded down."""
 
 
 def answer_of(finding: LocationFinding) -> Answer:
@@ -31,8 +30,7 @@ def answer_of(finding: LocationFinding) -> Answer:
         return Answer(status="unknown", question=finding.question, engine=ENGINE, reason=reason)
     loss = INFINITE
     if finding.loss.is_finite():
-        low = rational_bounds(finding.loss)[0] * _DIGITS
-        loss = epsilon(max(fmpq(int(low.p // low.q), _DIGITS), fmpq(0)))
+        loss = epsilon(max(to_grid(rational_bounds(finding.loss)[0], up=False), fmpq(0)))
     return Answer(
         status=finding.computed,
         question=finding.question,
