@@ -25,7 +25,6 @@ from typing import Any, TypeAlias
 from privproof.compiling.counters import counting, loop_counters, other_names
 from privproof.compiling.exploring import ExplorationState, Explorer, Rest
 from privproof.compiling.lengths import TurnSearch
-from privproof.compiling.tied import lots_kept
 from privproof.errors import PrivproofError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.patience import pause
@@ -83,7 +82,6 @@ def lottery(mechanism: Mechanism) -> Lottery | None:
     if others or declared.shape != "list" or declared.size is not None or not declared.values or declared.public:
         return None
     body = mechanism.translated.body
-    body = lots_kept(body) or body
     count = _count(body)
     if count is None or (declared.within is None and mechanism.neighbours == "monotone"):
         return None

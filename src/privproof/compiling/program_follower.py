@@ -15,7 +15,6 @@ from typing import Any
 
 from privproof.compiling.relational import Program
 from privproof.compiling.scales import SIZE
-from privproof.compiling.selections.released import is_shown_later
 from privproof.compiling.sorts import CONTINUOUS, PROCESSED, RANKED
 from privproof.exact import fraction
 from privproof.exact.patience import pause
@@ -118,8 +117,6 @@ class Follower:
                     self.values[step.name] = self.ranked.pop(0)[0]
                 case Sample():
                     self.values[step.name] = self.noise(step)
-                case Emit(value) if is_shown_later(value):
-                    continue
                 case Emit(value, place):
                     self.written.append(self.shown(value, place))
                 case Next(name, stream):
@@ -298,14 +295,6 @@ class Follower:
                 if not -len(held) <= at < len(held):
                     raise ProgramDiffers(f"{name} is read at {at}")
                 return held[at]
-            case Operation(
-                "place of rank" | "value of rank" as wanted, (Constant(int() as rank), Constant(down), *noisy)
-            ):
-                held = [self.value(each) for each in noisy]
-                if len(set(held)) < len(held):
-                    raise TiedNoise
-                found = sorted(held, reverse=bool(down))[rank - 1]
-                return found if wanted == "value of rank" else held.index(found)
             case Operation("record"):
                 return self.record
             case Operation("position"):
@@ -334,9 +323,7 @@ class Follower:
 
 def writes_on_the_way(program: Program) -> bool:
     """Whether a program has outputs on the way that are shown as they are."""
-    return program.mechanism.generator or any(
-        isinstance(s, Emit) and not is_shown_later(s.value) for s in statements(program.body)
-    )
+    return program.mechanism.generator or any(isinstance(s, Emit) for s in statements(program.body))
 
 
 def _formatted(value: Any, conversion: str, specification: str = "") -> str:
