@@ -16,7 +16,7 @@ from mechanisms.noisy_max import improved, naive
 from mechanisms.threshold import above
 
 from privproof import Horizon, audit, tight_epsilon
-from privproof.audit.audit_pages import p_value_chart
+from privproof.audits.audit_pages import p_value_chart
 
 
 def exact_epsilon(mechanism, **options):

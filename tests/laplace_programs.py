@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from privproof.audit.sampling.output_samples import FLOAT
+from privproof.audits.sampling.output_samples import FLOAT
 from privproof.engines.laplace.events import measure, tree
 from privproof.engines.laplace.refuting import Loss, words
 from privproof.language import Mechanism

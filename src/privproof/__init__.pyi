@@ -1,11 +1,11 @@
 from . import release
 from .asking import check, privacy_profile, smallest_delta, tight_epsilon, tight_mu, tight_renyi, tight_rho
-from .audit.audit_findings import Audit
-from .audit.audit_request import audit
-from .audit.event_probabilities import output_probability, privacy_loss, probability_formula
-from .audit.sampling.output_samples import Samples
-from .audit.sampling.program_lanes import sample
-from .audit.sampling.runnable_functions import Runnable, runnable
+from .audits.audit_findings import Audit
+from .audits.audit_request import audit
+from .audits.event_probabilities import output_probability, privacy_loss, probability_formula
+from .audits.sampling.output_samples import Samples
+from .audits.sampling.program_lanes import sample
+from .audits.sampling.runnable_functions import Runnable, runnable
 from .compiling import mechanism_question, output_distribution, time_series
 from .compiling.composing import composed
 from .engines.words.definition_engine import word_probabilities
@@ -74,15 +74,15 @@ from .models.hidden_markov_model import HiddenMarkovModel, MarkovChain
 from .profiles import Profile
 from .profiles.enclosed_profile import EnclosedProfile
 from .profiles.loss_distributions import privacy_loss_distribution
-from .profiles.renyi_divergence import renyi_divergence
+from .profiles.renyi_profiles import renyi_divergence
 from .profiles.smallest_delta import SmallestDelta
 from .projects.project_surveys import survey_project, survey_sizes
 from .scenarios import Neighbours
 from .scenarios.markov_prior import MarkovPrior
-from .scenarios.program_question import ProgramQuestion
-from .scenarios.pufferfish_question import PufferfishQuestion, pufferfish
-from .scenarios.stream_question import StreamQuestion
-from .scenarios.word_question import Pair, Question, Scenario
+from .scenarios.program_questions import ProgramQuestion
+from .scenarios.pufferfish_questions import PufferfishQuestion, pufferfish
+from .scenarios.stream_questions import StreamQuestion
+from .scenarios.word_questions import Pair, Question, Scenario
 from .scenarios.word_sets import Words
 
 __version__: str

@@ -16,14 +16,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from privproof.compiling.posing import (
-    Subject,
-    of_every_length,
-    ordinary_mechanism,
-    ordinary_notes,
-    pose_question,
-    run_instead,
-)
+from privproof.compiling.posing import of_every_length, ordinary_mechanism, ordinary_notes, pose_question, run_instead
 from privproof.engines.engine_protocol import Engine, Remark, Request
 from privproof.engines.engine_registry import ENGINES
 from privproof.engines.search_monitor import Monitor, Progress
@@ -36,12 +29,13 @@ from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.measures import MU, RHO, Measure, MeasuredBudget, Orders, measured_budgets
 from privproof.exact.measures import renyi as renyi_measure
 from privproof.exact.patience import OUT_OF_TIME, Stopped, watched
-from privproof.language.inputs import Input
-from privproof.language.mechanism import Relation
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion
 
 if TYPE_CHECKING:
+    from privproof.compiling.posing import Subject
+    from privproof.language.inputs import Input
+    from privproof.language.mechanism import Relation
     from privproof.profiles import EnclosedProfile, Profile, SmallestDelta
 
 _JUST_BELOW = Fraction(10**12 - 1, 10**12)
@@ -489,7 +483,7 @@ def posed(
     """The question that something poses: a question, a mechanism, a function, or what a file holds."""
     run = engine == "runs"
     if isinstance(subject, str | Path):
-        from privproof.file_loading import load
+        from privproof.loading.question_loading import load
 
         return load(str(subject), size=size, horizon=horizon, inputs=inputs, neighbours=neighbours, run=run)
     return pose_question(subject, size=size, horizon=horizon, inputs=inputs, neighbours=neighbours, run=run)

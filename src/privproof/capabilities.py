@@ -41,6 +41,19 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Examples:
+    """Entries of the library, each with a name, a title, a citation and what is known of it, and the functions that
+
+    say as what one is written (the form and the name of its function), write one in the form of a file, and run one as the answer.
+    """
+
+    entries: Named
+    form: Named
+    text: Named
+    run: Named
+
+
+@dataclass(frozen=True)
 class Capability:
     """What a folder brings.
 
@@ -49,8 +62,10 @@ class Capability:
         engines: for each the name, the kinds that it is for, and its class.
         commands: what the command line calls.
         shown: for classes (by their full names) how they show themselves.
-        held: classes (by their full names) that a user's file may hold: models that are asked about, or what can be run.
+        held: classes (by their full names) that a user's file may hold: mechanisms, models that are asked
+            about, or what can be run.
         suffixes: of model files that it reads, with the function that does.
+        convert: writes what a target stands for as the text of a file; None where that is no model of its own.
         examples: its entries of the library.
         general: whether its commands come first, and its engines last.
     """
@@ -60,9 +75,10 @@ class Capability:
     engines: tuple[tuple[str, tuple[str, ...], Named], ...] = ()
     commands: Mapping[str, Command] = field(default_factory=dict)
     shown: Mapping[str, Shown] = field(default_factory=dict)
-    held: Mapping[str, Literal["model", "subject"]] = field(default_factory=dict)
+    held: Mapping[str, Literal["mechanism", "model", "subject"]] = field(default_factory=dict)
     suffixes: Mapping[str, Named] = field(default_factory=dict)
-    examples: Named | None = None
+    convert: Named | None = None
+    examples: Examples | None = None
     general: bool = False
 
 
@@ -87,7 +103,8 @@ def kind_of(family: str) -> Kind:
 
 def _classes(thing: object) -> Iterator[str]:
     """The full names of the classes of something: they are compared as texts, so that no module is loaded for it."""
-    return (f"{each.__module__}.{each.__qualname__}".removeprefix("privproof.") for each in type(thing).__mro__)
+    full = (f"{each.__module__}.{each.__qualname__}" for each in type(thing).__mro__)
+    return (name.removeprefix("privproof.") for name in full if name.startswith("privproof."))
 
 
 def shown_as(thing: object) -> Iterator[Shown]:

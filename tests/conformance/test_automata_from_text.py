@@ -23,7 +23,7 @@ from privproof.compiling.streams import stream_question
 from privproof.evidence.question_documents import question_document
 from privproof.exact import Budget, epsilon
 from privproof.library.streams.stream_examples import ENTRIES
-from privproof.scenarios.program_question import program_question
+from privproof.scenarios.program_questions import program_question
 from privproof_checker import Limits
 from privproof_checker.established_texts import _from_source
 from privproof_checker.outcomes import Refusal

@@ -16,7 +16,7 @@ from privproof.compiling.rewriting import Unsupported
 from privproof.engines.registers import data_corners as corners
 from privproof.engines.registers.data_corners import Corners, Reals
 from privproof.exact import epsilon, fraction, rational
-from privproof.file_loading import load
+from privproof.loading.question_loading import load
 
 
 @mechanism

@@ -33,7 +33,7 @@ from privproof import (
     tight_mu,
     tight_rho,
 )
-from privproof.audit.sampling.lane_draws import Bell
+from privproof.audits.sampling.lane_draws import Bell
 from privproof.engines.integrals.discrete_normal import Lattice, lattice
 from privproof.engines.integrals.integration_grids import grid_probability
 from privproof.engines.laplace.squares import Steps, given_away

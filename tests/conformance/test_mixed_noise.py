@@ -24,8 +24,8 @@ from privproof.engines.runs.runs_divergence import LeafDivergence
 from privproof.engines.search_monitor import Monitor
 from privproof.errors import CertificateRefused
 from privproof.exact import epsilon
-from privproof.file_loading import load
 from privproof.language import seeded
+from privproof.loading.question_loading import load
 
 EPSILONS = ["0", "1/4", "1/2", "1", "ln(2)", "3/2"]
 NARROW = 1e-6

@@ -20,7 +20,7 @@ from privproof.engines.registers.register_roles import Roles
 from privproof.engines.runs.runs_divergence import LeafDivergence
 from privproof.errors import LanguageError
 from privproof.exact import epsilon, rational
-from privproof.file_loading import load
+from privproof.loading.question_loading import load
 
 WIDTH = 1e-9
 

@@ -32,11 +32,11 @@ from privproof import (
     stream,
     stream_of,
 )
-from privproof.audit.sampling import data_moves as moving
-from privproof.audit.sampling import data_proposals as proposing
-from privproof.audit.sampling.adjacent_data import Adjacent, is_adjacent
-from privproof.audit.sampling.data_moves import draw_neighbours, mutate_neighbours
-from privproof.audit.sampling.data_proposals import patterns
+from privproof.audits.sampling import data_moves as moving
+from privproof.audits.sampling import data_proposals as proposing
+from privproof.audits.sampling.adjacent_data import Adjacent, is_adjacent
+from privproof.audits.sampling.data_moves import draw_neighbours, mutate_neighbours
+from privproof.audits.sampling.data_proposals import patterns
 from privproof.exact import rational
 
 # -------------------------------------------------------------------------------------------------- an independent definition

@@ -21,14 +21,14 @@ from tests.laplace_programs import Author as ContinuousAuthor
 from tests.programs import Author, data_sets, load, related
 from tests.property.test_audit_events import happens, loosened
 
-from privproof.audit.audit_findings import Certified
-from privproof.audit.audit_request import audit
-from privproof.audit.exact_certification import Suspect, certify_suspect
-from privproof.audit.sampling import sample
-from privproof.audit.sampling.confidence_intervals import epsilon_at_least
-from privproof.audit.sampling.event_learning import learn
-from privproof.audit.sampling.output_events import Beginning, OneOf, occurs
-from privproof.audit.sampling.runnable_functions import runnable
+from privproof.audits.audit_findings import Certified
+from privproof.audits.audit_request import audit
+from privproof.audits.exact_certification import Suspect, certify_suspect
+from privproof.audits.sampling import sample
+from privproof.audits.sampling.confidence_intervals import epsilon_at_least
+from privproof.audits.sampling.event_learning import learn
+from privproof.audits.sampling.output_events import Beginning, OneOf, occurs
+from privproof.audits.sampling.runnable_functions import runnable
 from privproof.engines import Monitor
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, fraction

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from privproof import output_distribution
-from privproof.audit.audit_findings import Audit
-from privproof.audit.audit_request import audit
-from privproof.audit.sampling.claim_tests import Count
-from privproof.audit.sampling.output_events import Beginning, OneOf
+from privproof.audits.audit_findings import Audit
+from privproof.audits.audit_request import audit
+from privproof.audits.sampling.claim_tests import Count
+from privproof.audits.sampling.output_events import Beginning, OneOf
 from privproof.language import Mechanism, mechanism, one_of, randomized_response
 from privproof.language.patterns import Between
 from privproof.library.laplace.laplace_noisy_max import noisy_max

@@ -36,7 +36,7 @@ from privproof import (
     smallest_delta,
     tight_epsilon,
 )
-from privproof.audit.sampling.adjacent_data import Adjacent
+from privproof.audits.sampling.adjacent_data import Adjacent
 from privproof.library.library_examples import EXAMPLES
 
 CONFIDENCE = "0.9999"

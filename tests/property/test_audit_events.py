@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from tests.amounts import selected
 
-from privproof.audit.sampling import sample
-from privproof.audit.sampling.confidence_intervals import epsilon_at_least
-from privproof.audit.sampling.event_learning import learn
-from privproof.audit.sampling.output_events import Beginning, HalfSpace, OneOf, occurs
-from privproof.audit.sampling.output_forms import SLOT, filled, form_of, numbers_of
-from privproof.audit.sampling.output_samples import FLOAT, Samples
+from privproof.audits.sampling import sample
+from privproof.audits.sampling.confidence_intervals import epsilon_at_least
+from privproof.audits.sampling.event_learning import learn
+from privproof.audits.sampling.output_events import Beginning, HalfSpace, OneOf, occurs
+from privproof.audits.sampling.output_forms import SLOT, filled, form_of, numbers_of
+from privproof.audits.sampling.output_samples import FLOAT, Samples
 from privproof.language.patterns import ANY, Between
 from privproof.library import mechanisms
 from privproof.library.laplace import laplace_noisy_max as noisy_max

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from privproof.audit.sampling.confidence_intervals import at_least, at_most, epsilon_at_least, loss
+from privproof.audits.sampling.confidence_intervals import at_least, at_most, epsilon_at_least, loss
 
 ALPHAS = (0.5, 0.25, 0.1, 0.05, 0.01, 1e-6)
 PROBABILITIES = tuple(

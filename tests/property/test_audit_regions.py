@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tests.property.test_audit_intervals import ALPHAS, DELTAS, PROBABILITIES, above, mass
 
-from privproof.audit.sampling.confidence_intervals import epsilon_at_least
-from privproof.audit.sampling.confidence_regions import Region, best_weight
-from privproof.audit.sampling.tradeoff_curves import EpsilonAt
+from privproof.audits.sampling.confidence_intervals import epsilon_at_least
+from privproof.audits.sampling.confidence_regions import Region, best_weight
+from privproof.audits.sampling.tradeoff_curves import EpsilonAt
 
 WEIGHTS = (0.0, 0.002, 0.3, 0.9)
 CELLS = 40

@@ -14,8 +14,8 @@ from tests.amounts import selected
 from tests.property.test_audit_intervals import PROBABILITIES, mass
 from tests.property.test_audit_regions import table
 
-from privproof.audit.sampling.search_aims import Aim, bound_from_counts
-from privproof.audit.sampling.tradeoff_curves import CONCENTRATED, DeltaAt, EpsilonAt, Gaussian, RenyiOrders
+from privproof.audits.sampling.search_aims import Aim, bound_from_counts
+from privproof.audits.sampling.tradeoff_curves import CONCENTRATED, DeltaAt, EpsilonAt, Gaussian, RenyiOrders
 from privproof.exact.balls import precision
 
 ORDERS = (1.0, 1 + 1e-9, 1.0001, 1.5, 2.0, 16.0, 10_000.0)

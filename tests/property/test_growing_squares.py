@@ -16,7 +16,7 @@ from tests.amounts import selected
 
 from privproof import check
 from privproof.evidence.verdicts import ProgramDetails
-from privproof.file_loading import load
+from privproof.loading.question_loading import load
 
 SIZES = range(1, 7)
 RELATIONS = ("each", "each", "one", "monotone")

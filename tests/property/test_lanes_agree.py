@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.amounts import examples
 
-from privproof.audit.sampling import sample
-from privproof.audit.sampling.column_operations import apply, element, truth
-from privproof.audit.sampling.lane_joining import join_columns
-from privproof.audit.sampling.program_lanes import _WRONG
-from privproof.audit.sampling.sample_columns import Numbers, distinct, from_table, identity, select, values_at
+from privproof.audits.sampling import sample
+from privproof.audits.sampling.column_operations import apply, element, truth
+from privproof.audits.sampling.lane_joining import join_columns
+from privproof.audits.sampling.program_lanes import _WRONG
+from privproof.audits.sampling.sample_columns import Numbers, distinct, from_table, identity, select, values_at
 from privproof.errors import LanguageError
 from privproof.language import NOISES, integer, mechanism, queries
 from privproof.language.noise import drawing

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from privproof import audit, laplace, mechanism, queries
-from privproof.audit.sampling.adjacent_data import Adjacent
-from privproof.audit.sampling.event_search import Search
-from privproof.audit.sampling.event_tallies import Crew
-from privproof.audit.sampling.features import GroupCounts
-from privproof.audit.sampling.output_events import Having, occurs
-from privproof.audit.sampling.program_lanes import sample
-from privproof.audit.sampling.runnable_functions import runnable
-from privproof.audit.sampling.search_aims import Aim
-from privproof.audit.sampling.smoothed_counts import Foretold, foretold_unions
-from privproof.audit.sampling.tradeoff_curves import EpsilonAt
+from privproof.audits.sampling.adjacent_data import Adjacent
+from privproof.audits.sampling.event_search import Search
+from privproof.audits.sampling.event_tallies import Crew
+from privproof.audits.sampling.features import GroupCounts
+from privproof.audits.sampling.output_events import Having, occurs
+from privproof.audits.sampling.program_lanes import sample
+from privproof.audits.sampling.runnable_functions import runnable
+from privproof.audits.sampling.search_aims import Aim
+from privproof.audits.sampling.smoothed_counts import Foretold, foretold_unions
+from privproof.audits.sampling.tradeoff_curves import EpsilonAt
 from privproof.engines import Monitor
 
 PAIR = ([1] * 5 + [0] * 5, [0] * 5 + [1] * 5)

@@ -135,7 +135,7 @@ def both_read_first(monkeypatch) -> None:
 def test_it_is_the_lock_that_keeps_them_apart(path, monkeypatch, guarded):
     both_read_first(monkeypatch)
     if not guarded:
-        monkeypatch.setattr(account_files, "locked", lambda path, wait: nullcontext())
+        monkeypatch.setattr(account_files, "file_lock", lambda path, wait: nullcontext())
     threads = [threading.Thread(target=spend, args=(path, COST)) for _ in range(2)]
     for each in threads:
         each.start()

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 from privproof import audit, check
-from privproof.audit.sampling import function_calls as calling
-from privproof.audit.sampling.runnable_functions import is_repeatable, runnable
+from privproof.audits.sampling import function_calls as calling
+from privproof.audits.sampling.runnable_functions import is_repeatable, runnable
 from privproof.errors import LanguageError
 from privproof.exact import Budget, rational
 from privproof.language import integer, one_of, queries, real, real_queries, records
@@ -26,7 +26,7 @@ def found(subject: Any, **options: Any) -> tuple[str, Any, str]:
 
 def test_neither_library_is_imported_for_other_subjects():
     program = (
-        "import sys; from privproof.audit.sampling.runnable_functions import runnable; runnable(lambda q: q); "
+        "import sys; from privproof.audits.sampling.runnable_functions import runnable; runnable(lambda q: q); "
         "assert not {'opendp', 'diffprivlib'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privproof.audit.sampling import function_calls as calling
-from privproof.audit.sampling import two_sides as sides
-from privproof.audit.sampling.function_calls import Calls
-from privproof.audit.sampling.output_samples import FLOAT, Samples
-from privproof.audit.sampling.output_tables import pieces, plain
-from privproof.audit.sampling.runnable_functions import Runnable, is_repeatable, runnable
+from privproof.audits.sampling import function_calls as calling
+from privproof.audits.sampling import two_sides as sides
+from privproof.audits.sampling.function_calls import Calls
+from privproof.audits.sampling.output_samples import FLOAT, Samples
+from privproof.audits.sampling.output_tables import pieces, plain
+from privproof.audits.sampling.runnable_functions import Runnable, is_repeatable, runnable
 from privproof.errors import LanguageError, PrivproofError, QuestionError
 from privproof.exact import Budget
 from privproof.execution import workers as execution

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from privproof.audit.audit_request import audit
-from privproof.audit.sampling.adjacent_data import Adjacent
-from privproof.audit.sampling.event_tallies import Crew, tally
-from privproof.audit.sampling.output_events import OneOf
-from privproof.audit.sampling.output_samples import Samples, together
-from privproof.audit.sampling.runnable_functions import runnable
+from privproof.audits.audit_request import audit
+from privproof.audits.sampling.adjacent_data import Adjacent
+from privproof.audits.sampling.event_tallies import Crew, tally
+from privproof.audits.sampling.output_events import OneOf
+from privproof.audits.sampling.output_samples import Samples, together
+from privproof.audits.sampling.runnable_functions import runnable
 from privproof.engines import Monitor
 from privproof.errors import LanguageError, QuestionError
 from privproof.execution.workers import Workers

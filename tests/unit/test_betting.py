@@ -9,7 +9,7 @@ import pytest
 from tests.amounts import examples
 
 from privproof import audit, integer, mechanism, randomized_response
-from privproof.audit.sampling.betting import NO_BET, Stakes, best_bet, corners, grid
+from privproof.audits.sampling.betting import NO_BET, Stakes, best_bet, corners, grid
 from privproof.errors import QuestionError
 
 

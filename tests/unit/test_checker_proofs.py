@@ -209,13 +209,13 @@ def test_a_text_that_does_something_else_is_not_taken_for_its_instructions(folde
 def more_noise(monkeypatch):
     """As if the compiler were wrong and its trials blind: the instructions of a mechanism draw more noise than its text."""
     compiling = importlib.import_module("privproof.compiling.relational")
-    honest, tried = compiling.shifted_scales, engine.agreement
+    honest, tried = compiling.shifted_scales, engine.program_agreement
 
     def doubled(*arguments):
         return {site: replace(scale, factor=scale.factor * 2) for site, scale in honest(*arguments).items()}
 
     monkeypatch.setattr(compiling, "shifted_scales", doubled)
-    monkeypatch.setattr(engine, "agreement", lambda *given: replace(tried(*given), told=None))
+    monkeypatch.setattr(engine, "program_agreement", lambda *given: replace(tried(*given), told=None))
     return next(mechanism for mechanism in PROVED if mechanism.name == "laplace_mechanism")
 
 

@@ -20,7 +20,7 @@ import pytest
 from tests.cli.test_errands import TEXT
 
 import privproof
-from privproof.audit.audit_request import audit
+from privproof.audits.audit_request import audit
 from privproof.engines import Monitor
 from privproof.errors import QuestionError
 from privproof.execution.chunks import map_chunks

@@ -9,11 +9,11 @@ import pytest
 from tests.amounts import examples
 
 from privproof import audit, runnable
-from privproof.audit.float_leaks import float_draws
-from privproof.audit.sampling.feature_learning import _by_elimination, _by_transform, _constant_form
-from privproof.audit.sampling.features import FloatBits, GroupCounts, Parity, Residue, low, references
-from privproof.audit.sampling.output_events import Having, occurs
-from privproof.audit.sampling.output_samples import Samples
+from privproof.audits.float_leaks import float_draws
+from privproof.audits.sampling.feature_learning import _by_elimination, _by_transform, _constant_form
+from privproof.audits.sampling.features import FloatBits, GroupCounts, Parity, Residue, low, references
+from privproof.audits.sampling.output_events import Having, occurs
+from privproof.audits.sampling.output_samples import Samples
 from privproof.errors import LanguageError
 
 RUNS = 2_000

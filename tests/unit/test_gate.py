@@ -427,7 +427,7 @@ def lie_about_programs(monkeypatch):
         yield from true(honest, claim, monitor, size=size)
 
     monkeypatch.setattr(about_programs, "attempts", swapped)
-    monkeypatch.setattr(about_programs, "agreement", lambda *_: Covered(None, 60, frozenset(), ()))
+    monkeypatch.setattr(about_programs, "program_agreement", lambda *_: Covered(None, 60, frozenset(), ()))
     monkeypatch.setattr(about_programs.Refuter, "stage", lambda *_: None)
     monkeypatch.setattr(about_programs.Refuter, "pumped", lambda *_: None)
     return lambda: check(broken, engine="laplace")  # others refute it by running it

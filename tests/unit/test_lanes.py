@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privproof.audit.sampling import Samples, sample
-from privproof.audit.sampling.column_operations import apply
-from privproof.audit.sampling.lane_draws import Draws, TwoSided, Weights
-from privproof.audit.sampling.lane_joining import join_columns
-from privproof.audit.sampling.output_samples import FLOAT
-from privproof.audit.sampling.sample_columns import Coded, Numbers, Rows, Same, distinct, select, values_at
+from privproof.audits.sampling import Samples, program_lanes, sample
+from privproof.audits.sampling.column_operations import apply
+from privproof.audits.sampling.lane_draws import Draws, TwoSided, Weights
+from privproof.audits.sampling.lane_joining import join_columns
+from privproof.audits.sampling.output_samples import FLOAT
+from privproof.audits.sampling.sample_columns import Coded, Numbers, Rows, Same, distinct, select, values_at
 from privproof.compiling.exploring import Explorer
 from privproof.errors import LanguageError, PrivproofError
 from privproof.language import (
@@ -650,7 +650,7 @@ def test_where_it_goes_wrong_is_said():
 
 
 def test_a_loop_without_end(monkeypatch):
-    monkeypatch.setattr("privproof.audit.sampling.program_lanes._MOST_STEPS", 1000)
+    monkeypatch.setattr(program_lanes, "_MOST_STEPS", 1000)
     with pytest.raises(LanguageError, match="more than 1000 steps"):
         sample(endless, {"x": 1}, 10, seed=1)
 

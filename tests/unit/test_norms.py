@@ -32,9 +32,9 @@ from privproof import (
     tight_renyi,
     tight_rho,
 )
-from privproof.audit.sampling.adjacent_data import Adjacent, is_adjacent
-from privproof.audit.sampling.data_moves import draw_neighbours
-from privproof.audit.sampling.data_proposals import patterns
+from privproof.audits.sampling.adjacent_data import Adjacent, is_adjacent
+from privproof.audits.sampling.data_moves import draw_neighbours
+from privproof.audits.sampling.data_proposals import patterns
 from privproof.compiling.runs import ran
 from privproof.errors import LanguageError
 from privproof_checker import Accepted, Rejected, recheck

@@ -23,7 +23,7 @@ from privproof.release import Chain, calibrate, count, histogram, verify
 from privproof.release import sum_laws as laws
 from privproof.release.error_comparison import errors_by_method
 from privproof.release.influence_costs import QueryLaws
-from privproof.scenarios import program_question as programs
+from privproof.scenarios import program_questions as programs
 
 CHAIN = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 

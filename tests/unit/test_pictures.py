@@ -33,7 +33,7 @@ from privproof.exact import epsilon
 from privproof.exact.probabilities import enclosed
 from privproof.library.noisy_max import noisy_max_question
 from privproof.logic.decision_process import DecisionProcess
-from privproof.logic.formula_texts import pictures, satisfaction_page
+from privproof.logic.formula_pages import pictures, satisfaction_page
 from privproof.profiles.output_laws import laws_of
 from privproof.reporting import distribution_picture, profile_picture
 from privproof.reporting.law_pictures import compared_bound

@@ -11,11 +11,11 @@ from math import exp, inf, log
 import pytest
 from rich.console import Console
 
-from privproof.audit.audit_data import audit_data
-from privproof.audit.audit_findings import Audit, Certified
-from privproof.audit.audit_pages import audit_page, histogram_chart, p_value_chart
-from privproof.audit.audit_request import audit
-from privproof.audit.audit_texts import (
+from privproof.audits.audit_data import audit_data
+from privproof.audits.audit_findings import Audit, Certified
+from privproof.audits.audit_pages import audit_page, histogram_chart, p_value_chart
+from privproof.audits.audit_request import audit
+from privproof.audits.audit_texts import (
     audit_sentence,
     digits_down,
     loss_words,
@@ -24,9 +24,9 @@ from privproof.audit.audit_texts import (
     probability_words,
     up,
 )
-from privproof.audit.sampling.adjacent_data import Adjacent
-from privproof.audit.sampling.claim_tests import Count, Histogram
-from privproof.audit.sampling.output_events import OneOf
+from privproof.audits.sampling.adjacent_data import Adjacent
+from privproof.audits.sampling.claim_tests import Count, Histogram
+from privproof.audits.sampling.output_events import OneOf
 from privproof.exact import Budget, epsilon
 from privproof.exact.exponentials import ExponentialSum
 from privproof.library import mechanisms

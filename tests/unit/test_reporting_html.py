@@ -9,7 +9,7 @@ from tests.commands import Command
 
 from privproof import check
 from privproof.language.mechanism import Mechanism
-from privproof.reporting.html_pages import page
+from privproof.reporting.verdict_pages import page
 
 TEXT = """
 from privproof import integer, mechanism, real, laplace, truncated_geometric

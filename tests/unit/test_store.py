@@ -23,8 +23,8 @@ from privproof import check
 from privproof.engines.search_monitor import Monitor
 from privproof.errors import QuestionError
 from privproof.evidence import gate
-from privproof.file_loading import load
 from privproof.formats import read_question
+from privproof.loading.question_loading import load
 from privproof.store import question_digests as digests
 from privproof.store import stored_verdicts as verdicts
 from privproof.store.question_digests import NotKept, asked_digest

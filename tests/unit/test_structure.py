@@ -29,7 +29,7 @@ LAYERS = (
     {"engines"},
     {"store"},
     {"profiles"},
-    {"file_loading"},
+    {"loading"},
     {"asking"},
     {"projects"},
     {"reporting"},
@@ -37,7 +37,7 @@ LAYERS = (
     {"web"},
     {"cli"},
     {"release"},
-    {"audit"},
+    {"audits"},
     {"logic"},
     {"library"},
     {"testing"},
@@ -104,7 +104,7 @@ def test_the_layers_are_all_there_is():
 
 def test_the_top_level_is_small():
     assert {path.stem for path in ROOT.glob("*.py")} == {
-        *("__init__", "__main__", "errors", "asking", "file_loading", "capabilities", "version"),
+        *("__init__", "__main__", "errors", "asking", "capabilities", "version"),
         *("testing", "pytest_plugin"),  # the names by which tests and pytest load them
         "memory",  # commands limit it before they load numbers
     }
@@ -115,7 +115,7 @@ QUESTIONS = re.compile(r"(isinstance\([^()]*|case )\w*Question\b")
 
 def test_nobody_asks_what_kind_a_question_is():
     """But its own module, the formats that write it, and the parts that are registered for one kind alone."""
-    own = ("scenarios/", "formats/", "engines/", "logic/", "release/", "audit/")
+    own = ("scenarios/", "formats/", "engines/", "logic/", "release/", "audits/")
     found = {
         f"{file}: {line.strip()}"
         for file in files_in(ROOT)

@@ -24,8 +24,8 @@ from privproof import (
     smallest_delta,
     truncated_laplace,
 )
-from privproof.audit.sampling.lane_draws import Draws
-from privproof.audit.sampling.sample_columns import Same
+from privproof.audits.sampling.lane_draws import Draws
+from privproof.audits.sampling.sample_columns import Same
 from privproof_checker import Accepted, Rejected
 
 KEYS = ("a", "b", "c")

@@ -13,7 +13,7 @@ from privproof import audit, real_queries
 from privproof.drawing.palette import BLUE, DARK_ORANGE, GREY
 from privproof.drawing.strokes import MARGIN, segment, svg_document, text_at
 from privproof.library.mechanisms import discrete_above_threshold, improved_noisy_max
-from privproof.audit.audit_pages import histogram_chart, p_value_chart
+from privproof.audits.audit_pages import histogram_chart, p_value_chart
 
 HERE = Path(__file__).parent
 EXACT = log(24 / 7)

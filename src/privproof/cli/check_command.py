@@ -19,20 +19,14 @@ from privproof.cli.command_drafts import (
     Reports,
     asking,
     asking_sizes,
-    begin,
     command_of,
     finish,
     finish_part,
     finish_part_table,
     finish_table,
     load_question,
-    measure_options,
-    named_sizes,
-    one_size_only,
-    renyi_orders,
     verdict_from_store,
     with_budget,
-    writable,
 )
 from privproof.cli.command_options import (
     AsJson,
@@ -61,6 +55,7 @@ from privproof.cli.command_options import (
     Verbose,
 )
 from privproof.cli.command_options import Target as OneTarget
+from privproof.cli.command_requests import begin, measure_options, named_sizes, one_size_only, renyi_orders, writable
 from privproof.cli.command_worker import command, command_monitor, doing, remember_memory_limit
 from privproof.cli.project_command import PATIENCE, Wanted, check_project
 from privproof.engines import Monitor

@@ -5,10 +5,7 @@ Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown, 4 (
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import re
 from collections.abc import Callable
 from functools import partial
 from io import StringIO
@@ -17,14 +14,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from privproof.asking import claiming
 from privproof.cli.command_answers import console, current_answer, end, json_line, rendered_text, say, say_json, write
-from privproof.cli.command_worker import WHY, doing, on_interrupt, set_time_limit
+from privproof.cli.command_requests import STATUS
+from privproof.cli.command_worker import WHY, doing, on_interrupt
 from privproof.engines import Monitor, Progress
-from privproof.errors import FormatError, QuestionError
+from privproof.errors import QuestionError
 from privproof.evidence import Unknown, Verdict
 from privproof.exact import Budget, delta, epsilon
 from privproof.exact.measures import MeasuredBudget
-from privproof.file_loading import inputs_of, load, parameters_of
-from privproof.formats.whole_files import is_special
+from privproof.loading.file_targets import parameters_of
+from privproof.loading.question_loading import inputs_of, load
 from privproof.models import Horizon
 from privproof.profiles.size_sweeps import SizeTable
 from privproof.reporting import (
@@ -48,37 +46,6 @@ from privproof.store.stored_verdicts import VerdictStore, default_path
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
-AGAINST = 4
-"""The status of an audit that decides nothing, where the runs speak against the claim."""
-
-
-def begin(target: str, limit: float | None, *, as_json: bool) -> None:
-    """A command begins: how long it may take, and what it says if it is stopped before its question is known."""
-    answer_if_stopped(target, as_json=as_json)
-    set_time_limit(limit)
-    doing(f"loading {target}")
-
-
-def answer_if_stopped(name: str, *, as_json: bool, err: str = "") -> None:
-    """If the command is stopped now, nothing is known."""
-    bounds = {"ratio": None, "epsilon": None, "exact": None, "lower": "0", "upper": "inf"}
-    said: dict[str, object] = {
-        "verdict": "unknown",
-        "engine": "none",
-        "question": {"mechanism": name},
-        "tight": bounds,
-        "witness": None,
-        "certificate": None,
-        "seconds": 0.0,
-        "notes": [],
-        "reason": WHY,
-    }
-    draft = (
-        {"object": said, "err": err} if as_json else {"out": f"? unknown  {name}\n  {'reason':<15}{WHY}\n", "err": err}
-    )
-    on_interrupt(lambda _: draft)
 
 
 def asking(question: AnyQuestion, *, command: Command | None, asked_tight: bool, as_json: bool) -> None:
@@ -149,26 +116,6 @@ def together(
         return question
     chosen = None if rate is None else sampling("poisson" if sampled is None else sampled, rate)
     return composed_question(Use(question, 1 if times is None else times, chosen))
-
-
-def named_sizes(text: str | None) -> list[int | None]:
-    """The sizes that ``--size`` names."""
-    if text is None:
-        return [None]
-    match = re.fullmatch(r"([0-9]{1,6})(?:\.\.([0-9]{1,6}))?", text.strip())
-    if match is None:
-        raise QuestionError("size", f"{text!r} is no size", place="--size", hint="--size 3, or --size 2..8")
-    low, high = int(match[1]), int(match[2] or match[1])
-    if low < 1 or high < low:
-        raise QuestionError("size", f"{text!r} names no sizes", place="--size", hint="--size 2..8")
-    return list(range(low, high + 1))
-
-
-def one_size(text: str | None) -> int | None:
-    sizes = named_sizes(text)
-    if len(sizes) > 1:
-        raise QuestionError("size", f"{text!r} names several sizes", place="--size", hint="--size 3")
-    return sizes[0]
 
 
 def command_of(
@@ -343,14 +290,6 @@ class Reports:
         return None
 
 
-def one_size_only(sizes: list[int | None], certificate: Path | None, report: Path | None) -> None:
-    """Complain about a certificate or a report of several sizes, before anything is searched."""
-    if len(sizes) > 1 and (certificate is not None or report is not None):
-        raise QuestionError(
-            "size", "certificates and reports are about one size", place="--size", hint="--size 3 --certificate OUT"
-        )
-
-
 def asking_sizes(table: SizeTable, *, asked_tight: bool, as_json: bool) -> None:
     """If the command is stopped now, some sizes were asked about."""
     draft: dict[str, object] = {}
@@ -383,30 +322,6 @@ def table_data(table: SizeTable) -> dict[str, object]:
     return whole
 
 
-def _needed(path: Path) -> list[Path]:
-    """What has to be writable so that a file can appear: itself, if it is there, and the folder in which it is written first."""
-    beside = [] if is_special(path) else [Path(os.path.realpath(path)).parent]
-    return [path, *beside] if path.exists() else beside
-
-
-def writable(*paths: Path | None) -> None:
-    """Complain about a path that cannot be written before anything is searched."""
-    for path in paths:
-        if path is None:
-            continue
-        reason = None
-        if path.is_dir():
-            reason = errno.EISDIR
-        elif not path.parent.exists():
-            reason = errno.ENOENT
-        elif not path.parent.is_dir():
-            reason = errno.ENOTDIR
-        elif not all(os.access(needed, os.W_OK) for needed in _needed(path)):
-            reason = errno.EACCES
-        if reason is not None:
-            raise FormatError("file", f"cannot write: {os.strerror(reason)}", place=str(path))
-
-
 def with_budget(
     question: AnyQuestion,
     epsilon_: str | None,
@@ -427,19 +342,3 @@ def with_budget(
         raise QuestionError("budget", "delta is given without an epsilon", place="--delta", hint="--epsilon 'ln(2)'")
     share = own.delta if delta_ is None else delta(delta_)
     return question.under(Budget(own.epsilon, share, pointwise or own.pointwise))
-
-
-def measure_options(rho: str | None, mu: str | None, renyi: list[str] | None) -> list[tuple[str, object]]:
-    """The options that claim another measure, with their values, as they are written on a command line."""
-    return [("--rho", rho), ("--mu", mu), *(("--renyi", each) for each in renyi or ())]
-
-
-def renyi_orders(texts: list[str] | None) -> dict[str, str]:
-    """The bounds that ``--renyi`` names, by order."""
-    found: dict[str, str] = {}
-    for text in texts or ():
-        order, equals, value = text.partition("=")
-        if not equals or order.strip() in found:
-            raise QuestionError("budget", f"{text!r} is no order with its value", place="--renyi", hint="--renyi 2=1/4")
-        found[order.strip()] = value.strip()
-    return found

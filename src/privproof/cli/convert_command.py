@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from privproof.capabilities import capabilities, named
 from privproof.cli.command_answers import say, write
-from privproof.cli.command_drafts import load_question, one_size, writable
+from privproof.cli.command_drafts import load_question
 from privproof.cli.command_options import Constants, HorizonText, Rounded, SelfLoops, Settings, Size, Target, TimeLimit
+from privproof.cli.command_requests import one_size, writable
 from privproof.cli.command_worker import WHY, command, doing, on_interrupt, set_time_limit
 from privproof.compiling import word_problem
 from privproof.errors import FormatError, QuestionError
 from privproof.exact import Budget
-from privproof.file_loading import settings_of
 from privproof.formats import dot, svg
 from privproof.formats.document_writing import question_text
-from privproof.logic.formats.process_files import process_text
-from privproof.logic.formula_loading import is_process, load_process
-from privproof.logic.prism.experiments import constants_of
-from privproof.models import Horizon
 from privproof.scenarios import ProgramQuestion, Question, StreamQuestion
-from privproof.scenarios.program_question import as_program
-from privproof.scenarios.stream_question import as_stream
+from privproof.scenarios.program_questions import as_program
+from privproof.scenarios.stream_questions import as_stream
 
 
 @command("convert")
@@ -51,21 +47,22 @@ def convert(
     set_time_limit(time_limit)
     doing(f"converting {target}")
     writable(out)
-    if is_process(target, out):
-        process = load_process(
+    number = one_size(size)
+    for convert_own in (named(each.convert) for each in capabilities() if each.convert is not None):
+        converted = convert_own(
             target,
-            size=one_size(size),
-            horizon=None if horizon is None else Horizon.of(horizon),
-            settings=settings_of(settings) | constants_of(constants),
+            out,
+            size=number,
+            horizon=horizon,
+            settings=settings,
+            constants=constants,
             self_loops=self_loops,
             rounded=rounded,
         )
-        if self_loops:  # the label of states without a transition, of which there are none now
-            kept = {label: marks for label, marks in process.labels.items() if label != "deadlock"}
-            process = replace(process, labels=kept)
-        write(out, process_text(process, out))
-        say(f"{out} written")
-        return
+        if converted is not None:
+            write(out, converted)
+            say(f"{out} written")
+            return
     if constants or self_loops or rounded:
         raise QuestionError(
             "parameter",
@@ -73,7 +70,7 @@ def convert(
             place=target,
             hint="convert to or from .pm, .drn",
         )
-    found = load_question(target, one_size(size), horizon, pair, settings)
+    found = load_question(target, number, horizon, pair, settings)
     program = as_program(found)
     if program is not None:
         found = _as_stream(program)

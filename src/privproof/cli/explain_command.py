@@ -9,13 +9,14 @@ import typer
 
 from privproof.asking import check as ask
 from privproof.cli.command_answers import console, end
-from privproof.cli.command_drafts import STATUS, begin, load_question, one_size, with_budget
+from privproof.cli.command_drafts import load_question, with_budget
 from privproof.cli.command_options import Settings, Size, Target, TimeLimit
+from privproof.cli.command_requests import STATUS, begin, one_size
 from privproof.cli.command_worker import command, command_monitor
 from privproof.errors import QuestionError
 from privproof.evidence.verdicts import ProgramDetails
 from privproof.reporting import print_explanation, print_verdict
-from privproof.scenarios.program_question import as_program
+from privproof.scenarios.program_questions import as_program
 
 
 @command("explain")

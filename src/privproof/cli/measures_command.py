@@ -8,7 +8,7 @@ import typer
 
 from privproof.asking import ask, renyi_curve
 from privproof.cli.command_answers import console, end, say, say_json
-from privproof.cli.command_drafts import STATUS, asking, begin, command_of, finish, load_question, one_size, writable
+from privproof.cli.command_drafts import asking, command_of, finish, load_question
 from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
@@ -20,6 +20,7 @@ from privproof.cli.command_options import (
     Target,
     TimeLimit,
 )
+from privproof.cli.command_requests import STATUS, begin, one_size, writable
 from privproof.cli.command_worker import command, command_monitor
 from privproof.engines.engine_protocol import Request
 from privproof.exact.measures import MU, RHO, Measure, MeasuredBudget

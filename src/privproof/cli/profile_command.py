@@ -9,7 +9,7 @@ import typer
 
 from privproof.asking import delta_curve, delta_of, renyi_curve
 from privproof.cli.command_answers import console, end, say, say_json, write
-from privproof.cli.command_drafts import STATUS, asking, begin, load_question, one_size, together, writable
+from privproof.cli.command_drafts import asking, load_question, together
 from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
@@ -25,6 +25,7 @@ from privproof.cli.command_options import (
     Target,
     TimeLimit,
 )
+from privproof.cli.command_requests import STATUS, begin, one_size, writable
 from privproof.cli.command_worker import command, command_monitor
 from privproof.cli.measures_command import ORDERS
 from privproof.errors import QuestionError

@@ -113,9 +113,10 @@ def _run_again(asked: Mapping[str, Any], target: str, settings: list[str] | None
 def _as_declared(target: str, declared: Mapping[str, str], relation: str, settings: list[str] | None) -> Mechanism:
     """The function ``FILE:NAME``; what a plain one does not say of its inputs and neighbours, the certificate says."""
     from privproof.compiling.posing import mechanism_of_function, mechanism_with, with_neighbours
-    from privproof.file_loading import load_subject, parameters_of
     from privproof.formats.python_files import read_input
     from privproof.language import Mechanism
+    from privproof.loading.file_targets import parameters_of
+    from privproof.loading.function_loading import load_subject
 
     found = load_subject(target)
     if not isinstance(found, Mechanism) and not callable(found):

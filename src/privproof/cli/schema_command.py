@@ -10,7 +10,7 @@ import typer
 
 from privproof.cli.command_answers import end, say
 from privproof.cli.command_worker import command
-from privproof.formats.model_schema import model_schema_text
+from privproof.formats.model_file_schema import model_schema_text
 from privproof.reporting.verdict_schema import verdict_schema_text
 
 

@@ -30,7 +30,7 @@ _LOADED = (
         f"privproof.{name}"
         for name in (
             "cli.check_command",
-            "audit.audit_command",
+            "audits.audit_command",
             "cli.outline_command",
             "cli.profile_command",
             "cli.recheck_command",

@@ -16,8 +16,7 @@ from privproof.compiling.relational import Cells, Program
 from privproof.compiling.sorts import SHIFTED, output_parts
 from privproof.compiling.summaries import SUMMED
 from privproof.language.flow import Instruction, Jump, Test, following, instruction_reads
-from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.inputs import ADD_REMOVE, Input
 from privproof.language.syntax import (
     Assign,
     Conditional,

@@ -27,9 +27,9 @@ from privproof.compiling.summaries import SUMMED
 from privproof.errors import LanguageError
 from privproof.exact import Rational
 from privproof.language.evaluating import WRONG, evaluator
-from privproof.language.inputs import Input, one_of
+from privproof.language.inputs import ADD_REMOVE, Input, one_of
 from privproof.language.laws import CONTINUOUS, WHOLE, TableLaw
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.mechanism import Mechanism
 from privproof.language.noise import NOISES
 from privproof.language.syntax import (
     Append,

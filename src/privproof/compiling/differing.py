@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from privproof.compiling.sorts import OTHERS, SHIFTED
 from privproof.language.flow import Instruction, Next
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.inputs import ADD_REMOVE
+from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
     Assign,

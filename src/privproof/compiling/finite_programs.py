@@ -18,8 +18,8 @@ from privproof.compiling.open_claims import has_one_open_list, how_long, open_cl
 from privproof.errors import LanguageError, QuestionError
 from privproof.exact import ONE, Rational
 from privproof.language.indices import OpenList
-from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.inputs import ADD_REMOVE, Input
+from privproof.language.mechanism import Mechanism
 from privproof.language.values import Answers, Cells, plain, shared_value, shown_name, text
 from privproof.models import Horizon, Transducer
 from privproof.scenarios import Neighbours, Origin, Pair

@@ -18,8 +18,7 @@ from privproof.compiling.open_claims import how_long, refuse_one_more
 from privproof.compiling.steps import Outcome, Steps, input_values, outputs_aligned, transducer
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational
-from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.inputs import ADD_REMOVE, Input
 from privproof.language.values import UNREAD, Answers
 from privproof.models import Horizon
 from privproof.scenarios import Question, Scenario

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from privproof.errors import BudgetError, LanguageError, QuestionError
 from privproof.exact import ONE, Budget, Rational, log, rational
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.inputs import ADD_REMOVE
+from privproof.language.mechanism import Mechanism
 from privproof.models import Transducer
 
 _CLAIMED = (1, 2, 3, 4, 5, 6, 7)

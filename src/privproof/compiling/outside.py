@@ -20,8 +20,8 @@ from privproof.compiling.sorts import (
 from privproof.compiling.summaries import SUMMED
 from privproof.errors import LanguageError
 from privproof.language.flow import Instruction, Test
-from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.inputs import ADD_REMOVE, Input
+from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
     Assign,

@@ -21,15 +21,15 @@ from privproof.errors import LanguageError, QuestionError
 from privproof.exact.patience import Stopped
 from privproof.language import Mechanism, mechanism
 from privproof.language.flow import Test, instruction_reads
-from privproof.language.inputs import NORMS, Input, integer, queries
-from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Relation
+from privproof.language.inputs import ADD_REMOVE, NORMS, RELATIONS, Input, integer, queries
+from privproof.language.mechanism import Relation
 from privproof.language.recognition import IDEAL, floats_note, inexact
 from privproof.language.syntax import Conditional, Constant, Expression, Operation, Variable
 from privproof.language.taint import samples
 from privproof.language.walking import parts
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, RunsQuestion, is_program, program_question, runs_question
-from privproof.scenarios.program_question import is_gaussian, is_truncated, is_weighed
+from privproof.scenarios.program_questions import is_gaussian, is_truncated, is_weighed
 
 Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or whatever can be called and is one."""

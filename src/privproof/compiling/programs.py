@@ -17,7 +17,8 @@ from privproof.compiling.list_programs import every_length_question, list_questi
 from privproof.compiling.stream_programs import requested_question, stream_question
 from privproof.compiling.whole_programs import data_set_question, whole_question
 from privproof.errors import LanguageError, QuestionError
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.inputs import ADD_REMOVE
+from privproof.language.mechanism import Mechanism
 from privproof.models import Horizon, Transducer
 from privproof.scenarios import Question
 

@@ -28,8 +28,8 @@ from privproof.language.values import plain, tails, text
 from privproof.models import HiddenMarkovModel, MarkovChain
 from privproof.models.parameter_conditions import ConditionTable, Row
 from privproof.scenarios import fits
-from privproof.scenarios.parametric_question import ParametricPair, ParametricQuestion, UnderPriors
-from privproof.scenarios.pufferfish_question import PufferfishQuestion
+from privproof.scenarios.parametric_questions import ParametricPair, ParametricQuestion, UnderPriors
+from privproof.scenarios.pufferfish_questions import PufferfishQuestion
 
 _MOST_ROWS = 20_000
 """Data sets of a prior, or words with the states that they lead to: rows of a table of polynomials. More are refused."""

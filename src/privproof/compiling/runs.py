@@ -29,9 +29,9 @@ from privproof.errors import LanguageError, ScenarioError
 from privproof.language.catching import watching_errors
 from privproof.language.compiled import watching_calls
 from privproof.language.frames import refusing_kinds
-from privproof.language.inputs import Input, as_given
+from privproof.language.inputs import ADD_REMOVE, Input, as_given
 from privproof.language.laws import TRUNCATED
-from privproof.language.mechanism import ADD_REMOVE, Mechanism, call_by_name, related_by
+from privproof.language.mechanism import Mechanism, call_by_name, related_by
 from privproof.language.randomness import Chance
 from privproof.language.recognition import controlled_libraries, inexact, substitute
 from privproof.language.state import State, state_of

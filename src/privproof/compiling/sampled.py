@@ -21,7 +21,7 @@ from privproof.language.inputs import NORMS, Input, is_near
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import Constant, Operation
 from privproof.language.walking import reads, statements, within
-from privproof.scenarios.program_question import is_truncated
+from privproof.scenarios.program_questions import is_truncated
 
 Data: TypeAlias = "dict[str, Any]"
 """The arguments of one run, by name: values, and tuples for lists."""

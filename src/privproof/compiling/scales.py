@@ -11,8 +11,9 @@ from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
 from privproof.exact.affine import as_power
 from privproof.language.flow import Instruction
+from privproof.language.inputs import ADD_REMOVE
 from privproof.language.laws import TRUNCATED, Geometric, geometric
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import Block, Constant, Expression, Operation, Sample, Variable
 from privproof.language.walking import (
     reads,

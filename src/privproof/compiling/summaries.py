@@ -31,8 +31,8 @@ from privproof.compiling.needs import read_counts, variables_read_first
 from privproof.compiling.strides import Signs
 from privproof.compiling.turns import TurnEffect
 from privproof.language.flow import Instruction, instruction_reads
-from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.inputs import ADD_REMOVE, Input
+from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Assign,
     Block,

@@ -22,8 +22,8 @@ from privproof.compiling.finite_programs import (
 from privproof.compiling.steps import Outcome, Steps, input_values, transducer
 from privproof.errors import ScenarioError
 from privproof.exact import ONE
-from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE, related_by
+from privproof.language.inputs import ADD_REMOVE, Input
+from privproof.language.mechanism import related_by
 from privproof.language.values import Answers, plain, text
 from privproof.scenarios import Neighbours, Question, Scenario
 

@@ -1,10 +1,11 @@
-"""What is still laid out by layers: its kinds of questions, engines and commands, registered like those of a folder of its own."""
+"""What verification of mechanisms brings: the kinds of questions about models and functions, their engines, and the commands that ask."""
 
-from privproof.capabilities import Capability, Command, Kind
+from privproof.capabilities import Capability, Command, Examples, Kind
 
 CAPABILITY = Capability(
-    "general",
+    "verification",
     general=True,
+    held={"language.mechanism.Mechanism": "mechanism"},
     kinds={
         "words": Kind("evidence.documents.word_document:document", "reporting.word_report:WordReport"),
         "secrets": Kind("evidence.documents.secrets_document:document", "reporting.secrets_report:SecretsReport"),
@@ -35,6 +36,12 @@ CAPABILITY = Capability(
         ("parametric", ("secrets",), "engines.parametric.parametric_engine:ParametricEngine"),
         ("divergences", ("measured",), "engines.divergences.divergence_engine:DivergencesEngine"),
         ("composition", ("composed",), "engines.composition.composition_engine:CompositionEngine"),
+    ),
+    examples=Examples(
+        "library.library_examples:EXAMPLES",
+        "library.example_texts:example_form",
+        "library.example_texts:example_text",
+        "cli.examples_command:run_example",
     ),
     commands={
         "check": Command("cli.check_command", "Is the mechanism private within the budget?"),

@@ -14,17 +14,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from privproof.compiling.posing import is_ordinary
 from privproof.errors import CertificateRefused
+from privproof.evidence.certificate_documents import ESTABLISHED, take
 from privproof.evidence.engine_answers import Answer
 from privproof.evidence.proof_completion import wanted_refutations
 from privproof.evidence.question_documents import OtherQuestion, question_document
-from privproof.evidence.question_sources import ESTABLISHED, take
 from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import Epsilon
 from privproof.exact.patience import Stopped, extended, pause, seconds_left
-from privproof.language.mechanism import Mechanism
 from privproof.scenarios import AnyQuestion
 from privproof_checker import Accepted, Rejected, recheck
 from privproof_checker.certificate_facts import verdict_of
@@ -174,8 +172,7 @@ def admit_reported(answer: Answer, certificate: dict[str, Any]) -> Verdict | Ref
     if not isinstance(said, Mapping) or verdict_of(certificate) != answer.status:
         return Refusal("the certificate is about something else")
     of = mine.below_measure or mine
-    ordinary = any(isinstance(each, Mechanism) and is_ordinary(each) for each in of.functions)
-    if of.family not in _POSED_WHOLE or ordinary:
+    if of.family not in _POSED_WHOLE or any(map(_is_ordinary, of.functions)):
         return Refusal("more than a certificate belongs to a verdict about this question")
     other = _reported_otherwise(said, question_document(mine), from_text=bool(mine.functions))
     return (
@@ -183,6 +180,14 @@ def admit_reported(answer: Answer, certificate: dict[str, Any]) -> Verdict | Ref
         if other
         else _established(answer, certificate)
     )
+
+
+def _is_ordinary(function: object) -> bool:
+    """Whether a function of a question is ordinary code."""
+    from privproof.compiling.posing import is_ordinary  # here, because models have no functions
+    from privproof.language.mechanism import Mechanism
+
+    return isinstance(function, Mechanism) and is_ordinary(function)
 
 
 _POSED_WHOLE = frozenset(("words", "program", "stream", "lottery"))

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.compiling import mechanism_question
 from privproof.errors import ScenarioError
+from privproof.evidence.certificate_documents import ESTABLISHED, TAKEN
 from privproof.formats import document
 from privproof.language.constants import typed_document
 from privproof.language.indices import Foretold, Turn, Written
-from privproof.language.mechanism import Mechanism
 from privproof.language.values import ENDED, Cells, Lookup, Named, Tail, plain
 from privproof.models import Horizon
 from privproof.scenarios import Origin, Question, Several
 
-ESTABLISHED, TAKEN = "established", "taken"
+if TYPE_CHECKING:
+    from privproof.language.mechanism import Mechanism
+
 _PASSES = "passes over the data are not re-established from the source"
 
 
@@ -40,11 +42,6 @@ def finite_source(question: Question) -> dict[str, Any] | None:
         "outputs": {name: [_output(part) for part in _parts(value)] for name, value in origin.outputs.items()},
         "pairs": [{"left": _arguments(left), "right": _arguments(right)} for left, right in sides],
     }
-
-
-def take(question: dict[str, Any], reason: str) -> None:
-    """Let a question say that its model was taken from the compiler."""
-    question["source"] = {**question["source"], "claims": TAKEN, "reason": reason}
 
 
 def program_source(mechanism: Mechanism, size: int | None) -> dict[str, Any] | None:

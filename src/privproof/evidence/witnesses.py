@@ -397,7 +397,7 @@ ReleaseWitness: TypeAlias = Witness[ObservedRelease, Probability]
 def word_with_repetitions(word: Sequence[str]) -> str:
     """A word in which equal parts in a row are counted.
 
-    >>> counted(["below", "below", "below", "above"])
+    >>> word_with_repetitions(["below", "below", "below", "above"])
     'below x3, above'
     """
     runs = [(part, len(list(equal))) for part, equal in groupby(word)]

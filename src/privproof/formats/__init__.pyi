@@ -2,8 +2,8 @@ from .automaton_pictures import stream_picture
 from .document_nodes import read_document
 from .document_writing import document, model_document, write_question
 from .model_drawing import dot, svg
+from .model_file_schema import model_schema, model_schema_text
 from .model_files import model_from_document, question_from_document, read_model, read_question
-from .model_schema import model_schema, model_schema_text
 
 __all__ = [
     "document",

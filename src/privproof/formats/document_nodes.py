@@ -25,9 +25,10 @@ ScalarKind: TypeAlias = Literal["text", "integer", "float", "boolean", "null"]
 Node: TypeAlias = "Scalar | DocumentTable | Series"
 
 PRISM = (".pm", ".nm", ".prism", ".sm")
-AS_PRISM = (*PRISM, ".jani")
+JANI = ".jani"
+AS_PRISM = (*PRISM, JANI)
 OURS = (".yaml", ".yml", ".json")
-"""What the names of files end with: of models of PRISM, of those that are read as such, and of documents."""
+"""What the names of files end with: of models of PRISM, of JANI, of those that are read as such, and of documents."""
 DEEPEST = 32
 """How deep tables and series may nest; a model file needs 7."""
 
@@ -220,7 +221,7 @@ def with_file_place(document: DocumentTable, source: str | Path | None = None) -
 
     >>> from privproof.formats.yaml_text import parse_yaml
     >>> document = parse_yaml("emissions:\\n  zero: {a: 1}")
-    >>> with located(document, "model.yaml"):
+    >>> with with_file_place(document, "model.yaml"):
     ...     raise FormatError("row-sum", "no", place="emissions.zero.b")
     Traceback (most recent call last):
     ...

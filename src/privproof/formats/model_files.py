@@ -1,6 +1,6 @@
 """Model files: a question (model, scenario, horizon, claim) read from YAML or JSON.
 
-The format is described in ``docs/reference/model-files.md`` and by the schema in `privproof.formats.model_schema`.
+The format is described in ``docs/reference/model-files.md`` and by the schema in `privproof.formats.model_file_schema`.
 A complaint of a model's own constructor gets the line and the column of what it complains about.
 """
 

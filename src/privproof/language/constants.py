@@ -46,7 +46,7 @@ def frozen_copy(value: object, name: str, *, lists: bool = False, floats: bool =
     Raises:
         NotPlain: it is of another type, or could change.
 
-    >>> frozen((1, "a"), "PAIR")
+    >>> frozen_copy((1, "a"), "PAIR")
     (1, 'a')
     """
     kind = type(value)

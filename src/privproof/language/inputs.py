@@ -30,6 +30,9 @@ _MOST_ROWS = 5_000
 
 Shape: TypeAlias = Literal["value", "list", "stream"]
 Norm: TypeAlias = Literal["l1", "l2"]
+ADD_REMOVE = "add-remove"
+RELATIONS = ("each", "one", "monotone", ADD_REMOVE)
+"""The relations that can be named; those of norms are declared with an input."""
 NORMS: tuple[Norm, ...] = ("l1", "l2")
 """What the changes of all answers together may be measured in; also the names of the relations that this makes."""
 

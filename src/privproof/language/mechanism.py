@@ -23,16 +23,13 @@ from privproof.language.comparing import source
 from privproof.language.constants import NotPlain, fresh, frozen_copy
 from privproof.language.crossing import find_function, reference
 from privproof.language.flow import Flow
-from privproof.language.inputs import FRAMES, NORMS, Input
+from privproof.language.inputs import FRAMES, NORMS, RELATIONS, Input
 from privproof.language.keeping import Kept, current_function, unchanged_function
 from privproof.language.reading import Translated, draws_continuously
 from privproof.language.recording import Program
 from privproof.language.resolving import signature
 
 Relation: TypeAlias = "str | Callable[[Any, Any], bool]"
-ADD_REMOVE = "add-remove"
-RELATIONS = ("each", "one", "monotone", ADD_REMOVE)
-"""The relations that can be named; those of norms are declared with an input."""
 Result = TypeVar("Result")
 
 

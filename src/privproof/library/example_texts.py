@@ -1,4 +1,4 @@
-"""A mechanism of the library as a file of its own, to begin with: its source, and what of its module it needs."""
+"""An example of the library as a file of its own, to begin with: the source of its mechanism with what it needs, or its model."""
 
 from __future__ import annotations
 
@@ -6,8 +6,32 @@ import ast
 import inspect
 import sys
 from collections.abc import Collection
+from pathlib import Path
 
+from privproof.errors import QuestionError
+from privproof.formats.document_writing import question_text
 from privproof.language import Mechanism
+from privproof.library.library_examples import Example
+
+
+def example_form(example: Example) -> tuple[str | None, str | None]:
+    """As what an example is written: the form, python or model, and the name of its function; None where there is none."""
+    if example.mechanism is not None:
+        return "python", str(example.mechanism.function.__name__)
+    return "model" if example.question().family == "words" else None, None
+
+
+def example_text(example: Example, out: Path) -> str:
+    """The text of an example in the form of a file: its function as Python, or its model."""
+    if out.suffix != ".py":
+        return question_text(example.question().words(place="--write"), out)
+    if example.mechanism is None:
+        raise QuestionError(
+            "example", f"{example.name} is a model, no function", place="--write", hint="--write model.yaml"
+        )
+    import privproof
+
+    return mechanism_text(example.mechanism, privproof.__all__)
 
 
 def mechanism_text(subject: Mechanism, public: Collection[str]) -> str:

@@ -1,6 +1,6 @@
 """What logic brings: formulas of dpCTL* about Markov chains and decision processes."""
 
-from privproof.capabilities import Capability, Command, Kind, Shown
+from privproof.capabilities import Capability, Command, Examples, Kind, Shown
 
 CAPABILITY = Capability(
     "logic",
@@ -21,5 +21,11 @@ CAPABILITY = Capability(
     suffixes=dict.fromkeys(
         (".pm", ".nm", ".prism", ".sm", ".jani", ".drn"), "logic.formats.process_files:read_process"
     ),
-    examples="logic.library.formula_examples:FORMULAS",
+    convert="logic.process_conversion:converted_process",
+    examples=Examples(
+        "logic.library.formula_examples:FORMULAS",
+        "logic.library.example_answers:example_form",
+        "logic.library.example_answers:example_text",
+        "logic.library.example_answers:run_example",
+    ),
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from privproof.formats import svg
 from privproof.logic.decision_process import DecisionProcess
-from privproof.logic.formula_texts import pictures, print_satisfaction, satisfaction_page
+from privproof.logic.formula_pages import pictures, satisfaction_page
+from privproof.logic.formula_texts import print_satisfaction
 from privproof.logic.process_pictures import process_picture
 from privproof.logic.state_satisfaction import Satisfaction
 from privproof.reporting.console_texts import written

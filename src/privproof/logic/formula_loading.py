@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from privproof.capabilities import held_as
 from privproof.errors import FormulaError, PrivproofError, QuestionError
-from privproof.file_loading import found_in, parameter_of, split_target
 from privproof.formats import read_document
-from privproof.formats.document_nodes import AS_PRISM, OURS, PRISM, Scalar, file_text
+from privproof.formats.document_nodes import AS_PRISM, JANI, OURS, PRISM, Scalar, file_text
 from privproof.formats.python_files import SUFFIXES, running
-from privproof.language import Mechanism
+from privproof.loading.file_targets import found_in, parameter_of, split_target
 from privproof.logic.decision_process import DecisionProcess
-from privproof.logic.mechanism_process import mechanism_process
 from privproof.models import Horizon
 
 if TYPE_CHECKING:
@@ -49,7 +48,9 @@ def load_process(
         return read_process(path, neighbours=neighbours, constants=settings, self_loops=self_loops, rounded=rounded)
     found, name = found_in(path, name)
     with running(path, f"{path}:{name}"):
-        if isinstance(found, Mechanism):
+        if held_as(found) == "mechanism":
+            from privproof.logic.mechanism_process import mechanism_process  # here, because models need none of it
+
             parameters = {name: parameter_of(value) for name, value in settings.items()}
             changed = found.having(**parameters) if parameters else found
             process = mechanism_process(changed, size=size, horizon=horizon)
@@ -111,7 +112,6 @@ def load_formulas(
         self_loops: let a state without a transition stay where it is.
         rounded: of a DRN file, divide rows that miss the sum 1 by rounding by their sum.
     """
-    from privproof.logic.formats.jani_files import SUFFIX as JANI
     from privproof.logic.formats.process_files import read_prism_model
     from privproof.logic.formulas import read_formula
     from privproof.logic.prism.prism_model import words_of

@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 
 from privproof.exact import Epsilon, decimal, show, text
 from privproof.exact.number_texts import outward
-from privproof.formats import svg
 from privproof.logic.counterexample_traces import Trace
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formulas import Expected
-from privproof.logic.process_pictures import process_picture
 from privproof.logic.state_filters import PLAIN, Filtered
 from privproof.logic.state_satisfaction import Between, Closeness, Gap, Likelihood, Satisfaction
 from privproof.reporting.console_texts import print_facts
-from privproof.reporting.html_pages import Page
-from privproof.reporting.model_drawings import DRAWN, drawing
 from privproof.reporting.report_facts import Fact
 
 _LISTED = 8
@@ -42,7 +37,7 @@ def print_satisfaction(
     name: str = "",
 ) -> None:
     """Print the answer: one sentence, then what is behind it, and what a filter makes of it."""
-    status, said = _status(found), sentence(found)
+    status, said = told_status(found), sentence(found)
     if made is not None and made.aggregate not in PLAIN:
         status = "computed" if made.value is not None else "unknown"
     listed = facts(found, every=every)
@@ -97,23 +92,9 @@ def _filter_data(made: Filtered) -> dict[str, Any]:
     return {"kind": made.aggregate, "states": made.states, "value": value}
 
 
-def _status(found: Satisfaction) -> str:
+def told_status(found: Satisfaction) -> str:
+    """The status as it is told: of a query, that it is computed."""
     return "computed" if found.is_query and found.status == "proved" else found.status
-
-
-def satisfaction_page(found: Satisfaction, *, certificate: str | None) -> Page:
-    """The answer as a page, with a picture of a small process in which the states are marked where the formula fails."""
-    listed = tuple(facts(found, every=True))
-    drawn = "".join(pictures(found))
-    return Page(_status(found), sentence(found), listed, drawn, satisfaction_data(found, certificate=certificate))
-
-
-def pictures(found: Satisfaction) -> list[str]:
-    """The picture of the process, where it is small; states in which the formula fails have a red border."""
-    if len(found.process) > DRAWN:
-        return []
-    failing = frozenset(np.flatnonzero(found.truth == 0).tolist())
-    return [drawing(svg(process_picture(found.process, failing)))]
 
 
 def sentence(found: Satisfaction) -> str:

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from privproof.cli.command_answers import console, end, say, say_json, write
-from privproof.cli.command_drafts import STATUS, begin, one_size, writable
 from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
@@ -22,9 +21,10 @@ from privproof.cli.command_options import (
     Size,
     TimeLimit,
 )
+from privproof.cli.command_requests import STATUS, begin, one_size, writable
 from privproof.cli.command_worker import command, command_monitor, doing
 from privproof.errors import FormatError, FormulaError, PrivproofError, QuestionError
-from privproof.file_loading import settings_of
+from privproof.loading.file_targets import settings_of
 from privproof.logic.computed_quantities import Computation, compute
 from privproof.logic.computed_texts import computation_data, computation_line, computation_status, print_computation
 from privproof.logic.decision_process import Missing
@@ -37,7 +37,6 @@ from privproof.logic.formula_texts import (
     runs_data,
     runs_lines,
     satisfaction_data,
-    satisfaction_page,
 )
 from privproof.logic.prism.experiments import constants_of, experiments
 from privproof.logic.prism.prism_properties import Property
@@ -171,6 +170,8 @@ def logic(
             write(certificate, json.dumps(found.certificate, ensure_ascii=False, indent=1) + "\n")
             written = str(certificate)
         if report is not None:
+            from privproof.logic.formula_pages import satisfaction_page  # here, because most answers are no pages
+
             write(report, satisfaction_page(found, certificate=written).written(report))
         statuses.append(STATUS[found.status] if made is None else filtered_status(found, made))
         if as_json:

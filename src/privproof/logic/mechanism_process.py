@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from privproof.compiling.outputs import Symbols
 from privproof.compiling.programs import mechanism_question
 from privproof.compiling.word_problems import input_choices
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Rational
-from privproof.language import Mechanism
 from privproof.language.values import ENDED, Cells
 from privproof.logic.decision_process import Builder, DecisionProcess, Probability, mark_states
 from privproof.models import Horizon, Transducer
 from privproof.scenarios import Origin, Question, Several, ordered_pairs
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism
 
 INPUT, END = "input", "end"
 _MOST_SETS = 20_000

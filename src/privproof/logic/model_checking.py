@@ -26,7 +26,6 @@ from privproof.logic.decision_process import Bools, DecisionProcess, Ints, mark_
 from privproof.logic.enclosed_processes import Enclosed, Floats
 from privproof.logic.exact_solving import PRECISION, Exactly, TooLarge
 from privproof.logic.expected_rewards import expectation
-from privproof.logic.far_query_pairs import far_closeness
 from privproof.logic.formulas import (
     And,
     Atom,
@@ -62,7 +61,6 @@ from privproof.logic.path_measures import (
 from privproof.logic.path_probabilities import Path, normal
 from privproof.logic.process_graphs import ProcessGraph
 from privproof.logic.quantified_paths import of_paths
-from privproof.logic.query_schedulers import closeness
 from privproof.logic.query_vectors import Columns
 from privproof.models.finite_distributions import known_name
 
@@ -293,6 +291,9 @@ class Checker:
 
     def _queried(self, formula: Private, path: Path, truths: list[Bools]) -> Closeness:
         """D on a decision process: in columns where it is large, or where nothing else decides it and no other operator needs its own."""
+        from privproof.logic.far_query_pairs import far_closeness  # here, because chains need neither
+        from privproof.logic.query_schedulers import closeness
+
         in_columns = self.process.exact and not self.always_exact
         if in_columns and len(self.process.targets) > LARGE:
             return far_closeness(self, formula, path, truths) or closeness(self, formula, path, truths)

@@ -23,11 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privproof.compiling import Compiled
 from privproof.engines.search_monitor import Monitor, Stopped
-from privproof.engines.words.bounded_engines import FrontierEngine
-from privproof.engines.words.unbounded_engine import UnboundedEngine
-from privproof.engines.words.word_findings import Finding
 from privproof.exact import ONE, ZERO, Budget, Epsilon, Rational
 from privproof.logic.automaton_products import MonitorProduct, product, supported
 from privproof.logic.decision_process import Bools
@@ -39,6 +35,8 @@ from privproof.logic.query_sequences import Masses, Sequences, stop_letter, weig
 from privproof.logic.vacuity_readings import VacuityReading, reading
 
 if TYPE_CHECKING:
+    from privproof.compiling import Compiled
+    from privproof.engines.words.word_findings import Finding
     from privproof.logic.model_checking import Checker
 
 _TREE = 4_000
@@ -203,6 +201,11 @@ class _Search:
         while waiting:
             self.monitor.pause()
             compiled, nodes = self.sequences.problem(waiting, self.budget, str(self.formula))
+            from privproof.engines.words.bounded_engines import (
+                FrontierEngine,  # here and below: for long searches alone
+            )
+            from privproof.engines.words.unbounded_engine import UnboundedEngine
+
             engine = UnboundedEngine() if self.steps is None else FrontierEngine()
             finding = engine.check(compiled, self.budget, self.monitor)
             if finding.proof is not None:
@@ -270,6 +273,8 @@ class _Search:
                 "the least epsilon and delta are sought only where a formula is decided after k steps"
             )
             return
+        from privproof.engines.words.bounded_engines import FrontierEngine
+
         compiled, _ = self.sequences.problem(pairs, self.budget, str(self.formula))
         finding = FrontierEngine().tight(compiled, self.budget.delta, self.monitor, pointwise=True)
         if finding.stopped is None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product as product_of
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from privproof.compiling import Compiled, word_problem
+from privproof.compiling import word_problem
 from privproof.engines.search_monitor import Monitor
 from privproof.exact import ONE, ZERO, Budget, Rational
 from privproof.logic.automaton_products import MonitorProduct
@@ -19,6 +19,9 @@ from privproof.logic.optimal_schedulers import least_and_most
 from privproof.logic.process_graphs import ProcessGraph
 from privproof.models import Branch, Horizon, Transducer
 from privproof.scenarios import Pair, Question, Scenario, Words
+
+if TYPE_CHECKING:
+    from privproof.compiling import Compiled
 
 STAY, HALTED = "stay", "halted"
 _LASSOS = 300

@@ -76,7 +76,7 @@ def reachable(roots: Iterable[N], following: Callable[[N], Iterable[N]]) -> set[
 def group_numbers(sets: Iterable[Iterable[N]]) -> dict[N, int]:
     """For every member of the sets the number of its group, where sets that share a member are in one group.
 
-    >>> joined([[1, 2], [3], [4, 2], []])
+    >>> group_numbers([[1, 2], [3], [4, 2], []])
     {1: 0, 2: 0, 3: 1, 4: 0}
     """
     leader: dict[N, N] = {}

@@ -3,7 +3,7 @@ from .delta_curves import Curve, Enclosure
 from .enclosed_profile import EnclosedProfile
 from .loss_distributions import composed_loss_distribution, privacy_loss_distribution
 from .profile import Point, Profile, Worst, privacy_profile
-from .renyi_divergence import Divergence, renyi_divergence
+from .renyi_profiles import Divergence, renyi_divergence
 from .smallest_delta import SmallestDelta
 
 __all__ = [

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
@@ -27,11 +27,13 @@ from privproof.exact import ZERO, Epsilon, Rational, fraction, rational
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.probabilities import Ball, Probability, enclosed
-from privproof.language import Mechanism
 from privproof.language.patterns import Between, Unseen, pattern_text
 from privproof.language.values import Tail, tails, text
 from privproof.models import HiddenMarkovModel
 from privproof.scenarios import UnderPriors
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism
 
 _BITS = 192
 """Bits of the balls that probabilities are compared in: far more than a picture shows."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.compiling.pufferfish import data_sets
 from privproof.engines.parametric import non_negative
@@ -24,9 +24,8 @@ from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Epsilon, EpsilonLike, rational
 from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.polynomials import Polynomial
-from privproof.language import Mechanism, Prior
 from privproof.language.noise import drawing, sample
-from privproof.language.randomness import Seed, drawing_from, release_source
+from privproof.language.randomness import drawing_from, release_source
 from privproof.release.calibration_methods import positive
 from privproof.release.influence_costs import budget_below
 from privproof.release.locations.clamped_maps import clamped
@@ -37,7 +36,11 @@ from privproof.release.release_question import Geometric
 from privproof.release.series_queries import Query
 from privproof.release.sum_laws import SumLaws, listed_laws
 from privproof.scenarios import PufferfishQuestion, pufferfish
-from privproof.scenarios.pufferfish_question import Secret
+from privproof.scenarios.pufferfish_questions import Secret
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism, Prior
+    from privproof.language.randomness import Seed
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,17 @@ Gaussian noise is discrete from the start, and drawn as in the language of mecha
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flint import arb, fmpz
 
 from privproof.exact import Rational, fraction
 from privproof.exact.balls import precision
-from privproof.language.randomness import Source, discrete_normal, drawing_from
+from privproof.language.randomness import discrete_normal, drawing_from
 from privproof.release.release_question import Gaussian, Geometric, Laplace, Noise
+
+if TYPE_CHECKING:
+    from privproof.language.randomness import Source
 
 _BITS = 96
 """Random bits are drawn so many at a time until they decide the number; one draw is enough as a rule."""

@@ -12,12 +12,12 @@ from fractions import Fraction
 from importlib import import_module
 from itertools import accumulate
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.drawing.showing import Shown
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Number, Rational, fraction, from_float, rational
-from privproof.language.randomness import Seed, release_source
+from privproof.language.randomness import release_source
 from privproof.models.finite_distributions import known_name
 from privproof.release.bayes_networks import Network
 from privproof.release.calibration import Calibrated
@@ -25,6 +25,9 @@ from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.noise_drawing import draw
 from privproof.release.release_premises import BY_LAWS
 from privproof.release.series_queries import Query
+
+if TYPE_CHECKING:
+    from privproof.language.randomness import Seed
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from privproof.errors import QuestionError
-from privproof.file_loading import found_in, split_target
 from privproof.formats.python_files import SUFFIXES, running
+from privproof.loading.file_targets import found_in, split_target
 from privproof.release.bayes_networks import Network
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.hidden_chains import Hidden

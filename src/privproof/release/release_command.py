@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from privproof.cli.command_answers import console, current_answer, end, say, say_json, write
-from privproof.cli.command_drafts import STATUS, answer_if_stopped, renyi_orders, writable
 from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
@@ -24,6 +23,7 @@ from privproof.cli.command_options import (
     RhoText,
     TimeLimit,
 )
+from privproof.cli.command_requests import STATUS, answer_if_stopped, renyi_orders, writable
 from privproof.cli.command_worker import command, doing, set_time_limit
 from privproof.errors import BudgetError, QuestionError
 from privproof.exact import epsilon as exact_epsilon

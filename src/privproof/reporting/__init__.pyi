@@ -1,5 +1,5 @@
 from .console_texts import plain_console, print_explanation, print_headline, print_table, print_verdict
-from .html_pages import Page, page
+from .html_pages import Page
 from .law_pictures import distribution_picture, profile_picture
 from .measured_report import print_renyi, renyi_csv, renyi_data
 from .profile_texts import (
@@ -17,6 +17,7 @@ from .profile_texts import (
 from .progress_bars import show_progress
 from .replay_commands import Command
 from .report_facts import Fact
+from .verdict_pages import page
 from .verdict_wording import data, headline
 
 __all__ = [

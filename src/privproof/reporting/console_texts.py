@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from privproof.evidence import Explanation, Verdict
-from privproof.profiles.size_sweeps import SizeTable as Sizes
 from privproof.reporting.replay_commands import Command
 from privproof.reporting.report_facts import Fact
 from privproof.reporting.report_registry import report_of
 from privproof.reporting.verdict_wording import SYMBOLS, facts, headline
+
+if TYPE_CHECKING:
+    from privproof.profiles.size_sweeps import SizeTable as Sizes
 
 _COLOURS = {"=": "bold green", "✓": "bold green", "✗": "bold red", "?": "bold yellow"}
 STYLES = {status: _COLOURS[symbol] for status, symbol in SYMBOLS.items()}

@@ -65,7 +65,7 @@ _LETTER = re.compile(r"[ -~ÄÖÜäöüßÀ-ÅÈ-ÏÒ-ÖÙ-ÜÇÑà-åè-ïò-ö
 def escape_latex(text: str) -> str:
     """A text such that pdflatex sets it as it is; what it has no letter for is shown by its number.
 
-    >>> escaped("50 % of {a_b}: ≥1"), escaped("\u65e5")
+    >>> escape_latex("50 % of {a_b}: ≥1"), escape_latex("\u65e5")
     ('50 \\\\% of \\\\{a\\\\_b\\\\}: $\\\\ge$1', '[U+65E5]')
     """
     return "".join(

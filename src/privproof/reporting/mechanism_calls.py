@@ -5,9 +5,12 @@ from __future__ import annotations
 import inspect
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from privproof.formats.python_files import LOADED_AS
-from privproof.language import Mechanism
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism
 
 
 def import_line(mechanism: Mechanism) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
-from privproof.language import Mechanism, Prior
+if TYPE_CHECKING:
+    from privproof.language import Mechanism, Prior
+
 
 DRAWN = 60
 """States of a model that a drawing still shows well."""

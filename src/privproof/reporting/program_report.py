@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.evidence.verdicts import Explanation, Refuted, Verdict
 from privproof.evidence.witnesses import LossWitness, RunWitness
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.number_texts import bound_words, outward, rounded
 from privproof.exact.probabilities import Probability, enclosed, is_zero
-from privproof.language import Mechanism
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.inputs import ADD_REMOVE
 from privproof.language.patterns import Between, are_rows
 from privproof.profiles.output_laws import SeenOutput, program_rows
 from privproof.reporting.mechanism_calls import call_text, import_line
@@ -22,7 +21,10 @@ from privproof.reporting.replay_commands import Command
 from privproof.reporting.report_facts import Fact, ball_data, loss_data, plain_data, ratio_data
 from privproof.reporting.report_registry import Report
 from privproof.scenarios import ProgramQuestion
-from privproof.scenarios.program_question import is_gaussian
+from privproof.scenarios.program_questions import is_gaussian
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism
 
 _LONGEST = 120
 """A probability with a longer exact text is shown as a decimal number only."""

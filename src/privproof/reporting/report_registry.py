@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from privproof.capabilities import kind_of, named
 from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact.number_texts import outward
-from privproof.profiles.output_laws import OutputLaws, SeenOutput, laws_of
 from privproof.reporting.replay_commands import Command
 from privproof.reporting.report_facts import Fact, tight_fact
 from privproof.scenarios import AnyQuestion
+
+if TYPE_CHECKING:
+    from privproof.profiles.output_laws import OutputLaws, SeenOutput
 
 Q = TypeVar("Q", bound=AnyQuestion)
 W = TypeVar("W", bound=AnyWitness)
@@ -102,6 +104,8 @@ class Report(ABC, Generic[Q, W]):
         witness: Any = verdict.witness
         if witness is None:
             return None
+        from privproof.profiles.output_laws import laws_of  # here, because most answers show no distributions
+
         left, right = self.situations(witness, question)
         return laws_of(witness, self.law_rows(witness, question), left, right)
 

@@ -8,8 +8,8 @@ from typing import Any
 from privproof.capabilities import named, shown_as
 from privproof.evidence.verdicts import Verdict
 from privproof.reporting.console_texts import print_verdict, written
-from privproof.reporting.html_pages import page
 from privproof.reporting.latex_tables import latex
+from privproof.reporting.verdict_pages import page
 from privproof.reporting.verdict_wording import data
 
 

@@ -12,7 +12,7 @@ from privproof.evidence.witnesses import WordWitness
 from privproof.exact import fraction, show, text
 from privproof.exact.number_texts import bound_words
 from privproof.formats import svg
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.inputs import ADD_REMOVE
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.profiles.output_laws import SeenOutput, hidden_rows, mechanism_rows

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from privproof.exact.measures import MeasuredBudget
     from privproof.language import Mechanism, Prior
     from privproof.models import Horizon
-    from privproof.scenarios.composed_question import Sampling, Use
-    from privproof.scenarios.word_question import Question
+    from privproof.scenarios.composed_questions import Sampling, Use
+    from privproof.scenarios.word_questions import Question
 
 Family: TypeAlias = Literal[
     "words",
@@ -98,7 +98,7 @@ class AnyQuestion(Shown, ABC):
                 place=self.name,
                 hint="ask for an epsilon",
             )
-        from privproof.scenarios.measured_question import MeasuredQuestion
+        from privproof.scenarios.measured_questions import MeasuredQuestion
 
         known, names = self.claim_names
         return MeasuredQuestion(self.under(None), tuple(each.filled(known, names) for each in budgets))
@@ -146,7 +146,7 @@ class AnyQuestion(Shown, ABC):
 
     def used(self, times: int, sampling: Sampling | None = None) -> tuple[Use, ...]:
         """The uses of a composition: so many of this, or those that it is made of."""
-        from privproof.scenarios.composed_question import Use
+        from privproof.scenarios.composed_questions import Use
 
         return (Use(self, times, sampling),)
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from privproof.language import Mechanism
-from privproof.language.indices import Foretold, Turn, Written
-from privproof.language.running import Run
+from privproof.language.indices import Foretold, Turn
 from privproof.language.values import (
     ENDED,
     Cells,
@@ -21,6 +19,11 @@ from privproof.language.values import (
     with_indices,
     with_written,
 )
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism
+    from privproof.language.indices import Written
+    from privproof.language.running import Run
 
 REVERSED = " (reversed)"
 """What the name of a pair ends in when its sides are exchanged."""

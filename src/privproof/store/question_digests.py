@@ -23,7 +23,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from flint import arb, fmpq, fmpz
@@ -31,7 +31,10 @@ from flint import arb, fmpq, fmpz
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.polynomials import Polynomial
 from privproof.language.packages import OURS
-from privproof.language.state import State, state_of
+from privproof.language.state import state_of
+
+if TYPE_CHECKING:
+    from privproof.language.state import State
 
 _PURE = frozenset(
     (

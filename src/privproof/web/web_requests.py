@@ -72,7 +72,7 @@ def command_of_request(document: object, seconds: float) -> Asked:
         WrongRequest: it stands for none.
 
     >>> request = {"command": "check", "form": "python", "text": "...", "name": "noisy", "options": {"epsilon": "-1"}}
-    >>> asked(request, 60).arguments
+    >>> command_of_request(request, 60).arguments
     ('check', 'mechanism.py:noisy', '--epsilon=-1', '--json', '--time-limit=60', '--report=report.json', '--certificate=certificate.json')
     """
     if not isinstance(document, dict):

@@ -6,11 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from privproof.compiling.runs import Runs
 from privproof.engines.composition.composed_losses import BITS
 from privproof.engines.composition.hockey_stick_curves import (
     alike,
@@ -34,6 +33,9 @@ from privproof.engines.search_monitor import Monitor
 from privproof.evidence.question_documents import without_budget
 from privproof.exact import ZERO, Epsilon, Rational, epsilon, rational
 from privproof.scenarios import Sampling
+
+if TYPE_CHECKING:
+    from privproof.compiling.runs import Runs
 
 _PARTS = 192
 """The precision of the probabilities of parts: lines over short stretches need many digits."""

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import gcd
+from typing import TYPE_CHECKING
 
 from flint import arb
 
@@ -30,7 +31,9 @@ from privproof.engines.runs.runs_divergence import LeafDivergence
 from privproof.exact import ZERO, Epsilon, Rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.normal import normal_excess
-from privproof.language.trees import TreeLeaf
+
+if TYPE_CHECKING:
+    from privproof.language.trees import TreeLeaf
 
 
 def common_loss(parts: Sequence[DivergencePart] | None) -> Rational | None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
-from privproof.compiling.runs import Runs
 from privproof.compiling.sorts import CHOICES
 from privproof.engines.divergences.claim_conversions import least_of_pure, least_of_range, most_range, of_pure_within
 from privproof.engines.divergences.divergence_bounds import Bounding, FoundBound, bounding
@@ -33,10 +33,13 @@ from privproof.evidence.verdicts import MeasureDetails, ProgramDetails, Proved, 
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, fraction
 from privproof.exact.measures import RHO, MeasuredBudget
 from privproof.language.laws import GAUSSIAN
-from privproof.language.syntax import Sample
 from privproof.language.taint import samples
 from privproof.scenarios import AnyQuestion, MeasuredQuestion, RunsQuestion
-from privproof.scenarios.program_question import as_program, is_gaussian
+from privproof.scenarios.program_questions import as_program, is_gaussian
+
+if TYPE_CHECKING:
+    from privproof.compiling.runs import Runs
+    from privproof.language.syntax import Sample
 
 ENGINE = "divergences"
 _SIZES = (1, 2, 3)

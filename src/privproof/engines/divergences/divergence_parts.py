@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from flint import arb
 
@@ -20,7 +21,9 @@ from privproof.engines.runs.leaf_likelihoods import Likelihoods, likelihoods, po
 from privproof.engines.runs.runs_divergence import height, told_apart
 from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision
-from privproof.language.trees import TreeLeaf
+
+if TYPE_CHECKING:
+    from privproof.language.trees import TreeLeaf
 
 _LAWS = 192
 """The precision of the likelihoods of noise: above that of divergences."""

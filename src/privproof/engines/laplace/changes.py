@@ -14,8 +14,8 @@ from typing import Any
 
 from privproof.compiling.sampled import spoken_constants
 from privproof.exact import fraction
-from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.inputs import ADD_REMOVE, Input
+from privproof.language.mechanism import Mechanism
 from privproof.language.row import Row
 
 _FEW = 10

@@ -63,7 +63,7 @@ from privproof.language import Mechanism
 from privproof.language.branching import BranchLeaf
 from privproof.language.inputs import Input
 from privproof.scenarios import ProgramQuestion
-from privproof.scenarios.program_question import (
+from privproof.scenarios.program_questions import (
     claim_in_numbers,
     is_gaussian,
     is_geometric,

@@ -35,7 +35,7 @@ from privproof.exact.balls import rational_bounds
 from privproof.exact.shipping import Shares, TooLarge, cheapest_shipment
 from privproof.language.evaluating import WRONG, evaluator
 from privproof.language.flow import instruction_reads
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.inputs import ADD_REMOVE
 from privproof.language.row import Row
 from privproof.language.syntax import Assign, Constant, Element, Expression, Operation, Variable
 from privproof.language.walking import rewrite_expression, variables, within

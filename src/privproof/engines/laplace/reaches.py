@@ -15,9 +15,8 @@ from privproof.compiling.branches import placeless
 from privproof.compiling.relational import Program
 from privproof.exact import fraction
 from privproof.language.flow import instruction_reads
-from privproof.language.inputs import Input
+from privproof.language.inputs import ADD_REMOVE, Input
 from privproof.language.laws import GAUSSIAN
-from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.syntax import Assign, Conditional, Constant, Element, Expression, Operation, Sample, Variable
 from privproof.language.walking import variables
 

@@ -16,8 +16,7 @@ from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import Sort, field_of, input_sort, is_listed
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import Term, Value, known_value, number, real, symbol
-from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.inputs import ADD_REMOVE, Input
 from privproof.language.row import Row
 from privproof.language.syntax import Constant, Operation, Variable
 

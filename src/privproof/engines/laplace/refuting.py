@@ -54,7 +54,7 @@ from privproof.exact.balls import rational_bounds
 from privproof.language.inputs import Input, is_near
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key, word
-from privproof.scenarios.program_question import is_geometric
+from privproof.scenarios.program_questions import is_geometric
 
 T = TypeVar("T")
 STAGES = 2

@@ -86,8 +86,8 @@ def within(effort: Effort | None) -> Iterator[None]:
     >>> with own_context(), within(Effort(most=10, each=10)):
     ...     solver = z3.Solver()
     ...     solver.add(z3.Int("x") > 2, z3.Int("x") * z3.Int("x") == 25)
-    ...     print(answered(solver))
-    ...     answered(solver)
+    ...     print(ask_solver(solver))
+    ...     ask_solver(solver)
     Traceback (most recent call last):
         ...
     privproof.engines.laplace.solver.Exhausted

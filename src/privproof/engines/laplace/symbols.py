@@ -33,8 +33,7 @@ from privproof.engines.laplace.values import Term, Value, number, real, symbol
 from privproof.exact import ONE, ZERO, Rational, rational
 from privproof.exact.affine import Affine
 from privproof.language.flow import Next, instruction_reads
-from privproof.language.inputs import NORMS, Norm
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.inputs import ADD_REMOVE, NORMS, Norm
 from privproof.language.syntax import (
     Constant,
     Each,

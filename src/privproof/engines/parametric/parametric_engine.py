@@ -26,7 +26,7 @@ from privproof.evidence.witnesses import ObservedOutput, SecretWitness, Witness
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, rational, show, smallest_epsilon
 from privproof.models.parameter_conditions import Condition, conditions_of
 from privproof.scenarios import UnderPriors
-from privproof.scenarios.pufferfish_question import PufferfishQuestion
+from privproof.scenarios.pufferfish_questions import PufferfishQuestion
 
 _ENGINE = "parametric"
 _NEAR = (1000, 10_000, 100, 10**6)

@@ -36,7 +36,7 @@ from privproof.exact import Budget, Epsilon, Rational, epsilon, fraction
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.probabilities import Ball
 from privproof.scenarios import ProgramQuestion
-from privproof.scenarios.program_question import is_gaussian
+from privproof.scenarios.program_questions import is_gaussian
 
 ENGINE = "registers"
 _MOST_EPSILON = 10_000

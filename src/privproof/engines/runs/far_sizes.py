@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, erfc, exp, log, sqrt
+from typing import TYPE_CHECKING
 
 from privproof.compiling.runs import trees_on
 from privproof.compiling.sampled import sampled_pairs
 from privproof.errors import LanguageError
 from privproof.exact import Budget
 from privproof.exact.balls import rational_bounds
+from privproof.language.inputs import ADD_REMOVE
 from privproof.language.linear import Linear
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
-from privproof.language.trees import TreeLeaf
+
+if TYPE_CHECKING:
+    from privproof.language.mechanism import Mechanism
+    from privproof.language.trees import TreeLeaf
 
 _MODERATE = (6, 12)
 """The sizes whose squares tell how they grow."""

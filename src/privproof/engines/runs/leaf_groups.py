@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import arb, fmpq_mat
 
@@ -25,8 +25,11 @@ from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, rational
 from privproof.language.laws import TRUNCATED, WHOLE
 from privproof.language.linear import Linear, Opaque
-from privproof.language.scripts import Test
-from privproof.language.trees import TreeLeaf, part_key
+from privproof.language.trees import part_key
+
+if TYPE_CHECKING:
+    from privproof.language.scripts import Test
+    from privproof.language.trees import TreeLeaf
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.engines.integrals.integral_enclosures import Condition
 from privproof.engines.integrals.integration_zones import Zone, all_joined, zone_of
@@ -17,7 +17,10 @@ from privproof.engines.runs.leaf_groups import CONTINUOUS
 from privproof.exact import Rational
 from privproof.language.linear import Linear
 from privproof.language.scripts import Draw, Test
-from privproof.language.trees import TreeLeaf, part_key
+from privproof.language.trees import part_key
+
+if TYPE_CHECKING:
+    from privproof.language.trees import TreeLeaf
 
 _MOST_WAYS = 64
 """Ways of one kind that are compared with one another; beyond, they are left as they are."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.compiling.runs import ran
 from privproof.engines.runs.runs_certificates import runs_document, whole_tree
-from privproof.language.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from privproof.language.mechanism import Mechanism
 
 
 def other_runs(asked: Mapping[str, Any], mechanism: Mechanism) -> list[str]:

@@ -14,13 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.engines.runs.least_shift_cost import least
 from privproof.exact import ONE, ZERO, Epsilon, Rational, rational
 from privproof.language.linear import Linear, Opaque
-from privproof.language.scripts import ScriptedDraw
-from privproof.language.trees import TreeLeaf, part_key
+from privproof.language.trees import part_key
+
+if TYPE_CHECKING:
+    from privproof.language.scripts import ScriptedDraw
+    from privproof.language.trees import TreeLeaf
 
 _MOST_MATCHED = 40
 """Leaves that show the same and are matched in every way; with more of them each is moved to the one in its own place."""

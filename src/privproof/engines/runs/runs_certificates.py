@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from privproof.compiling.runs import Runs
 from privproof.engines.runs.run_alignments import Moved
 from privproof.engines.runs.runs_divergence import Region
 from privproof.engines.runs.runs_measures import Event
 from privproof.language.constants import typed_document
 from privproof.language.linear import Linear, Opaque
 from privproof.language.scripts import Draw, Test
-from privproof.language.trees import Step, TreeLeaf
+
+if TYPE_CHECKING:
+    from privproof.compiling.runs import Runs
+    from privproof.language.trees import Step, TreeLeaf
 
 
 def runs_document(runs: Runs) -> dict[str, Any]:

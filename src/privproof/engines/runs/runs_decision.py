@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from privproof.compiling.runs import Runs
 from privproof.engines.runs.runs_certificates import runs_document
 from privproof.engines.search_monitor import Monitor
 from privproof.evidence.engine_answers import Answer
@@ -16,6 +15,9 @@ from privproof.exact import INFINITE, Budget, Epsilon
 from privproof.language.laws import WHOLE
 from privproof.language.recognition import IDEAL, floats_note
 from privproof.scenarios import RunsQuestion
+
+if TYPE_CHECKING:
+    from privproof.compiling.runs import Runs
 
 ENGINE = "runs"
 _SAMPLED = "a few of infinitely many data sets were run, by which nothing is proved"

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from flint import arb
 
@@ -35,7 +36,9 @@ from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.normal import normal_below
 from privproof.language.linear import Linear
-from privproof.language.trees import TreeLeaf
+
+if TYPE_CHECKING:
+    from privproof.language.trees import TreeLeaf
 
 _DECIMALS = 10**6
 """The end of a halfspace is rounded to so many parts of 1: the excess is flat where it is largest."""

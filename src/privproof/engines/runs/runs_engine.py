@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from privproof.compiling.runs import Runs, ran
+from privproof.compiling.runs import ran
 from privproof.engines.engine_protocol import Request
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.runs.far_sizes import far_size
@@ -40,10 +40,13 @@ from privproof.exact import (
     smallest_epsilon,
 )
 from privproof.exact.exponentials import ExponentialSum
+from privproof.language.inputs import ADD_REMOVE
 from privproof.language.linear import Linear
-from privproof.language.mechanism import ADD_REMOVE
-from privproof.language.trees import TreeLeaf
 from privproof.scenarios import RunsQuestion
+
+if TYPE_CHECKING:
+    from privproof.compiling.runs import Runs
+    from privproof.language.trees import TreeLeaf
 
 _SECONDS = 3.0
 """Where no size is asked for, a further size is tried if those before took less than this, times the growth from one to the next."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from privproof.engines.integrals.leaf_sums import geometric_probability
 from privproof.engines.integrals.piecewise_functions import Noise
@@ -16,7 +17,9 @@ from privproof.exact import rational
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.laws import WHOLE
 from privproof.language.linear import Linear
-from privproof.language.trees import TreeLeaf
+
+if TYPE_CHECKING:
+    from privproof.language.trees import TreeLeaf
 
 Interval = tuple[Fraction | None, Fraction | None]
 """Where a noisy number shall lie: from one end to the other, None for no end."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from privproof.errors import LanguageError, QuestionError
 from privproof.language import Mechanism
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.inputs import ADD_REMOVE
 from privproof.scenarios import AnyQuestion, RunsQuestion, runs_question
 
 

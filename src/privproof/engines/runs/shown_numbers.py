@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from flint import arb
 
@@ -26,7 +26,10 @@ from privproof.engines.runs.leaf_groups import CONTINUOUS, way_probability
 from privproof.errors import LanguageError
 from privproof.exact import Rational
 from privproof.language.linear import Linear
-from privproof.language.trees import TreeLeaf, part_key
+from privproof.language.trees import part_key
+
+if TYPE_CHECKING:
+    from privproof.language.trees import TreeLeaf
 
 _SMALL = 80
 """Cells that add at most 2 to the minus this are left open: all of them together stay below what other errors add."""

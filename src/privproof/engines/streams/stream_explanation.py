@@ -16,7 +16,7 @@ from privproof.exact import Rational, fraction
 from privproof.exact.probabilities import Ball
 from privproof.language.patterns import Between
 from privproof.models.stream_automaton import Term, Transition, guard_words
-from privproof.scenarios.stream_question import StreamQuestion
+from privproof.scenarios.stream_questions import StreamQuestion
 
 _FEW = 5
 """Thresholds up to which the table of shifts is made: with more it is too wide to be read."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from privproof.compiling import Compiled
 from privproof.engines.search_monitor import Monitor, Progress
 from privproof.engines.words import output_tensors as tensors
 from privproof.engines.words import smt_search as smt
@@ -16,6 +16,9 @@ from privproof.engines.words.word_engine import WordEngine
 from privproof.engines.words.word_findings import ConeProof, EnumerationProof, Finding, TensorProof
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, decimal, epsilon, smallest_epsilon
 from privproof.models import Horizon, Word, WordProblem
+
+if TYPE_CHECKING:
+    from privproof.compiling import Compiled
 
 _GLANCE = 12
 """A proof shows its largest ratio beside it: words up to this length are looked at for one. It decides nothing."""

@@ -16,14 +16,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count, product
+from typing import TYPE_CHECKING
 
-from privproof.compiling import Compiled
 from privproof.engines.search_monitor import Monitor, Progress
 from privproof.engines.words.word_engine import WordEngine
 from privproof.engines.words.word_findings import EnumerationProof, Finding
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, decimal, epsilon, log
 from privproof.exact.rational_matrices import Vector, dot
 from privproof.models import Edge, Letter, Word, WordProblem
+
+if TYPE_CHECKING:
+    from privproof.compiling import Compiled
 
 _MOST_NODES = 1_000_000
 """Beyond so many different pairs of vectors the search ends as unknown: all of them are kept in memory."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from privproof.compiling import Compiled, word_problem
+from privproof.compiling import word_problem
 from privproof.engines.search_monitor import Allowance, Monitor
 from privproof.engines.words.cone_invariants import Invariant
 from privproof.engines.words.frontier_search import Frontier
@@ -22,6 +23,9 @@ from privproof.engines.words.word_findings import ConeProof, GrowingProof
 from privproof.evidence.verdicts import Formula
 from privproof.exact import ONE, Budget, Rational, fraction, log, text
 from privproof.models import Horizon, Letter, Transducer, Word, WordProblem
+
+if TYPE_CHECKING:
+    from privproof.compiling import Compiled
 
 _LONGEST = 5
 """Lists up to this length are looked at for the rate: enough to see it twice after a few lengths that differ."""

@@ -16,13 +16,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, inf, lcm, log2
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
-from privproof.compiling import Compiled
 from privproof.engines.search_monitor import Monitor, Progress
 from privproof.engines.words.word_vectors import quotient
 from privproof.exact import ZERO, Epsilon, Rational, decimal, fraction, rational, smallest_epsilon
@@ -30,6 +29,9 @@ from privproof.exact.rational_matrices import Matrix, Vector
 from privproof.memory import memory_limit, memory_words
 from privproof.models import Letter, Transducer, Word
 from privproof.scenarios import Neighbours
+
+if TYPE_CHECKING:
+    from privproof.compiling import Compiled
 
 Array: TypeAlias = NDArray[Any]
 Point: TypeAlias = tuple[int, ...]

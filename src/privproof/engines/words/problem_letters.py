@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from privproof.compiling import Begin
+from typing import TYPE_CHECKING
+
 from privproof.models import Distribution, Letter
+
+if TYPE_CHECKING:
+    from privproof.compiling import Begin
 
 
 def letter_document(letter: Letter) -> dict[str, str | None]:

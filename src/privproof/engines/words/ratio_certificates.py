@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from privproof.compiling import Compiled
 from privproof.engines.words.problem_letters import begin_document, letter_document
 from privproof.engines.words.ratio_cones import RatioCones
 from privproof.engines.words.reachable_pasts import Multiples
 from privproof.exact.shipping import Shares
+
+if TYPE_CHECKING:
+    from privproof.compiling import Compiled
 
 
 def ratio_evidence(compiled: Compiled, cones: RatioCones) -> dict[str, object]:

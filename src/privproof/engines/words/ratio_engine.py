@@ -8,8 +8,8 @@ attains it.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from privproof.compiling import Compiled
 from privproof.engines.search_monitor import Monitor, Progress
 from privproof.engines.words.beam_search import promising_word
 from privproof.engines.words.bounded_engines import at_least, ratio_of
@@ -18,6 +18,9 @@ from privproof.engines.words.unbounded_engine import UnboundedEngine
 from privproof.engines.words.word_engine import WordEngine
 from privproof.engines.words.word_findings import Finding
 from privproof.exact import ZERO, Budget, Rational, epsilon, rational
+
+if TYPE_CHECKING:
+    from privproof.compiling import Compiled
 
 _LONGEST = 24
 """Words up to this length are looked at for one that attains the bound; it decides only whether the bound is called tight."""

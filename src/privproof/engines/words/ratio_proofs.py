@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from privproof.compiling import Compiled, word_problem
+from typing import TYPE_CHECKING
+
+from privproof.compiling import word_problem
 from privproof.engines.search_monitor import Monitor
 from privproof.engines.words.ratio_cones import Kind, find_ratio_cones, location_kinds
 from privproof.engines.words.word_findings import RatioProof
 from privproof.exact import ONE
 from privproof.models import Word
+
+if TYPE_CHECKING:
+    from privproof.compiling import Compiled
 
 _LARGEST = 400
 """States of a location beyond which ratios are not tried: there are as many as pairs of states."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from privproof.compiling import Compiled
 from privproof.engines.search_monitor import Allowance, Monitor, Progress
 from privproof.engines.words.beam_search import promising_word
 from privproof.engines.words.bounded_engines import at_least, fewest_changes, ratio_of
@@ -20,6 +20,9 @@ from privproof.engines.words.word_engine import WordEngine
 from privproof.engines.words.word_findings import ConeProof, Finding
 from privproof.exact import INFINITE, ZERO, Budget, Rational, decimal, epsilon
 from privproof.models import Horizon, Word, WordProblem
+
+if TYPE_CHECKING:
+    from privproof.compiling import Compiled
 
 _STOPS = (100, 200, 300, 400, 1_600)
 """So many vectors are expanded before a search pauses to look for a simulation or a pump, and in the end for good."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import gcd, lcm
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from privproof.compiling import Begin, Classes, Compiled
 from privproof.engines.words.cone_margins import margins
 from privproof.engines.words.cone_simulation import Simulation
 from privproof.engines.words.cone_trimming import trim_cone
@@ -21,6 +20,9 @@ from privproof.engines.words.word_vectors import Reached
 from privproof.evidence.witnesses import WordWitness
 from privproof.exact import ZERO, Rational, fraction, rational, text
 from privproof.exact.rational_matrices import Matrix
+
+if TYPE_CHECKING:
+    from privproof.compiling import Begin, Classes, Compiled
 
 Multiples: TypeAlias = "list[list[object]] | dict[str, object]"
 _ANY_LEVEL = -1

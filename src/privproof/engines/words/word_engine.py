@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from privproof.compiling import Compiled, given_in_advance, translated_rightly, word_problem
+from privproof.compiling import given_in_advance, translated_rightly, word_problem
 from privproof.engines.engine_protocol import Answers, Request
 from privproof.engines.search_monitor import Monitor
 from privproof.engines.words.word_certificates import event_evidence, proof_evidence, pump_evidence, word_evidence
@@ -22,10 +22,14 @@ from privproof.evidence.engine_answers import Answer
 from privproof.evidence.verdicts import Growth, WordDetails
 from privproof.evidence.witnesses import ObservedWord, Witness, WordWitness
 from privproof.exact import INFINITE, Budget, Rational, epsilon, fraction, show
-from privproof.language.running import Outputs, outputs
+from privproof.language.running import outputs
 from privproof.language.values import holds_written, text
 from privproof.models import Transducer, Word, can_halt, compares_something
 from privproof.scenarios import Question, whole_output
+
+if TYPE_CHECKING:
+    from privproof.compiling import Compiled
+    from privproof.language.running import Outputs
 
 _RUNS = 1_000
 """Random choices that are followed when the function is run on the data of a witness."""

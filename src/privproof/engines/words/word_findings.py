@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from privproof.compiling import Compiled
 from privproof.engines.words.frontier_search import Trace
 from privproof.engines.words.pumped_words import Pump
 from privproof.engines.words.ratio_cones import RatioCones
 from privproof.evidence.verdicts import Formula
 from privproof.exact import INFINITE, Epsilon
 from privproof.models import Word
+
+if TYPE_CHECKING:
+    from privproof.compiling import Compiled
 
 
 @dataclass(frozen=True)

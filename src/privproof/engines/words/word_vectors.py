@@ -92,7 +92,7 @@ def round_outwards(vector: Reached, bits: int) -> Reached:
     The smallest entry keeps `bits` binary digits, so that every entry moves by a factor of less than ``1 + 2^(1-bits)``, and none
     becomes zero.
 
-    >>> rounded(Reached((1023, 0), (1027, 512), 0, 0), 4)
+    >>> round_outwards(Reached((1023, 0), (1027, 512), 0, 0), 4)
     Reached(left=(16, 0), right=(16, 8), weight=0, start=0, letter=None, parent=None, scale=Fraction(64, 1))
     """
     shift = min((x.bit_length() for x in (*vector.left, *vector.right) if x), default=0) - bits

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from privproof.compiling.coins import Tossed, TossedProgram
-from privproof.compiling.relational import Program
+from privproof.compiling.coins import TossedProgram
 from privproof.compiling.sorts import (
     CONTINUOUS,
     OTHERS,
@@ -21,8 +21,7 @@ from privproof.compiling.sorts import (
 from privproof.evidence.question_documents import OtherQuestion, with_source
 from privproof.evidence.question_sources import program_source
 from privproof.exact.affine import Affine
-from privproof.language.flow import Instruction, Jump, Next, Test
-from privproof.language.inputs import Input
+from privproof.language.flow import Jump, Next, Test
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -30,7 +29,6 @@ from privproof.language.syntax import (
     Constant,
     Element,
     Emit,
-    Expression,
     Operation,
     Replace,
     Return,
@@ -38,7 +36,14 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.scenarios.program_question import ProgramQuestion, is_geometric
+from privproof.scenarios.program_questions import ProgramQuestion, is_geometric
+
+if TYPE_CHECKING:
+    from privproof.compiling.coins import Tossed
+    from privproof.compiling.relational import Program
+    from privproof.language.flow import Instruction
+    from privproof.language.inputs import Input
+    from privproof.language.syntax import Expression
 
 _SAME = {"extend": "+", "repeat": "*", "is": "==", "is not": "!="}
 

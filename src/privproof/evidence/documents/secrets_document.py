@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from privproof.compiling.pufferfish import Compared
+from typing import TYPE_CHECKING
+
 from privproof.evidence.question_documents import OtherQuestion
 from privproof.exact import Budget, text
 from privproof.models.parameter_conditions import ConditionTable
 from privproof.scenarios import UnderPriors
+
+if TYPE_CHECKING:
+    from privproof.compiling.pufferfish import Compared
 
 
 def document(question: UnderPriors, compiled: Compared) -> dict[str, object]:

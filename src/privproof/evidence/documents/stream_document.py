@@ -6,7 +6,7 @@ from privproof.evidence.question_documents import with_source
 from privproof.evidence.question_sources import stream_source
 from privproof.exact import Rational
 from privproof.models.stream_automaton import Transition
-from privproof.scenarios.stream_question import StreamQuestion
+from privproof.scenarios.stream_questions import StreamQuestion
 
 
 def document(question: StreamQuestion, compiled: object) -> dict[str, object]:

@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 
 from privproof.errors import FormatError
 
-SUFFIX = ".jani"
 """How the names of files end."""
 
 _BINARY = {"∨": "|", "∧": "&", "⇒": "=>", "=": "=", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}

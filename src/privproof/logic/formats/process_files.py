@@ -17,6 +17,7 @@ from privproof.exact import ZERO
 from privproof.formats import document_fields as fields
 from privproof.formats.document_nodes import (
     AS_PRISM,
+    JANI,
     OURS,
     PRISM,
     DocumentTable,
@@ -32,10 +33,7 @@ from privproof.formats.document_writing import to_yaml
 from privproof.formats.model_files import read_labels, read_neighbours
 from privproof.formats.whole_files import write_whole
 from privproof.logic.decision_process import DecisionProcess, Enclosure, ProbabilityLike
-from privproof.logic.formats.drn_files import read_drn, write_drn
-from privproof.logic.formats.jani_files import SUFFIX as JANI
-from privproof.logic.formats.jani_files import jani_as_prism
-from privproof.logic.prism import PrismModel, explore, neighbours_from, write_prism
+from privproof.logic.prism.prism_model import PrismModel, explore, neighbours_from
 from privproof.logic.reward_structures import Rewards
 from privproof.models.finite_distributions import known_name
 
@@ -73,6 +71,8 @@ def read_process(
         name = next(iter(constants))
         raise FormatError("constant", f"only a PRISM model has constants, and {path} is none", place=f"--set {name}")
     if suffix == ".drn":
+        from privproof.logic.formats.drn_files import read_drn  # here and below: each reader for its own files
+
         process = read_drn(path, self_loops=self_loops, rounded=rounded)
     else:
         document = read_document(path)
@@ -91,6 +91,8 @@ def read_prism_model(
     """The model in a PRISM or JANI file, of which properties may ask in its own words; the arguments are those of `read_process`."""
     text, name = file_text(path), str(path)
     if Path(path).suffix.lower() == JANI:
+        from privproof.logic.formats.jani_files import jani_as_prism
+
         text, name = jani_as_prism(text, name=name)[0], f"{name} (as PRISM)"
     model = explore(text, constants=constants or {}, self_loops=self_loops, name=name)
     if neighbours is None:
@@ -362,8 +364,12 @@ def process_text(process: DecisionProcess, path: str | Path) -> str:
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix in PRISM:
+        from privproof.logic.prism.prism_writing import write_prism
+
         return write_prism(process)
     if suffix == ".drn":
+        from privproof.logic.formats.drn_files import write_drn
+
         return write_drn(process)
     if suffix == ".json":
         return json.dumps(process_document(process), ensure_ascii=False, indent=1) + "\n"

@@ -4,7 +4,6 @@ The language is described at https://www.prismmodelchecker.org/manual/ThePRISMLa
 PRISM knows no neighbour relation; lines ``//@ neighbours A ~ B``, which PRISM takes for comments, give it.
 """
 
-from privproof.logic.prism.prism_model import PrismModel, explore, neighbours_from, parse_prism, read_prism
-from privproof.logic.prism.prism_writing import write_prism
+import lazy_loader
 
-__all__ = ["PrismModel", "explore", "neighbours_from", "parse_prism", "read_prism", "write_prism"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from privproof.exact import Rational, rational
 from privproof.logic.prism.expression_meanings import Meaning, Scope, constant
 from privproof.logic.prism.module_composition import Joint, compose
-from privproof.logic.prism.prism_expressions import SyntaxNode, parse_expression
+from privproof.logic.prism.prism_expressions import SyntaxNode, names_in, parse_expression
 from privproof.logic.prism.prism_syntax import Command, Constant, Module, RewardItem, Text
 from privproof.logic.prism.prism_tokens import Source
 
@@ -211,18 +211,6 @@ def _value(scope: Scope, node: SyntaxNode, kind: str, what: str) -> int | Ration
         return int(scope.integer(node, what).value)
     scope.number(node, what)
     return rational(found.value)
-
-
-def names_in(node: SyntaxNode) -> list[str]:
-    """The names that an expression mentions."""
-    found: list[str] = []
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if part.op == "name":
-            found.append(str(part.value))
-        waiting.extend(part.args)
-    return found
 
 
 def _slots(text: Text, scope: Scope) -> list[Slot]:

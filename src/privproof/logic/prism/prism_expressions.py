@@ -208,3 +208,15 @@ def parse_expression(source: Source, *, begin: int = 0, end: int | None = None) 
     if not reader.at_end:
         reader.expected("an operator or the end of the expression")
     return node
+
+
+def names_in(node: SyntaxNode) -> list[str]:
+    """The names that an expression mentions."""
+    found: list[str] = []
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if part.op == "name":
+            found.append(str(part.value))
+        waiting.extend(part.args)
+    return found

@@ -23,12 +23,8 @@ import numpy as np
 from privproof.formats.document_nodes import file_text
 from privproof.logic.decision_process import Bools, DecisionProcess
 from privproof.logic.prism.expression_meanings import Scope
-from privproof.logic.prism.label_states import states_satisfying
-from privproof.logic.prism.module_system import system
 from privproof.logic.prism.prism_expressions import ExpressionReader, SyntaxNode, parse_expression
-from privproof.logic.prism.prism_syntax import parse_text
 from privproof.logic.prism.prism_tokens import Source
-from privproof.logic.prism.state_exploration import explore_states
 
 MOST_STATES = 20_000_000
 """How many states are explored unless the caller says otherwise; a model with more is refused."""
@@ -73,6 +69,10 @@ class PrismModel:
         labels = {label: slots + number for number, label in enumerate(process.labels)}
         scope = replace(self.scope, source=source, labels=labels, _known={}, _open=[])
         meaning = scope.condition(node, "what is asked of states")
+        from privproof.logic.prism.label_states import (
+            states_satisfying,  # here, because models of other files need none of it
+        )
+
         return states_satisfying(meaning, len(process), [*process.variables.values(), *process.labels.values()])
 
 
@@ -98,6 +98,10 @@ def explore(
         ModelError: some states have no transition.
     """
     with no_collecting():
+        from privproof.logic.prism.module_system import system  # here and below, for the same reason
+        from privproof.logic.prism.prism_syntax import parse_text
+        from privproof.logic.prism.state_exploration import explore_states
+
         found = system(parse_text(Source(name, text)), constants)
         process = explore_states(found, self_loops=self_loops, most_states=most_states)
     model = PrismModel(process, found.scope)

@@ -41,8 +41,7 @@ from privproof.logic.formulas.formula_syntax import RESERVED, Count
 from privproof.logic.formulas.formula_tokens import LARGEST_COUNT
 from privproof.logic.prism.computed_values import Computed, computed
 from privproof.logic.prism.expression_meanings import Meaning
-from privproof.logic.prism.module_system import names_in
-from privproof.logic.prism.prism_expressions import FUNCTIONS, ExpressionReader, SyntaxNode
+from privproof.logic.prism.prism_expressions import FUNCTIONS, ExpressionReader, SyntaxNode, names_in
 from privproof.logic.prism.prism_model import PrismModel
 from privproof.logic.prism.prism_tokens import Source
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from privproof.errors import PrivproofError
 from privproof.formats.document_nodes import file_text
-from privproof.logic.prism.module_system import constant_values, names_in
-from privproof.logic.prism.prism_expressions import SyntaxNode, parse_expression
+from privproof.logic.prism.module_system import constant_values
+from privproof.logic.prism.prism_expressions import SyntaxNode, names_in, parse_expression
 from privproof.logic.prism.prism_model import PrismModel
 from privproof.logic.prism.prism_syntax import Constant
 from privproof.logic.prism.prism_tokens import Source

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from privproof.cli.command_answers import console, end, say, say_json, write
-from privproof.cli.command_drafts import writable
 from privproof.cli.command_options import AsJson
+from privproof.cli.command_requests import writable
 from privproof.cli.command_worker import WHY, command, on_interrupt
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.formats.document_nodes import file_text

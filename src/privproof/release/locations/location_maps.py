@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from flint import arb, fmpq, fmpz
@@ -23,8 +23,10 @@ from flint import arb, fmpq, fmpz
 from privproof.errors import ScenarioError
 from privproof.exact import ZERO, Epsilon, Number, Rational, from_float, rational, show
 from privproof.exact.balls import precision, rational_bounds
-from privproof.language.randomness import Seed
 from privproof.release.locations.planar_noise import PlanarGeometric, Site, a_site, several
+
+if TYPE_CHECKING:
+    from privproof.language.randomness import Seed
 
 Row: TypeAlias = dict[Site, arb]
 

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from privproof.cli.command_answers import console, current_answer, end, say, say_json, write
-from privproof.cli.command_drafts import STATUS, answer_if_stopped, writable
 from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
@@ -22,6 +21,7 @@ from privproof.cli.command_options import (
     PaidFrom,
     TimeLimit,
 )
+from privproof.cli.command_requests import STATUS, answer_if_stopped, writable
 from privproof.cli.command_worker import command, doing, set_time_limit
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.exact import show

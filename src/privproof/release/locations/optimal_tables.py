@@ -14,19 +14,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, hypot
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import EpsilonLike, Number, Rational, fraction, rational, show
 from privproof.exact import epsilon as exact_epsilon
-from privproof.language.randomness import Seed, drawing_from, pick, release_source
+from privproof.language.randomness import drawing_from, pick, release_source
 from privproof.release.locations.location_channels import Channel
 from privproof.release.locations.location_findings import LocationFinding
 from privproof.release.locations.location_maps import Map
 from privproof.release.locations.location_verification import verify_locations
 from privproof.release.locations.planar_noise import Site
+
+if TYPE_CHECKING:
+    from privproof.language.randomness import Seed
 
 _MOST_SITES = 40
 """Places of a map; the program has their cube as conditions, 64,000, and takes some ten seconds."""

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import cos, isqrt, log, sin, tau
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from flint import arb, fmpq, fmpz
@@ -31,7 +31,10 @@ from flint import arb, fmpq, fmpz
 from privproof.errors import BudgetError, ScenarioError
 from privproof.exact import ONE, Epsilon, EpsilonLike, Number, Rational, epsilon, rational, show
 from privproof.exact.balls import precision, rational_bounds
-from privproof.language.randomness import Seed, Source, release_source
+from privproof.language.randomness import release_source
+
+if TYPE_CHECKING:
+    from privproof.language.randomness import Seed, Source
 
 Site: TypeAlias = tuple[int, int]
 
