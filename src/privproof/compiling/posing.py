@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 from privproof.compiling.coins import noisy_records, record_coins_of
 from privproof.compiling.draws import draws_question
-from privproof.compiling.lotteries import lottery_question
 from privproof.compiling.programs import mechanism_question
 from privproof.compiling.registers import registers
 from privproof.compiling.relational import Program, program_for_alignment
@@ -155,9 +154,6 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
             large = None if horizon is not None else draws_question(subject, size=size)
             if large is not None:
                 return large
-            drawn_by_lot = None if size is not None or horizon is not None else lottery_question(subject)
-            if drawn_by_lot is not None:
-                return drawn_by_lot
             opened = horizon is None and _open_lists(subject) and (size is None or size > _LISTED)
             if opened and _noisy_sums(subject, ("geometric",)):
                 return program_question(subject, size=size)  # there are as many states as there are sums
@@ -288,7 +284,7 @@ def _outside_totals(expression: Expression) -> Iterator[Expression]:
             yield from _outside_totals(part)
 
 
-_TRANSLATED = ("program", "words", "lottery")
+_TRANSLATED = ("program", "words")
 """Questions about functions that were translated."""
 
 
