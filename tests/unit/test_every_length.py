@@ -347,11 +347,6 @@ ALLOWED = {
         "        s = 1 - x\n    return (s, n > 3)"
     ),
     "the first elements": "    if len(q) > 1:\n        s = q[0] - q[1]\n    for x in q:\n        s = (x - s) % 3\n    return s",
-    "a count matters up to a bound": (
-        "    for x in q:\n        s += x\n    return truncated_geometric(min(s, 2), alpha='1/2', low=0, high=2)"
-    ),
-    "a list is only counted": "    return len([x for x in q if x == 1]) >= 2",
-    "a count of answers": "    n = sum(randomized_response(x, truth='3/4') for x in q)\n    return n > 2",
     "answers": "    return [randomized_response(x, truth='3/4') for x in q]",
     "answers in a tuple": "    return tuple(x if bernoulli('1/2') else 0 for x in q)",
     "answers and a count": (
@@ -365,10 +360,6 @@ ALLOWED = {
     "answers of long lists": "    return [x if len(q) > 2 else 1 - x for x in q]",
     "answers after the first": (
         "    out = []\n    last = 0\n    for x in q:\n        out.append(last)\n        last = x\n    return [out, last]"
-    ),
-    "a count of values": "    return truncated_geometric(min(q.count(1), 2), alpha='1/2', low=0, high=2)",
-    "what is asked of the whole list": (
-        "    if not q:\n        return 5\n    return (any(q), all(q), max(q) - min(q), q.count(0) > 1, q.count(1) > 1)"
     ),
     "a sum modulo": "    return truncated_geometric(0, alpha='1/2', low=0, high=1)",
 }

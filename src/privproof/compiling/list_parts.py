@@ -26,17 +26,13 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
-from privproof.language.walking import (
-    parts,
-)
+from privproof.language.walking import parts
 
 POSITION = "position"
 """The place of a record in its list, inside of what it adds to a sum."""
 
 PART_ENDS = "#part"
-"""How the variables begin that hold the ends of a part without a name."""
-_ENDS = "#ends."
-"""How the variables begin that hold the ends of a part with a name."""
+"""How the variables begin that hold the ends of a part."""
 
 _SAFE = ("+", "-", "*", "neg", "pos", "whole", "len", "turns", "min", "max", "abs")
 """What never fails on whole numbers, so that it may be computed where Python would pass it over."""
@@ -53,10 +49,8 @@ def held_ends(
     for end, label, sign in ((low, "low", "<="), (high, "high", ">")):
         if isinstance(end, Constant) and (end.value is None or (label == "low" and end.value == 0)):
             continue
-        own = end if is_held(end) and isinstance(end, Variable) else Variable(f"{name}.{label}", place)
-        if own is not end:
-            front = end if signs.least(end) is not None else _from_front(end, source, place)
-            held.append(Assign(own.name, front, place))
+        own = Variable(f"{name}.{label}", place)
+        held.append(Assign(own.name, end if signs.least(end) is not None else _from_front(end, source, place), place))
         inside.append(Operation(sign, (own, at), place))
     if not inside:
         return (), Constant(value=True, place=place)
@@ -74,12 +68,7 @@ def _from_front(end: Expression, source: Variable, place: Place) -> Expression:
 
 def is_end(name: str) -> bool:
     """Whether a variable holds an end of a part."""
-    return name.startswith((_ENDS, PART_ENDS))
-
-
-def is_held(end: Expression) -> bool:
-    """Whether an end is that of a part which has a name: it is counted from the front already."""
-    return isinstance(end, Variable) and end.name.startswith(_ENDS)
+    return name.startswith(PART_ENDS)
 
 
 def is_safe(end: Expression) -> bool:

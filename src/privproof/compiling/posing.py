@@ -155,13 +155,13 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
             if large is not None:
                 return large
             opened = horizon is None and _open_lists(subject) and (size is None or size > _LISTED)
-            if opened and _noisy_sums(subject, ("geometric",)):
+            if opened and _noisy_sums(subject):
                 return program_question(subject, size=size)  # there are as many states as there are sums
             try:
                 return mechanism_question(subject, size=size, horizon=horizon, every_length=True)
             except (QuestionError, LanguageError) as problem:
                 unsized = size is None and horizon is None and _open_lists(subject)
-                if unsized and problem.code != "changed" and (is_aligned(subject) or _noisy_sums(subject, _SUMS)):
+                if unsized and problem.code != "changed" and is_aligned(subject):
                     return program_question(subject)  # of every length, whatever the states between two elements are
                 if isinstance(problem, LanguageError) or problem.code != "size" or not unsized:
                     raise
@@ -173,9 +173,7 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
     except LanguageError as problem:
         if horizon is not None or subject.proposed is not None or problem.code == "changed":
             raise
-        if problem.code == "size" and (
-            is_aligned(subject) or _noisy_sums(subject, _SUMS)
-        ):  # too many data sets for a table, and for runs
+        if problem.code == "size" and is_aligned(subject):  # too many data sets for a table, and for runs
             return program_question(subject, size=size)
         if size is not None and too_many_to_run(subject, size) and is_aligned(subject):
             return program_question(subject, size=size)  # an alignment counts no data sets
@@ -238,17 +236,15 @@ def _relational(subject: Mechanism, *, select: bool = False) -> Program | None:
     return None
 
 
-_SUMS = ("geometric", "truncated_geometric")
-"""Noise on sums over records that alignments are about; where it is truncated, tables come first."""
 _LISTED = 30
 """Tables and passes go through lists of so many records in a second."""
 
 
-def _noisy_sums(subject: Mechanism, kinds: tuple[str, ...]) -> bool:
-    """Whether a mechanism adds up over its records and puts noise of some kinds on the sums, and does nothing else with them."""
+def _noisy_sums(subject: Mechanism) -> bool:
+    """Whether a mechanism adds up over its records and puts geometric noise on the sums, and does nothing else with them."""
     if subject.neighbours not in SUMMED or subject.stream is not None:
         return False
-    if not any(sample.noise in kinds for sample in samples(subject.translated.body)):
+    if not any(sample.noise == "geometric" for sample in samples(subject.translated.body)):
         return False
     program = _relational(subject)
     if program is None or not sums_up(program.code) or any(isinstance(step, Test) for step in program.code):

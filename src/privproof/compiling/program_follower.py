@@ -27,7 +27,6 @@ from privproof.language.laws import (
     Law,
     Shaped,
     TableLaw,
-    truncated_geometric,
 )
 from privproof.language.linear import Ratio, curve
 from privproof.language.more_operations import MORE, convert_in_format
@@ -259,17 +258,10 @@ class Follower:
         return value
 
     def geometric(self, step: Sample, law: Law, value: Any) -> Any:
-        """The value of geometric noise; where the function draws it clamped, beyond the bound that it came to."""
-        center, alpha = int(self.value(step.arguments[0])), fraction(self.program.scale(step).alpha)
-        expected: Law = Geometric(center, alpha)
-        moved = 0
-        if isinstance(law, TableLaw):
-            values = [each for each, _ in law.outcomes]
-            expected = truncated_geometric(center, values[0], values[-1], alpha, None, 1)
-            moved = (value == values[-1]) * FARTHEST if value != values[0] else -FARTHEST
-        if law != expected:
+        """The value of geometric noise."""
+        if law != Geometric(int(self.value(step.arguments[0])), fraction(self.program.scale(step).alpha)):
             raise ProgramDiffers(f"the noise at {step.place} has another law")
-        return value + moved
+        return value
 
     def value(self, expression: Expression) -> Any:
         match expression:
