@@ -46,7 +46,7 @@ check: $(READY)  ## style and types
 # branches.  Not among them: those that measure time ("quickly"), or try very many documents, because tracing slows both down.
 NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_compared potentials pufferfish what_runs measures mixtures \
 	promises settled_shifts composition selections exponential_choices integer_alignments ratio_cones every_length rounded_outputs \
-	time_limits worst_way profiles stream_integrals integrals store deltas_of_epsilons smallest_delta enclosed_profiles lotteries \
+	time_limits worst_way profiles stream_integrals integrals store deltas_of_epsilons smallest_delta enclosed_profiles \
 	linear cells norms bounded_range certified_bounds products_of_scales noisy_records truncated_noise growing_shifts data_keys kept_lists \
 	unmatched_draws reports)) \
 	$(addprefix tests/conformance/test_,$(addsuffix .py,registers corners discrete_gaussian gaussian runs records proofs_from_text automata_from_text \

@@ -26,7 +26,6 @@ A mechanism may be an ordinary function:
 Epsilon('ln(8)')
 """
 
-import warnings
 from collections.abc import Callable
 
 import lazy_loader
@@ -35,18 +34,7 @@ from privproof.drawing.showing import show_with
 from privproof.evidence.verdict_presenting import Presenter, present_with
 from privproof.version import __version__ as __version__
 
-_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-_WITNESSES = ("LossWitness", "PriorWitness")
-
-
-def __getattr__(name: str) -> object:
-    if name in _WITNESSES:
-        warnings.warn(
-            f"privproof.{name} is privproof.Witness; the old name ends with 0.5", DeprecationWarning, stacklevel=2
-        )
-        name = "Witness"
-    return _load(name)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def _presenter() -> Presenter:

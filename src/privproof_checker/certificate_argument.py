@@ -17,7 +17,7 @@ from privproof_checker.outcomes import Limits, Refusal, Verdict, refuse
 from privproof_checker.plain_documents import an_object
 from privproof_checker.rules import RULES, WORDS
 
-WITNESSES = {"pufferfish": "parameters", "draws": "outcome", "lottery": "lists"}
+WITNESSES = {"pufferfish": "parameters", "draws": "outcome"}
 """By which rule a witness beside a proof is compared; about words of a model it is ``word``."""
 
 

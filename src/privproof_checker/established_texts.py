@@ -24,7 +24,6 @@ _BELOW = "both probabilities of the event of the lower bound"
 _AUTOMATON = "the automaton, its inputs and outputs, and which streams are neighbours"
 _PROOF = "the instructions that the alignment is about, and the inputs"
 _INSTRUCTIONS = "the instructions that were run with data and noise left open, and the inputs"
-_LOTTERY = "that the text draws by lot, the laws of its levels, the inputs, and which lists are neighbours"
 _FINITE = "the model, its inputs and outputs, and which data are neighbours"
 
 
@@ -101,13 +100,6 @@ def _from_source(
 
         return establish_automaton(source, asked, evidence, limits, work)
 
-    def lottery(source: Source, work: Work) -> Findings:
-        from privproof_checker.source.lotteries import establish_lottery
-
-        return establish_lottery(source, asked, limits, work)
-
-    if kind == "lottery":
-        return established(asked, _LOTTERY, lottery, limits)
     if kind == "transducer":
         return established(asked, _FINITE, finite, limits)
 

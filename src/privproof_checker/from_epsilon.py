@@ -22,7 +22,7 @@ from privproof_checker.numbers import Epsilon, rational
 from privproof_checker.numbers.balls import precision, rational_bounds
 from privproof_checker.outcomes import refuse
 
-_WHOLE = ("program", "runs", "draws", "lottery")
+_WHOLE = ("program", "runs", "draws")
 """Kinds of questions whose epsilon bounds all likelihood ratios of whole laws, both ways."""
 _BITS = 256
 """Bits of a power of e that is not rational: far more than a delta that anybody writes down."""

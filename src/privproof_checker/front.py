@@ -40,7 +40,6 @@ _KINDS = {
     "account": ("release.account_checking", "check_account"),
     "composed": ("composed", "check_composed"),
     "draws": ("draws_checking", "check_draws"),
-    "lottery": ("lottery_checking", "check_lottery"),
     "location": ("release.locations.location_checking", "check_location"),
     "logic": ("logic", "check_logic"),
     "logic in columns": ("logic.column_bounds", "check_bounds"),

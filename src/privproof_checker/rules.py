@@ -396,30 +396,6 @@ RULES: Mapping[tuple[str, str], Rule] = {
         "The data sets are neighbours, and P > e^epsilon Q for one output: that contradicts the claim.",
         _CHANCES,
     ),
-    ("lottery", "stretch"): Rule(
-        "proved",
-        Hint("pieces:object"),
-        "witnessed",
-        "a stretch, of which every piece was compared with all laws of levels",
-        "The probability of winning by lot is an integral over the levels. The pieces map levels to levels so that every law is at most "
-        "the other one there, at a stretch of at most e^epsilon; by substitution the integral is, however many elements there are.",
-    ),
-    ("lottery", "levels"): Rule(
-        "proved",
-        Hint(""),
-        "recomputed",
-        "the largest ratio of the probabilities of a level",
-        "One element changes, and with it one factor of the probability of winning: a sum of probabilities of its levels with weights "
-        "that do not change. Its quotient is at most the largest one of a level.",
-    ),
-    ("lottery", "lists"): Rule(
-        "refuted",
-        Hint("winner:list others:list"),
-        "witnessed",
-        "two lists, on which both probabilities of an index were computed again",
-        "The lists are neighbours, and P > e^epsilon Q for one index: that contradicts the claim.",
-        _CHANCES,
-    ),
     ("logic in columns", "bounds"): Rule(
         "either",
         Hint("state?:integer untils?:list often?:list monitored?:list operators?:list", uses="operators"),

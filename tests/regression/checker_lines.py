@@ -78,10 +78,7 @@ PARTS = {
         ),
     ),
     "secrets under a prior": ("`bernstein`, `parameters`", ("pufferfish/",)),
-    "draws and lotteries": (
-        "`product`, `outcome`, `stretch`, `levels`, `lists`",
-        ("draws_checking", "draw_laws", "lottery_checking"),
-    ),
+    "draws": ("`product`, `outcome`", ("draws_checking", "draw_laws")),
     "logic": ("`logic`, `bounds`", ("logic/",)),
     "linear": ("`multipliers`: conditions and their refutations", ("linear/",)),
     "programs": (

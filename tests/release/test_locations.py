@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from fractions import Fraction
 
@@ -24,7 +23,6 @@ from privproof.language import randomness
 from privproof.language.randomness import Seeded
 from privproof.release.locations.location_channels import Channel, ResampledLaplace
 from privproof.release.locations.location_maps import Clamped, Map, Projection, Resampled, clamped, remapped
-from privproof.release.locations.location_pictures import location_picture
 from privproof.release.locations.location_question import LocationQuestion
 from privproof.release.locations.location_verification import (
     resampling_planar_geometric,
@@ -576,42 +574,6 @@ def test_floats_are_refused_where_numbers_are_promises():
     with pytest.raises(BudgetError):
         PlanarGeometric.of("-1")
     assert isinstance(PlanarGeometric.of(1).epsilon, Epsilon)
-
-
-# -------------------------------------------------------------------------------------------------------------------- pictures
-
-
-def test_pictures_are_well_formed():
-    where = Map.rectangle((0, 0), (9, 9), step=100)
-    mechanism = clamped(PlanarGeometric.of("1/300", step=100), where)
-    reports = [mechanism.release((4, 4), seed=seed) for seed in range(30)]
-    found = verify_locations(Resampled(mechanism.noise, where))
-    drawn = location_picture(mechanism, location=(4, 4), reports=reports, finding=found, title="x < y & z")
-    tree = ElementTree.fromstring(drawn)
-    kinds = Counter(element.get("class") for element in tree.iter() if element.get("class"))
-    assert kinds == {"privproof": 1, "site": 100, "radius": 2, "report": 30, "worst": 3}
-    assert "x &lt; y &amp; z" in drawn
-    width, height = float(tree.get("width")), float(tree.get("height"))
-    for element in tree.iter():
-        if element.get("class") in ("report", "site", "worst"):
-            assert 0 <= float(element.get("cx")) <= width
-            assert 0 <= float(element.get("cy")) <= height
-
-
-@pytest.mark.parametrize(
-    "drawn",
-    [
-        lambda: location_picture(),
-        lambda: location_picture(PlanarLaplace.of(1), location=(0.5, 0.5), reports=[(1.0, 2.0)]),
-        lambda: location_picture(finding=shrunk_north_south(1, latitude=0)),
-        lambda: location_picture(finding=resampling_planar_laplace(1, width=9, height=4)),
-        lambda: location_picture(clamped(PlanarGeometric.of(1), Map.rectangle((0, 0), (99, 99)))),
-        lambda: location_picture(clamped(PlanarGeometric.of(1), MAPS["one site"]), location=(1, 1)),
-        lambda: location_picture(finding=verify_locations(Channel.of({(0, 0): {"a": 1}, (1, 0): {"a": 1}}), 1)),
-    ],
-)
-def test_pictures_of_little(drawn):
-    assert ElementTree.fromstring(drawn()).tag.endswith("svg")
 
 
 def test_a_mechanism_says_what_it_is():

@@ -53,24 +53,6 @@ def test_what_is_made_of_noisy_numbers_is_theirs(function):
     assert check(function, "1/5", **asked).status in ("refuted", "unknown")
 
 
-def guarded(data):
-    count = noisy(len(data), 4)
-    total = noisy(sum(data), 40)
-    if count > 0:
-        mean = total / count
-    else:
-        mean = 0.0
-    return mean
-
-
-def compared(data):
-    count, total = noisy(len(data), 4), noisy(sum(data), 40)
-    mean = total / count
-    if mean > 5:
-        return "high", round(mean, 1)
-    return "low", round(mean, 1)
-
-
 def written(data):
     count, total = noisy(len(data), 4), noisy(sum(data), 40)
     return f"{total / count:.2f} of {count:.0f}"
@@ -87,8 +69,8 @@ def grown(data):
     return noisy(len(data), 4), np.exp(noisy(sum(data), 40))
 
 
-@pytest.mark.parametrize("function", [guarded, compared, written, spread, grown])
-def test_what_is_computed_in_the_end_may_compare_it(function):
+@pytest.mark.parametrize("function", [written, spread, grown])
+def test_what_is_computed_in_the_end_costs_nothing(function):
     asked = {"inputs": {"data": real_queries(0, 10)}, "neighbours": "add-remove"}
     assert check(function, "3/4", **asked).status == "proved"
     assert check(function, "1/5", **asked).status in ("refuted", "unknown")
@@ -104,25 +86,6 @@ def counts_the_data(data):
     if count > 0:
         return total / (len(data) + 1)
     return 0.0
-
-
-def compares_data_in_the_end(data):
-    size = len(data)
-    count, total = noisy(size, 4), noisy(sum(data), 40)
-    mean = total / count
-    if mean > 5 and size > 3:
-        return 1
-    return 0
-
-
-def noise_is_taken_away(data):
-    total = sum(data)
-    count, shown = noisy(len(data), 4), noisy(total, 40)
-    if count > 0:
-        mean = shown / count
-    else:
-        mean = shown - total
-    return mean
 
 
 def root_beside_noise(data):
@@ -148,8 +111,6 @@ def root_of_what_is_left(data):
     return math.sqrt(max(total - sum(data), 0)) + count
 
 
-@pytest.mark.parametrize(
-    "function", [other_side_shows_data, counts_the_data, compares_data_in_the_end, noise_is_taken_away]
-)
+@pytest.mark.parametrize("function", [other_side_shows_data, counts_the_data])
 def test_data_in_the_end_are_seen(function):
     assert check(function, 2, inputs={"data": real_queries(0, 10)}, neighbours="add-remove").status != "proved"

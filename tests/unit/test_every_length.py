@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -28,7 +27,6 @@ from privproof import (
 )
 from privproof.compiling import word_problem
 from privproof.compiling.distributions import output_classes
-from privproof.compiling.largest import largest_kept
 from privproof.compiling.lengths import OpenModel, list_law
 from privproof.errors import ModelError
 from privproof.exact import log
@@ -349,11 +347,6 @@ ALLOWED = {
         "        s = 1 - x\n    return (s, n > 3)"
     ),
     "the first elements": "    if len(q) > 1:\n        s = q[0] - q[1]\n    for x in q:\n        s = (x - s) % 3\n    return s",
-    "a count matters up to a bound": (
-        "    for x in q:\n        s += x\n    return truncated_geometric(min(s, 2), alpha='1/2', low=0, high=2)"
-    ),
-    "a list is only counted": "    return len([x for x in q if x == 1]) >= 2",
-    "a count of answers": "    n = sum(randomized_response(x, truth='3/4') for x in q)\n    return n > 2",
     "answers": "    return [randomized_response(x, truth='3/4') for x in q]",
     "answers in a tuple": "    return tuple(x if bernoulli('1/2') else 0 for x in q)",
     "answers and a count": (
@@ -368,10 +361,6 @@ ALLOWED = {
     "answers after the first": (
         "    out = []\n    last = 0\n    for x in q:\n        out.append(last)\n        last = x\n    return [out, last]"
     ),
-    "a count of values": "    return truncated_geometric(min(q.count(1), 2), alpha='1/2', low=0, high=2)",
-    "what is asked of the whole list": (
-        "    if not q:\n        return 5\n    return (any(q), all(q), max(q) - min(q), q.count(0) > 1, q.count(1) > 1)"
-    ),
     "a sum modulo": "    return truncated_geometric(0, alpha='1/2', low=0, high=1)",
 }
 
@@ -385,59 +374,6 @@ def test_indices_that_are_copied_compared_and_returned_need_no_size(tmp_path, bo
         for data in product((0, 1), repeat=size):
             law = list_law(made, question.model.initial, [str(value) for value in data])
             assert law == {text(value): p for value, p in output_classes(subject, {"q": list(data)}) if p != 0}
-
-
-LARGEST = {
-    "the place of the largest": (
-        "    noisy = [truncated_geometric(x, alpha='1/2', low=0, high=2) for x in q]\n    return noisy.index(max(noisy))"
-    ),
-    "the smallest and its place": (
-        "    noisy = []\n    for i, x in enumerate(q, 1):\n        noisy.append(x + bernoulli('1/2'))\n"
-        "    return noisy.index(min(noisy)), min(noisy)"
-    ),
-}
-
-
-@pytest.mark.parametrize("body", LARGEST.values(), ids=LARGEST.keys())
-def test_a_list_of_which_only_the_largest_value_is_read_is_not_kept(tmp_path, body):
-    subject = load(tmp_path, f"@mechanism(epsilon='ln(9)')\ndef m(q: queries(0, 1)):\n{body}\n")
-    question = mechanism_question(subject, every_length=True)
-    assert question.origin.least == 1
-    made = OpenModel(question.model, (), question.origin.inputs, question.origin.outputs)
-    for size in range(1, 5):
-        for data in product((0, 1), repeat=size):
-            law = list_law(made, question.model.initial, [str(value) for value in data])
-            assert law == {text(value): p for value, p in output_classes(subject, {"q": list(data)}) if p != 0}
-    with pytest.raises(QuestionError, match="it fails on the empty list"):
-        mechanism_question(replace(subject, relation="add-remove"), every_length=True)
-
-
-KEPT = {
-    "not every turn": "    xs = []\n    for x in q:\n        if x:\n            xs.append(x)\n    return xs.index(max(xs))",
-    "read in the loop": "    xs = []\n    for x in q:\n        xs.append(x)\n        s = max(xs)\n    return s",
-    "left early": "    xs = []\n    for x in q:\n        xs.append(x)\n        if x:\n            break\n    return max(xs)",
-    "counted from one": (
-        "    xs = []\n    for i in range(1, len(q)):\n        xs.append(q[i])\n    return xs.index(max(xs))"
-    ),
-    "changed": "    xs = []\n    for x in q:\n        xs.append(x)\n    xs[0] = 1\n    return max(xs)",
-    "both ends": "    xs = []\n    for x in q:\n        xs.append(x)\n    return max(xs) - min(xs)",
-    "not empty": "    xs = [2]\n    for x in q:\n        xs.append(x)\n    return max(xs)",
-    "another value": "    xs = []\n    for x in q:\n        xs.append(x)\n    return xs.index(s)",
-}
-
-
-@pytest.mark.parametrize("body", KEPT.values(), ids=KEPT.keys())
-def test_other_lists_are_kept(tmp_path, body):
-    subject = load(tmp_path, f"@mechanism\ndef m(q: queries(0, 1)):\n    s = 0\n{body}\n")
-    assert largest_kept(subject.translated.body) == (subject.translated.body, 0)
-
-
-def test_the_place_of_the_largest_geometric_value_is_proved_by_an_alignment(tmp_path):
-    body = "    noisy = [geometric(x, alpha='1/2') for x in q]\n    return noisy.index(max(noisy))"
-    subject = load(tmp_path, f"@mechanism(epsilon='2*ln(2)')\ndef m(q: queries(0, 2)):\n{body}\n")
-    verdict = check(subject)
-    assert (verdict.status, verdict.engine) == ("proved", "laplace")
-    assert isinstance(recheck(nested(verdict.certificate)), Accepted)
 
 
 def test_a_profile_is_of_one_length():

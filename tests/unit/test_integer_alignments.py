@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import copy
-import random
 import warnings
-from fractions import Fraction
-from itertools import product
-from math import log
 
 import pytest
-from tests.amounts import patience, selected
+from tests.amounts import patience
 from tests.certificates import nested, recheck
 
 from privproof import (
@@ -90,11 +86,6 @@ def single(x: integer()):
     return geometric(x, alpha="1/2")
 
 
-@mechanism
-def clamped(x: integer()):
-    return truncated_geometric(x, low=0, high=5, alpha="1/2")
-
-
 @mechanism(neighbours="one")
 def two_bases(x: integer(), y: integer()):
     return geometric(x, alpha="1/2"), geometric(y, alpha="1/3")
@@ -151,7 +142,6 @@ PROVED = [
     (above_with_both, "2*ln(2) + 1/2", None),
     (counted, "ln(2)", None),
     (single, "ln(2)", None),
-    (clamped, "ln(2)", None),
     (two_bases, "ln(6)", None),
     (powers_of_one_base, "3*ln(2)", None),
     (equal, "2*ln(2)", None),
@@ -305,14 +295,6 @@ def test_an_input_that_is_called_like_a_counter_is_refused(certificate):
         question["code"].insert(0, ["sample", "y", "laplace", ["int", 0], {"factor": "1", "names": ["ln(2)"]}])
 
     rejected(certificate, change)
-
-
-@pytest.mark.parametrize("clamp", [("0", 4), ("1", 5)])
-def test_another_clamp_than_that_of_the_text_is_refused(clamp):
-    changed = copy.deepcopy(dict(nested(check(clamped, "ln(2)").certificate)))
-    step = next(s for s in changed["question"]["code"] if s[0] == "assign" and s[2][0] == "min")
-    step[2][1][2], step[2][2] = ["int", int(clamp[0])], ["int", clamp[1]]
-    assert not isinstance(recheck(changed), Accepted)
 
 
 def test_another_alpha_than_that_of_the_text_is_refused(certificate):
@@ -500,18 +482,6 @@ CELLS = ("a", "b", "c")
 
 
 @mechanism
-def commonest_place(data: records("a", "b", "c")):
-    noisy = [geometric(data.count(cell), alpha="1/2") for cell in CELLS]
-    return noisy.index(max(noisy))
-
-
-@mechanism
-def commonest(data: records("a", "b", "c")):
-    noisy = [geometric(data.count(cell), alpha="1/2") for cell in CELLS]
-    return CELLS[noisy.index(max(noisy))]
-
-
-@mechanism
 def commonest_in_a_loop(data: records("a", "b", "c")):
     best, winner = None, None
     for cell in CELLS:
@@ -521,88 +491,15 @@ def commonest_in_a_loop(data: records("a", "b", "c")):
     return winner
 
 
-@mechanism
-def rarest(data: records("a", "b", "c")):
-    noisy = [geometric(data.count(cell), alpha="1/2") for cell in CELLS]
-    return noisy.index(min(noisy))
-
-
 @pytest.mark.parametrize("size", [None, 3])
-@pytest.mark.parametrize("subject", [commonest_place, commonest, commonest_in_a_loop, rarest])
-@pytest.mark.diagonal
-def test_the_largest_of_geometric_counts_over_cells(subject, size):
-    assert check(subject, "2*ln(2)", neighbours="one", size=size).status == "proved"
-    assert check(subject, "ln(2)", neighbours="add-remove", size=size).status == "proved"
+def test_the_largest_of_geometric_counts_over_cells(size):
+    assert check(commonest_in_a_loop, "2*ln(2)", neighbours="one", size=size).status == "proved"
+    assert check(commonest_in_a_loop, "ln(2)", neighbours="add-remove", size=size).status == "proved"
 
 
-@pytest.mark.parametrize("subject", [commonest_place, commonest, commonest_in_a_loop, rarest])
-def test_less_than_the_largest_of_geometric_counts_costs_is_not_proved(subject):
-    assert check(subject, "1.38", neighbours="one", time_limit=patience(4)).status != "proved"
-    assert check(subject, "0.6", neighbours="add-remove").status == "refuted"
-
-
-def test_the_largest_value_beside_its_cell_is_one_more_number():
-    @mechanism
-    def with_value(data: records("a", "b")):
-        noisy = [geometric(data.count(cell), alpha="1/2") for cell in ("a", "b")]
-        return noisy.index(max(noisy)), max(noisy)
-
-    assert check(with_value, "ln(2)", neighbours="one", time_limit=patience(4)).status != "proved"
-
-
-def _random_cells(seed):
-    """A place of the largest or smallest of weighed geometric counts; and the largest loss of lists of up to four records."""
-    chance = random.Random(seed)
-    cells = ("a", "b", "c")[: chance.choice((2, 3))]
-    alpha, weight = chance.choice((2, 3)), chance.choice((1, 1, 2, -1))
-    extreme, relation = chance.choice((max, min)), chance.choice(("one", "add-remove"))
-
-    if extreme is max:
-
-        @mechanism(inputs={"data": records(*cells)})
-        def made(data):
-            noisy = [geometric(weight * data.count(cell), alpha=Fraction(1, alpha)) for cell in cells]
-            return noisy.index(max(noisy))
-    else:
-
-        @mechanism(inputs={"data": records(*cells)})
-        def made(data):
-            noisy = [geometric(weight * data.count(cell), alpha=Fraction(1, alpha)) for cell in cells]
-            return cells[noisy.index(min(noisy))]
-
-    def law(counts):
-        """How likely each cell is, by sums over all noise that matters."""
-        far, sign = 60, 1 if extreme is max else -1
-        mass = {k: (alpha - 1) / (alpha + 1) * alpha ** -abs(k) for k in range(-far, far + 1)}
-        masses = [{sign * weight * n + k: p for k, p in mass.items()} for n in counts]
-        at_most = [{v: sum(p for u, p in m.items() if u <= v) for v in range(-80, 81)} for m in masses]
-        result = []
-        for i, own in enumerate(masses):
-            total = 0.0
-            for v, p in own.items():
-                for j, other in enumerate(at_most):
-                    if j != i:  # ties go to the first
-                        p *= other.get(v - 1 if j < i else v, 1.0 if v > 0 else 0.0)
-                total += p
-            result.append(total)
-        return result
-
-    known = {c: law(c) for c in product(range(5), repeat=len(cells)) if sum(c) <= 4}
-    worst = 0.0
-    for one, other in product(known, known):
-        moved = [b - a for a, b in zip(one, other, strict=True)]
-        near = sorted(filter(None, moved)) in ([[-1, 1]] if relation == "one" else [[1], [-1]])
-        if near:
-            worst = max(worst, *(log(p / q) for p, q in zip(known[one], known[other], strict=True)))
-    return made, relation, abs(weight) * (2 if relation == "one" else 1), alpha, worst
-
-
-@pytest.mark.parametrize("seed", selected(range(40), 2))
-def test_random_cells_with_geometric_noise_against_all_short_lists(seed):
-    made, relation, steps, alpha, worst = _random_cells(seed)
-    assert worst <= steps * log(alpha) + 1e-9
-    assert check(made, f"{steps}*ln({alpha})", neighbours=relation).status == "proved"
-    assert check(made, f"{worst * 0.999:.6f}", neighbours=relation, time_limit=patience(8)).status != "proved"
+def test_less_than_the_largest_of_geometric_counts_costs_is_not_proved():
+    assert check(commonest_in_a_loop, "1.38", neighbours="one", time_limit=patience(4)).status != "proved"
+    assert check(commonest_in_a_loop, "0.6", neighbours="add-remove").status == "refuted"
 
 
 @mechanism(neighbours="add-remove")

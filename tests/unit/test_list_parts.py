@@ -48,13 +48,6 @@ def doubled_widths(q: real_queries(), levels: public(integer(low=1))):
 
 
 @mechanism(epsilon=1, neighbours="one")
-def blocks(q: real_queries(), width: public(integer(low=1))):
-    for i in range(0, len(q), width):
-        block = q[i : i + width]
-        yield laplace(sum(block), scale=1)
-
-
-@mechanism(epsilon=1, neighbours="one")
 def window(q: real_queries()):
     for i in range(len(q)):
         yield laplace(sum(q[i : i + 3]), scale=3)
@@ -75,15 +68,9 @@ def from_the_end(q: real_queries()):
 
 
 @mechanism(epsilon=1, neighbours="one")
-def counts(q: real_queries()):
-    for i in range(0, len(q), 2):
-        yield laplace(sum(1 for x in q[i : i + 2] if x > 3), scale=1)
-
-
-@mechanism(epsilon=1, neighbours="one")
 def votes(q: records("yes", "no")):
     yield laplace(q[:5].count("yes"), scale=1)
-    yield laplace(len([x for x in q[5:] if x == "yes"]), scale=1)
+    yield laplace(q[5:].count("yes"), scale=1)
 
 
 PROVED = [
@@ -91,11 +78,9 @@ PROVED = [
     tree_of_widths,
     tree_of_levels,
     doubled_widths,
-    blocks,
     window,
     prefixes,
     from_the_end,
-    counts,
     votes,
 ]
 

@@ -152,9 +152,3 @@ def test_a_witness_of_another_kind_is_not_shown():
     raised = with_bounds(stream, lower=stream.lower, witness=function)
     assert raised.witness is None
     assert raised.to_dict()["witness"] is None
-
-
-@pytest.mark.parametrize("name", ["LossWitness", "PriorWitness"])
-def test_the_old_names_of_witnesses_warn(name):
-    with pytest.warns(DeprecationWarning, match=r"privproof\.Witness.*0\.5"):
-        assert getattr(privproof, name) is privproof.Witness

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from privproof.compiling.keys import written_out
-from privproof.compiling.levelling import counted_from_zero, rename_reserved_variables
+from privproof.compiling.levelling import rename_reserved_variables
 from privproof.compiling.measured import one_name
 from privproof.compiling.relational import Program
 from privproof.compiling.rewriting import expand_count_calls, substitute_parameters, walked_sums
@@ -144,9 +144,7 @@ def _tossed(mechanism: Mechanism) -> Tossed | None:
             rename_reserved_variables(substitute_parameters(mechanism.translated.body, mechanism.parameters), mechanism)
         )
     )
-    body = counted_from_zero(
-        walked_sums(expand_count_calls(body, (source,)), (source,), "#summed", "#summed.at"), mechanism
-    )
+    body = walked_sums(expand_count_calls(body, (source,)), (source,), "#summed", "#summed.at")
     changed_inputs = {writes(statement) for statement in statements(body)}
     public = frozenset(n for n, each in mechanism.inputs.items() if each.public and n not in changed_inputs)
     found = _Tossing(source, declared, public)

@@ -59,35 +59,6 @@ def written_out(body: Block) -> Block:
         body = _loops_written_out(body, entries)
 
 
-def known_tuples(body: Block) -> Block:
-    """The statements with constant tuples in the place of the variables that hold them: ``("f", "yes")`` that is shown with its count."""
-    held: dict[str, Expression] = {}
-    result: list[Statement] = []
-    for statement in body:
-        changed = {name for s in statements((statement,)) if (name := writes(s)) is not None}
-        inside = {name: value for name, value in held.items() if name not in changed or not blocks(statement)}
-
-        def put(expression: Expression, inside: dict[str, Expression] = inside) -> Expression | None:
-            return inside.get(expression.name) if isinstance(expression, Variable) else None
-
-        (again,) = map_expressions((statement,), put)
-        held = {name: value for name, value in held.items() if name not in changed}
-        if isinstance(again, Assign) and _is_constant_tuple(again.value):
-            held[again.name] = again.value
-        result.append(again)
-    read = read_counts(tuple(result))
-    idle = {s.name for s in result if isinstance(s, Assign) and _is_constant_tuple(s.value) and not read[s.name]}
-    return tuple(s for s in result if not (isinstance(s, Assign) and s.name in idle and _is_constant_tuple(s.value)))
-
-
-def _is_constant_tuple(value: Expression) -> bool:
-    match value:
-        case Operation("tuple of", arguments):
-            return all(isinstance(each, Constant) or _is_constant_tuple(each) for each in arguments)
-        case _:
-            return False
-
-
 def _with_entries(body: Block, known: frozenset[str]) -> tuple[Block, dict[str, tuple[Expression, ...]]]:
     """The statements with the entries of lists in variables, and these by the names of the lists.
 

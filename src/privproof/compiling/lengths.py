@@ -22,7 +22,6 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from privproof.compiling.capping import cap_counters
 from privproof.compiling.counters import counting, loop_counters, other_names, own_counters, reading_on
 from privproof.compiling.exploring import ExplorationState, Explorer, Rest
 from privproof.compiling.outputs import Path, Symbols, borders, leaves, named_rows, several
@@ -94,7 +93,6 @@ def open_model(
     stores: Sequence[Mapping[str, Any]],
     state_name: Callable[[Explorer, Rest], str],
     *,
-    constants: Mapping[str, Any],
     generator: bool = False,
 ) -> OpenModel:
     """The transducer of a mechanism on lists of every length.
@@ -107,25 +105,21 @@ def open_model(
         declared: its declaration.
         stores: for every value of the public inputs the variables with their values, without the list.
         state_name: how a state is called.
-        constants: its parameters.
         generator: whether it yields its outputs.
 
     Raises:
         LanguageError: the loop does not allow it; the message says why and where.
     """
-    names = other_names(body, fed)
+    names, counters = other_names(body, fed), loop_counters(body, fed)
+    listed = None if generator else written_list(body, fed)
+    shown = yielding(body) if generator else body if listed is None else writing(body, listed)
     problem: LanguageError | None = None
-    for form in dict.fromkeys((cap_counters(body, constants), body)):
-        counters = loop_counters(form, fed)
-        listed = None if generator else written_list(form, fed)
-        shown = yielding(form) if generator else form if listed is None else writing(form, listed)
-        problem = None
-        for chosen in dict.fromkeys((counters, counters | own_counters(form))):
-            explorer = Explorer(flow(counting(shown, fed, chosen), lists, given=given))
-            try:
-                return _adapted(explorer, names, fed, declared, stores, state_name)
-            except LanguageError as found:
-                problem = problem or found
+    for chosen in dict.fromkeys((counters, counters | own_counters(body))):
+        explorer = Explorer(flow(counting(shown, fed, chosen), lists, given=given))
+        try:
+            return _adapted(explorer, names, fed, declared, stores, state_name)
+        except LanguageError as found:
+            problem = problem or found
     assert problem is not None
     raise problem
 

@@ -1,8 +1,6 @@
 """Rewriting of what the two runs do alike although it is written differently.
 
-A counter that begins at a public expression, such as ``2 * N``, counts from 0,
-and the expression is added where it is read: what is spent is then a multiple of the counter, and no invariant has to speak of where it
-began.  A variable that is called like something that proofs speak of, such as ``cost``, gets another name.
+A variable that is called like something that proofs speak of, such as ``cost``, gets another name.
 
 Data come before noise: a shift may speak of what is known when the noise is drawn.  ``noise = laplace(0, 1)``, ``return sum(q) + noise``
 draws before it sums up; what only computes, from variables that the noise has no part in, is done before the draw.  A draw depends on
@@ -129,61 +127,3 @@ def rename_reserved_variables(body: Block, mechanism: Mechanism) -> Block:
             names[name] += "_"
 
     return with_names(body, names)
-
-
-def counted_from_zero(body: Block, mechanism: Mechanism) -> Block:
-    """The body with its counters beginning at 0 that begin at expressions in public numbers."""
-    for statement in body:
-        if isinstance(statement, Assign) and _counter(statement, body, mechanism):
-            body = _from_zero(body, statement)
-    return body
-
-
-def _counter(begin: Assign, body: Block, mechanism: Mechanism) -> bool:
-    """Whether a variable begins at an expression in public numbers, and only constants are added to it."""
-    names = set(variables(begin.value))
-    if not names or not names <= set(mechanism.public_numbers) or not _linear(begin.value):
-        return False
-    others = [s for s in statements(body) if writes(s) == begin.name and s is not begin]
-    return bool(others) and all(isinstance(s, Assign) and _steps(s.value, begin.name) for s in others)
-
-
-def _linear(expression: Expression) -> bool:
-    match expression:
-        case Constant(int()) | Variable():
-            return True
-        case Operation("+" | "-", (left, right)):
-            return _linear(left) and _linear(right)
-        case Operation("*", (Constant(int()), other) | (other, Constant(int()))):
-            return _linear(other)
-        case _:
-            return False
-
-
-def _steps(value: Expression, name: str) -> bool:
-    match value:
-        case Operation("+" | "-", (Variable(read), Constant(int()))):
-            return read == name
-        case _:
-            return False
-
-
-def _from_zero(body: Block, begin: Assign) -> Block:
-    def moved(expression: Expression) -> Expression | None:
-        match expression:
-            case Variable(name, place) if name == begin.name:
-                return Operation("+", (begin.value, expression), place)
-            case _:
-                return None
-
-    def change(block: Block) -> Block:
-        return tuple(
-            replace(begin, value=Constant(0, begin.place))
-            if s is begin
-            else s
-            if writes(s) == begin.name
-            else with_blocks(with_reads(s, moved), change)
-            for s in block
-        )
-
-    return change(body)

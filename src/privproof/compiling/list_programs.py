@@ -8,13 +8,10 @@ wrote them; otherwise its outputs are collected and shown at the end.  Over list
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
-from privproof.compiling.aggregates import expand_list_aggregates
 from privproof.compiling.exploring import ExplorationState, Rest
 from privproof.compiling.finite_programs import MOST_STATES, FiniteProgram, neighbours_of, start_pairs
-from privproof.compiling.largest import largest_kept
 from privproof.compiling.lengths import open_model
 from privproof.compiling.list_sums import summed_body
 from privproof.compiling.open_claims import how_long, refuse_one_more
@@ -66,19 +63,15 @@ def every_length_question(program: FiniteProgram, relation: str, name: str | Non
     starts = program.starts()
     mechanism = program.mechanism
     lists = [n for n, i in mechanism.inputs.items() if i.shape == "list"]
-    body, least = largest_kept(expand_list_aggregates(summed_body(mechanism), fed))
     try:
-        if least and relation == ADD_REMOVE:
-            raise LanguageError("length", "it fails on the empty list", hint="if not q: return ...")
         made = open_model(
-            body,
+            summed_body(mechanism),
             lists,
             (*mechanism.inputs, *mechanism.parameters),
             fed,
             declared,
             [start.store for start in starts],
             program.state_name_in,
-            constants=mechanism.parameters,
             generator=program.generator,
         )
         if relation == ADD_REMOVE:
@@ -88,14 +81,12 @@ def every_length_question(program: FiniteProgram, relation: str, name: str | Non
             raise
         raise how_long(fed, program.place, problem) from None
     neighbours = neighbours_of(relation, declared)
-    origin = program.origin(fed, made.inputs, made.outputs, starts, collected=True)
-    origin = replace(origin, least=least)
     return Question(
         model=made.model,
         scenario=Scenario(pairs=start_pairs(made.model, starts, made.begins), neighbours=neighbours),
         budget=program.budget,
         name=name or f"{mechanism.name} (lists of every length)",
-        origin=origin,
+        origin=program.origin(fed, made.inputs, made.outputs, starts, collected=True),
         rate=program.rate,
     )
 

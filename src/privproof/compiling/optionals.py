@@ -7,18 +7,15 @@ and wherever it is shown: a number that stands for None must never be taken for 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from privproof.compiling.sorts import PROCESSED, output_parts
 from privproof.language.syntax import (
-    Append,
     Assign,
     Block,
     Conditional,
     Constant,
     Emit,
     Expression,
-    If,
     Operation,
     Place,
     Result,
@@ -139,43 +136,6 @@ def _tells_text(value: Expression, texts: Collection[str]) -> bool:
     if isinstance(value, Constant):
         return value.value is None or isinstance(value.value, str)
     return isinstance(value, Variable) and value.name in texts
-
-
-def outputs_apart(block: Block) -> Block:
-    """Outputs that are a number on one way and None or a text on the other, as two outputs: ``x if test else None`` by an ``if``."""
-    result: list[Statement] = []
-    for statement in block:
-        changed = with_blocks(statement, outputs_apart)
-        if isinstance(changed, Emit | Return | Append) and (mixed := _mixed(changed.value)) is not None:
-            then, otherwise = (
-                outputs_apart((replace(changed, value=_with(changed.value, mixed, way)),))
-                for way in (mixed.then, mixed.otherwise)
-            )
-            changed = If(mixed.test, then, otherwise, mixed.place)
-        result.append(changed)
-    return tuple(result)
-
-
-def _mixed(value: Expression) -> Conditional | None:
-    """The first part of an output that is a word or None on one way, and neither on the other."""
-    for part in value.arguments if isinstance(value, Operation) and value.name in ("tuple of", "list of") else (value,):
-        if isinstance(part, Conditional) and _is_tag(part.then) != _is_tag(part.otherwise):
-            return part
-    return None
-
-
-def _is_tag(value: Expression) -> bool:
-    if isinstance(value, Conditional):
-        return _is_tag(value.then) and _is_tag(value.otherwise)
-    return isinstance(value, Constant) and (value.value is None or isinstance(value.value, str))
-
-
-def _with(value: Expression, old: Expression, new: Expression) -> Expression:
-    """An output with another part in the place of one."""
-    if value is old:
-        return new
-    assert isinstance(value, Operation)
-    return replace(value, arguments=tuple(new if part is old else part for part in value.arguments))
 
 
 def _copies(body: Block, names: Collection[str]) -> list[str]:

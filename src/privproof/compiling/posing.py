@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 from privproof.compiling.coins import noisy_records, record_coins_of
 from privproof.compiling.draws import draws_question
-from privproof.compiling.lotteries import lottery_question
 from privproof.compiling.programs import mechanism_question
 from privproof.compiling.registers import registers
 from privproof.compiling.relational import Program, program_for_alignment
@@ -155,17 +154,14 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
             large = None if horizon is not None else draws_question(subject, size=size)
             if large is not None:
                 return large
-            drawn_by_lot = None if size is not None or horizon is not None else lottery_question(subject)
-            if drawn_by_lot is not None:
-                return drawn_by_lot
             opened = horizon is None and _open_lists(subject) and (size is None or size > _LISTED)
-            if opened and _noisy_sums(subject, ("geometric",)):
+            if opened and _noisy_sums(subject):
                 return program_question(subject, size=size)  # there are as many states as there are sums
             try:
                 return mechanism_question(subject, size=size, horizon=horizon, every_length=True)
             except (QuestionError, LanguageError) as problem:
                 unsized = size is None and horizon is None and _open_lists(subject)
-                if unsized and problem.code != "changed" and (is_aligned(subject) or _noisy_sums(subject, _SUMS)):
+                if unsized and problem.code != "changed" and is_aligned(subject):
                     return program_question(subject)  # of every length, whatever the states between two elements are
                 if isinstance(problem, LanguageError) or problem.code != "size" or not unsized:
                     raise
@@ -177,9 +173,7 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
     except LanguageError as problem:
         if horizon is not None or subject.proposed is not None or problem.code == "changed":
             raise
-        if problem.code == "size" and (
-            is_aligned(subject) or _noisy_sums(subject, _SUMS)
-        ):  # too many data sets for a table, and for runs
+        if problem.code == "size" and is_aligned(subject):  # too many data sets for a table, and for runs
             return program_question(subject, size=size)
         if size is not None and too_many_to_run(subject, size) and is_aligned(subject):
             return program_question(subject, size=size)  # an alignment counts no data sets
@@ -242,17 +236,15 @@ def _relational(subject: Mechanism, *, select: bool = False) -> Program | None:
     return None
 
 
-_SUMS = ("geometric", "truncated_geometric")
-"""Noise on sums over records that alignments are about; where it is truncated, tables come first."""
 _LISTED = 30
 """Tables and passes go through lists of so many records in a second."""
 
 
-def _noisy_sums(subject: Mechanism, kinds: tuple[str, ...]) -> bool:
-    """Whether a mechanism adds up over its records and puts noise of some kinds on the sums, and does nothing else with them."""
+def _noisy_sums(subject: Mechanism) -> bool:
+    """Whether a mechanism adds up over its records and puts geometric noise on the sums, and does nothing else with them."""
     if subject.neighbours not in SUMMED or subject.stream is not None:
         return False
-    if not any(sample.noise in kinds for sample in samples(subject.translated.body)):
+    if not any(sample.noise == "geometric" for sample in samples(subject.translated.body)):
         return False
     program = _relational(subject)
     if program is None or not sums_up(program.code) or any(isinstance(step, Test) for step in program.code):
@@ -288,7 +280,7 @@ def _outside_totals(expression: Expression) -> Iterator[Expression]:
             yield from _outside_totals(part)
 
 
-_TRANSLATED = ("program", "words", "lottery")
+_TRANSLATED = ("program", "words")
 """Questions about functions that were translated."""
 
 

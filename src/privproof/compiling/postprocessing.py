@@ -8,16 +8,13 @@ shows where it is run next to the function.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from privproof.compiling.failing import Values
 from privproof.compiling.rewriting import ROUNDED
-from privproof.compiling.sorts import CONTINUOUS, PROCESSED
-from privproof.compiling.turns import TurnEffect
+from privproof.compiling.sorts import PROCESSED
 from privproof.compiling.versions import written_apart
-from privproof.language.inputs import Input
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -25,23 +22,17 @@ from privproof.language.syntax import (
     Constant,
     Emit,
     Expression,
-    If,
-    Inline,
     Operation,
-    Result,
     Return,
-    Sample,
     Statement,
     Variable,
 )
 from privproof.language.walking import (
     parts,
     reads,
-    reads_any,
     rewrite_expression,
     statements,
     variables,
-    variables_reached,
     with_statements,
     within,
     writes,
@@ -49,8 +40,6 @@ from privproof.language.walking import (
 
 Test: TypeAlias = "Callable[[Expression], bool]"
 _OUTPUTS = (Return, Emit, Append)
-_LARGEST = 2_000
-"""Parts of an output that stands for a whole end of a program; a larger one is left as it stands."""
 WRITTEN = ("format", "text of", "join", "text method", "float", "curve")
 """What makes a text of a noisy number, the float that it is anyway, or the value of a function at it, such as its root."""
 
@@ -77,50 +66,6 @@ def operands_apart(body: Block, differing: Collection[str]) -> Block:
     is_beyond = _beyond(differing)
     computed = [s for s in body if isinstance(s, Assign) and any(map(is_beyond, within(s.value)))]
     return written_apart(body, {name for s in computed for name in variables(s.value)})
-
-
-def computed_in_the_end(body: Block, differing: Collection[str], inputs: Mapping[str, Input]) -> Block:
-    """The body with all that comes after the last noise and the last look at the data as one output, where branches compute it.
-
-    A quotient of noisy numbers that is compared, or computed on one side of a test, is beyond alignments: ``total / n if n > 0 else 0``.
-    What is put out in the end is a function of the numbers that are known by then, whatever they are compared with on the way.  With noise
-    on the integers the body stays as it is: what fails there at some number, and is not needed, fails with a probability.
-    """
-    noises = {s.noise for s in statements(body) if isinstance(s, Sample)}
-    if not noises <= set(CONTINUOUS):
-        return body
-    is_beyond = _beyond(differing)
-    start = 1 + max((at for at, s in enumerate(body) if not _only_computes(s, inputs)), default=-1)
-    end = body[start:]
-    inside = tuple(s for s in end if isinstance(s, If))
-    held = variables_reached(end, (), lambda s, found: any(_holds(e, found, is_beyond) for e in reads(s)))
-    if not any(_holds(e, held, is_beyond) for s in statements(inside) for e in reads(s)):
-        return body
-    known = Values(body, inputs)
-    turn = TurnEffect(lambda expression: expression, known)
-    value = turn.returned(end)
-    if value is None or sum(1 for _ in within(value)) > _LARGEST:
-        return body
-    asked = {name for s in statements(end) for e in reads(s) for name in variables(e)} & set(differing)
-    if not asked - {writes(s) for s in statements(end)} <= set(variables(value)):
-        return body  # what fails on a number that is not put out would be left out with it
-    kept = set(within(value))
-    if any(part not in kept and not known.defined(part) for each in turn.computed for part in within(each)):
-        return body  # whether the function fails there is seen, too
-    return (*body[:start], Return(value, end[0].place))
-
-
-def _only_computes(statement: Statement, inputs: Collection[str]) -> bool:
-    """Whether a statement draws nothing, puts out nothing but in the end, and looks at no input."""
-    return all(
-        isinstance(s, Assign | If | Inline | Result | Return) and not reads_any(s, set(inputs))
-        for s in statements((statement,))
-    )
-
-
-def _holds(expression: Expression, held: Collection[str], is_beyond: Test) -> bool:
-    """Whether something beyond alignments is computed, or read where a variable holds it."""
-    return any(map(is_beyond, within(expression))) or not set(variables(expression)).isdisjoint(held)
 
 
 def _beyond(differing: Collection[str]) -> Test:

@@ -15,7 +15,6 @@ from typing import Any
 
 from privproof.compiling.relational import Program
 from privproof.compiling.scales import SIZE
-from privproof.compiling.selections.released import is_shown_later
 from privproof.compiling.sorts import CONTINUOUS, PROCESSED, RANKED
 from privproof.exact import fraction
 from privproof.exact.patience import pause
@@ -28,7 +27,6 @@ from privproof.language.laws import (
     Law,
     Shaped,
     TableLaw,
-    truncated_geometric,
 )
 from privproof.language.linear import Ratio, curve
 from privproof.language.more_operations import MORE, convert_in_format
@@ -118,8 +116,6 @@ class Follower:
                     self.values[step.name] = self.ranked.pop(0)[0]
                 case Sample():
                     self.values[step.name] = self.noise(step)
-                case Emit(value) if is_shown_later(value):
-                    continue
                 case Emit(value, place):
                     self.written.append(self.shown(value, place))
                 case Next(name, stream):
@@ -262,17 +258,10 @@ class Follower:
         return value
 
     def geometric(self, step: Sample, law: Law, value: Any) -> Any:
-        """The value of geometric noise; where the function draws it clamped, beyond the bound that it came to."""
-        center, alpha = int(self.value(step.arguments[0])), fraction(self.program.scale(step).alpha)
-        expected: Law = Geometric(center, alpha)
-        moved = 0
-        if isinstance(law, TableLaw):
-            values = [each for each, _ in law.outcomes]
-            expected = truncated_geometric(center, values[0], values[-1], alpha, None, 1)
-            moved = (value == values[-1]) * FARTHEST if value != values[0] else -FARTHEST
-        if law != expected:
+        """The value of geometric noise."""
+        if law != Geometric(int(self.value(step.arguments[0])), fraction(self.program.scale(step).alpha)):
             raise ProgramDiffers(f"the noise at {step.place} has another law")
-        return value + moved
+        return value
 
     def value(self, expression: Expression) -> Any:
         match expression:
@@ -298,14 +287,6 @@ class Follower:
                 if not -len(held) <= at < len(held):
                     raise ProgramDiffers(f"{name} is read at {at}")
                 return held[at]
-            case Operation(
-                "place of rank" | "value of rank" as wanted, (Constant(int() as rank), Constant(down), *noisy)
-            ):
-                held = [self.value(each) for each in noisy]
-                if len(set(held)) < len(held):
-                    raise TiedNoise
-                found = sorted(held, reverse=bool(down))[rank - 1]
-                return found if wanted == "value of rank" else held.index(found)
             case Operation("record"):
                 return self.record
             case Operation("position"):
@@ -339,9 +320,7 @@ class Follower:
 
 def writes_on_the_way(program: Program) -> bool:
     """Whether a program has outputs on the way that are shown as they are."""
-    return program.mechanism.generator or any(
-        isinstance(s, Emit) and not is_shown_later(s.value) for s in statements(program.body)
-    )
+    return program.mechanism.generator or any(isinstance(s, Emit) for s in statements(program.body))
 
 
 def _formatted(value: Any, conversion: str, specification: str = "") -> str:

@@ -73,7 +73,7 @@ def registers(mechanism: Mechanism, size: int | None) -> Registers:
         LanguageError: it is outside the class.
     """
     try:
-        program = program_for_alignment(mechanism, size=size, convert=False, largest=True)
+        program = program_for_alignment(mechanism, size=size, convert=False)
     except Unsupported as problem:
         try:
             program = program_for_alignment(mechanism, size=size, select=True)

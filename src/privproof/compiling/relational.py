@@ -23,44 +23,36 @@ from typing import TypeAlias
 from privproof.compiling.branches import levelled_branches
 from privproof.compiling.differing import differing_by_assignment, differing_variables, differs
 from privproof.compiling.kept_lists import kept_lists, kept_names, list_names
-from privproof.compiling.keys import known_tuples, written_out
+from privproof.compiling.keys import written_out
 from privproof.compiling.kinds import whole_already
-from privproof.compiling.largest import largest_kept
 from privproof.compiling.levelling import (
-    counted_from_zero,
     data_before_noise,
     noise_around_sums,
     rename_reserved_variables,
 )
-from privproof.compiling.optionals import outputs_apart, split_optional_variables
+from privproof.compiling.optionals import split_optional_variables
 from privproof.compiling.outside import refuse_input, refuse_instruction, refuse_outside
-from privproof.compiling.postprocessing import computed_in_the_end, computed_last, drop_post_processing, operands_apart
-from privproof.compiling.record_lists import taken_apart
+from privproof.compiling.postprocessing import computed_last, drop_post_processing, operands_apart
 from privproof.compiling.rewriting import (
     Unsupported,
     drop_returned_constants,
     expand_sum_calls,
     guards_as_conditionals,
-    looked_up,
     released_list,
     released_parts,
     released_table,
     separate_noise_centres,
     substitute_parameters,
-    unclamp_truncated_noise,
 )
-from privproof.compiling.scales import Scale, shifted_scales, without_divided_lengths
+from privproof.compiling.scales import Scale, shifted_scales
 from privproof.compiling.selections.evaluating import loops_as_selections
-from privproof.compiling.selections.released import released_cells
-from privproof.compiling.sorts import CONTINUOUS, Sort, refuse_choices, settle_sorts, variable_sorts
+from privproof.compiling.sorts import Sort, refuse_choices, settle_sorts, variable_sorts
 from privproof.compiling.strides import counting_up
 from privproof.compiling.summaries import summarise_loops
-from privproof.compiling.versions import lists_apart
 from privproof.language.flow import Instruction, Test, flow, following
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import Block, Expression, Place, Sample
-from privproof.language.taint import samples
 
 NO_SELECTION = "it has no loop that only finds the largest of its noisy values"
 """Why a program has no selection; worth saying only where there is no better reason that it is not proved."""
@@ -172,8 +164,6 @@ def program_for_alignment(
     convert: bool = True,
     ahead: bool = False,
     select: bool = False,
-    largest: bool = False,
-    released: bool = False,
 ) -> Program:
     """Prepare a mechanism for alignments.
 
@@ -183,9 +173,6 @@ def program_for_alignment(
         convert: whether tests that only guard assignments are converted.
         ahead: whether loops are cut after their test, so that shifts may depend on how it goes.
         select: whether a loop that only finds the largest of its noisy values becomes a selection.
-        largest: whether a list of noisy values of which only the largest is read gives way to the largest so far; so it is without
-            continuous noise, which has selections.
-        released: whether all noisy values of a selection among cells are released in its place.
 
     Raises:
         LanguageError: the mechanism is outside the class.
@@ -193,14 +180,12 @@ def program_for_alignment(
     """
 
     def settled() -> Program:
-        program = prepare_program(
-            mechanism, convert=convert, ahead=ahead, select=select, largest=largest, released=released
-        )
+        program = prepare_program(mechanism, convert=convert, ahead=ahead, select=select)
         refuse_choices(program.code, program.sorts)
         code = settle_sorts(program.code, {**program.sorts, **program.kept}, program.noisy, program.optional, mechanism)
         return replace(program, code=code)
 
-    found = _once(mechanism, ("settled", convert, ahead, select, largest, released), settled)
+    found = _once(mechanism, ("settled", convert, ahead, select), settled)
     return found if size is None else replace(found, size=size)
 
 
@@ -231,8 +216,6 @@ def prepare_program(
     convert: bool = True,
     ahead: bool = False,
     select: bool = False,
-    largest: bool = False,
-    released: bool = False,
 ) -> Program:
     """A mechanism as a program that can be followed on numbers; whether its values fit each other is not looked at.
 
@@ -240,16 +223,14 @@ def prepare_program(
     """
     return _once(
         mechanism,
-        ("prepared", convert, ahead, select, largest, released),
-        lambda: _prepared(mechanism, convert=convert, ahead=ahead, select=select, largest=largest, released=released),
+        ("prepared", convert, ahead, select),
+        lambda: _prepared(mechanism, convert=convert, ahead=ahead, select=select),
     )
 
 
-def _prepared(
-    mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, largest: bool, released: bool
-) -> Program:
+def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool) -> Program:
     """The program; with lists that are kept where there is none without."""
-    made = partial(_made, mechanism, convert=convert, ahead=ahead, select=select, largest=largest, released=released)
+    made = partial(_made, mechanism, convert=convert, ahead=ahead, select=select)
     try:
         return made(keep=False)
     except Unsupported:
@@ -258,18 +239,15 @@ def _prepared(
     return made(keep=True)
 
 
-def _made(
-    mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, largest: bool, released: bool, keep: bool
-) -> Program:
+def _made(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, keep: bool) -> Program:
     relation = mechanism.neighbours
     if not isinstance(relation, str):
         raise Unsupported("its neighbours are given by a function; alignments need a relation with a name")
     for name, declared in mechanism.inputs.items():
         refuse_input(name, declared, mechanism)
     body = substitute_parameters(whole_already(mechanism.translated.body, mechanism), mechanism.parameters)
-    body = taken_apart(body, {name: given.size for name, given in mechanism.inputs.items() if given.shape == "list"})
     body = rename_reserved_variables(counting_up(body, mechanism, by_place=not select), mechanism)
-    body, least = known_tuples(written_out(released_table(lists_apart(body)))), 0
+    body, least = written_out(released_table(body)), 0
     if keep:
         body = kept_lists(body, mechanism)
     if select:
@@ -277,17 +255,13 @@ def _made(
         if found is None:
             raise Unsupported(NO_SELECTION)
         body, least = found
-    elif largest or not any(sample.noise in CONTINUOUS for sample in samples(body)):
-        body, least = largest_kept(body)
-    body = without_divided_lengths(body, mechanism)
-    body = summarise_loops(counted_from_zero(body, mechanism), mechanism, differing_by_assignment(body, mechanism))
-    body = operands_apart(looked_up(body, mechanism.inputs), differing_by_assignment(body, mechanism))
-    body = computed_in_the_end(body, differing_by_assignment(body, mechanism), mechanism.inputs)
+    body = summarise_loops(body, mechanism, differing_by_assignment(body, mechanism))
+    body = operands_apart(body, differing_by_assignment(body, mechanism))
     body = computed_last(body, differing_by_assignment(body, mechanism))
-    body, shown = released_parts(outputs_apart(body))
+    body, shown = released_parts(body)
     body = drop_post_processing(body, differing_by_assignment(body, mechanism))
     refuse_outside(body, mechanism)
-    body, offset = drop_returned_constants(released_list(unclamp_truncated_noise(body)))
+    body, offset = drop_returned_constants(released_list(body))
     body, flags = split_optional_variables(
         separate_noise_centres(noise_around_sums(data_before_noise(expand_sum_calls(body, mechanism))))
     )
@@ -295,8 +269,6 @@ def _made(
         private = differing_by_assignment(body, mechanism)
         body = levelled_branches(body, lambda expression: differs(expression, private, mechanism))
         body = guards_as_conditionals(body, differing_by_assignment(body, mechanism))
-    if released:
-        body, shown = released_cells(body, shown)
     lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list"]
     made = flow(body, lists, given=(*mechanism.inputs, *mechanism.parameters))
     code = made.code

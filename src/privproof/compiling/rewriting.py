@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from privproof.errors import LanguageError
-from privproof.language.inputs import Input
 from privproof.language.laws import CONTINUOUS
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
@@ -43,7 +42,6 @@ from privproof.language.walking import (
     reads_any,
     rewrite_expression,
     statements,
-    values_assigned_once,
     variables,
     variables_reached,
     with_blocks,
@@ -119,83 +117,6 @@ def _folded(expression: Expression) -> Expression | None:
             return Constant(value, place)
         case _:
             return None
-
-
-def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
-    """A value that data choose among several that are written out, as a conditional expression; only where data cannot choose another."""
-    once = values_assigned_once(body)
-    written = {writes(statement) for statement in statements(body)}
-    constants: dict[str, list[object] | None] = {}
-    for statement in statements(body):
-        name = writes(statement)
-        if name is not None:
-            found = constants.setdefault(name, [])
-            match statement:
-                case Assign(_, Constant(value)) if found is not None:
-                    found.append(value)
-                case _:
-                    constants[name] = None
-    places: dict[str, set[object]] = {}
-    for drawn in statements(body):
-        if isinstance(drawn, Sample) and drawn.noise == "place":
-            count = drawn.arguments[0]
-            places.setdefault(drawn.name, set()).add(count.value if isinstance(count, Constant) else None)
-
-    def domain(index: Expression) -> tuple[object, ...] | None:
-        """The values that an index may have."""
-        match index:
-            case Variable(name) if (value := once.get(name)) is not None:
-                return domain(value)
-            case Variable(name) if (known := constants.get(name)) is not None and name not in inputs:
-                return tuple(dict.fromkeys(known))
-            case Variable(name) if name in places:  # one of so many places of a selection
-                counts = [count for count in places[name] if isinstance(count, int)]
-                return tuple(range(*counts)) if len(counts) == len(places[name]) == 1 else None
-            case Variable(name) | Element(Variable(name)) if name in inputs and name not in written:
-                declared = inputs[name]
-                return declared.values if (declared.shape == "value") == isinstance(index, Variable) else None
-            case Operation("record", (Variable(name),)):
-                return inputs[name].values
-            case Operation("field", (Operation("record", (Variable(name),)), Constant(str() as part))):
-                return dict(inputs[name].fields)[part].values
-            case _:
-                return None
-
-    def change(expression: Expression) -> Expression | None:
-        match expression:
-            case Element(Operation("tuple of" | "list of", values), index, place) if not isinstance(index, Constant):
-                keys: list[Expression] = [Constant(number, place) for number in range(len(values))]
-            case Element(Operation("table of", entries), index, place):
-                keys, values = list(entries[::2]), entries[1::2]
-            case Operation("==", (index, Constant(known)), place) if isinstance(index, Variable | Element):
-                possible = domain(index)
-                never = possible is not None and {type(each) for each in (*possible, known)} in ({int}, {str})
-                return Constant(value=False, place=place) if never and known not in (possible or ()) else None
-            case Operation("or", (first, Constant(False))):
-                return first
-            case _:
-                return None
-        possible = domain(index)
-        told = [each.value for each in keys if isinstance(each, Constant)]
-        plain = possible is not None and {type(each) for each in (*possible, *told)} in ({int}, {str})
-        if possible is None or len(told) < len(keys) or not plain or not set(possible) <= set(told) or not values:
-            raise Unsupported(f"data choose among several values, {place}")
-        if all(value == values[0] for value in values) and isinstance(values[0], Constant):
-            return values[0]
-        values = tuple(_known_constant(value, once) for value in values)
-        result = values[-1]
-        for key, value in zip(keys[-2::-1], values[-2::-1], strict=True):
-            assert isinstance(key, Constant)
-            result = Conditional(Operation("==", (index, key), place), value, result, place)
-        return result
-
-    return map_expressions(body, change)
-
-
-def _known_constant(value: Expression, once: Mapping[str, Expression]) -> Expression:
-    """The constant that a variable is given in one place alone; anything else as it is."""
-    held = once.get(value.name) if isinstance(value, Variable) else None
-    return held if isinstance(held, Constant) else value
 
 
 _CONTAINERS = ("tuple of", "list of", "fixed list of")
@@ -508,25 +429,6 @@ def separate_noise_centres(body: Block) -> Block:
                 name = f"#center{next(counter)}"
                 drawn = replace(statement, arguments=(Variable(name, place), *rest))
                 return Assign(name, center, place), drawn
-            case _:
-                return None
-
-    return with_statements(body, change)
-
-
-def unclamp_truncated_noise(body: Block) -> Block:
-    """Truncated geometric noise as what it is: geometric noise, clamped."""
-    counter = iter(range(10**6))
-
-    def change(statement: Statement) -> tuple[Statement, ...] | None:
-        match statement:
-            case Sample(name, "truncated_geometric", (center, low, high, *law), _, place):
-                if not (isinstance(low, Constant) and isinstance(high, Constant)):
-                    raise Unsupported(f"truncated geometric noise between bounds that are no constants, {place}")
-                free = Variable(f"#free{next(counter)}", place)
-                drawn = replace(statement, name=free.name, noise="geometric", arguments=(center, *law))
-                above = Operation("max", (free, low), place)
-                return drawn, Assign(name, Operation("min", (above, high), place), place)
             case _:
                 return None
 

@@ -14,15 +14,13 @@ from privproof.language.flow import Instruction
 from privproof.language.inputs import ADD_REMOVE
 from privproof.language.laws import TRUNCATED, Geometric, geometric
 from privproof.language.mechanism import Mechanism
-from privproof.language.syntax import Assign, Block, Constant, Expression, Operation, Sample, Statement, Variable
+from privproof.language.syntax import Block, Constant, Expression, Operation, Sample, Variable
 from privproof.language.walking import (
     reads,
     rewrite_expression,
     statements,
     values_assigned_once,
     variables,
-    with_statements,
-    within,
 )
 
 SIZE = "size"
@@ -142,31 +140,6 @@ def common_lists(mechanism: Mechanism) -> frozenset[str]:
     if SIZE in mechanism.inputs or mechanism.neighbours == ADD_REMOVE:
         return frozenset()
     return frozenset(n for n, each in mechanism.inputs.items() if each.shape == "list" and each.size is None)
-
-
-def without_divided_lengths(body: Block, mechanism: Mechanism) -> Block:
-    """``share = epsilon / len(q)`` filled in where only scales speak of it: alignments divide by no length."""
-    lists, once = common_lists(mechanism), values_assigned_once(body)
-    divided = {
-        name
-        for name, value in once.items()
-        if any(isinstance(part, Operation) and part.name in ("/", "*") for part in within(value))
-        and any(_is_length(part, lists) for part in within(substitute_single_assignments(value, body)))
-    }
-
-    def scaled(statement: Statement) -> tuple[Statement] | None:
-        if isinstance(statement, Sample) and statement.noise in CONTINUOUS:
-            center, *law = statement.arguments
-            return (
-                replace(statement, arguments=(center, *(substitute_single_assignments(each, body) for each in law))),
-            )
-        return None
-
-    if not divided:
-        return body
-    body = with_statements(body, scaled)
-    left = {name for s in statements(body) for e in reads(s) for name in variables(e)}
-    return with_statements(body, lambda s: () if isinstance(s, Assign) and s.name in divided - left else None)
 
 
 def _is_length(part: Expression, lists: frozenset[str]) -> bool:

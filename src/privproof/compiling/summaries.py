@@ -25,10 +25,9 @@ from dataclasses import dataclass, replace
 
 from privproof.compiling.branches import placeless
 from privproof.compiling.failing import Values
-from privproof.compiling.list_parts import PART_ENDS, held_ends, is_safe, unconditional, whole_walks
+from privproof.compiling.list_parts import PART_ENDS, held_ends, is_safe, unconditional
 from privproof.compiling.measured import measured_lists
 from privproof.compiling.needs import read_counts, variables_read_first
-from privproof.compiling.record_lists import walks_over_records
 from privproof.compiling.strides import Signs
 from privproof.compiling.turns import TurnEffect
 from privproof.language.flow import Instruction, instruction_reads
@@ -85,9 +84,8 @@ def summarise_loops(body: Block, mechanism: Mechanism, differing: set[str]) -> B
     if not lists:
         return body
     lengths = mechanism.neighbours == ADD_REMOVE
-    body = measured_lists(walks_over_records(body, lists), mechanism.inputs)
+    body = measured_lists(body, mechanism.inputs)
     signs = Signs(body, mechanism.inputs)
-    body = body if lengths else whole_walks(body, lists, signs)
     made = _Summaries(lists, differing, signs, Values(body, mechanism.inputs), lengths=lengths).block(body)
     return _shared(made, {}, set())
 

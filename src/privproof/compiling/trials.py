@@ -127,7 +127,7 @@ class _Trials:
             self.longest = min(high, _LONG)
         elif self.model.of_every_length:
             self.longest = _LONG
-        self.shortest = origin.least if self.model.of_every_length else 1
+        self.shortest = 0 if self.model.of_every_length else 1
 
     def arguments(self, choices: Choices, longest: int | None = None) -> dict[str, Any]:
         """Data for the mechanism."""

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from privproof.language.syntax import Assign, Block, Operation, Sample, Statement, Variable
+from privproof.language.syntax import Assign, Block, Sample, Statement
 from privproof.language.walking import statements, with_names, writes
 
 
@@ -35,17 +35,3 @@ def written_apart(body: Block, names: Collection[str]) -> Block:
         now[name] = name if given[name] == 1 else f"#{name}.{given[name]}"
         result.append(replace(renamed, name=now[name]))
     return tuple(result)
-
-
-def lists_apart(body: Block) -> Block:
-    """The body with a name for every list that a variable stands for."""
-    begun = {
-        s.name
-        for s in body
-        if isinstance(s, Assign)
-        and isinstance(s.value, Operation)
-        and s.value.name == "list of"
-        and not s.value.arguments
-    }
-    copies = {s.name for s in body if isinstance(s, Assign) and isinstance(s.value, Variable) and s.value.name in begun}
-    return written_apart(body, copies)

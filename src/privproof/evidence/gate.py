@@ -190,7 +190,7 @@ def _is_ordinary(function: object) -> bool:
     return isinstance(function, Mechanism) and is_ordinary(function)
 
 
-_POSED_WHOLE = frozenset(("words", "program", "stream", "lottery"))
+_POSED_WHOLE = frozenset(("words", "program", "stream"))
 """Kinds of questions whose documents follow from the question, but for instructions."""
 _INSTRUCTIONS = frozenset(("sorts", "lists", "code", "coins"))
 """The members of a certificate's question that a compiler adds."""

@@ -45,7 +45,7 @@ def finite_source(question: Question) -> dict[str, Any] | None:
 
 
 def program_source(mechanism: Mechanism, size: int | None) -> dict[str, Any] | None:
-    """The source member of a question that follows from the text: with continuous noise, and about a lottery."""
+    """The source member of a question that follows from the text."""
     if mechanism.proposed is not None:
         return None
     program = mechanism.program.document()

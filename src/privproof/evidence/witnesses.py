@@ -313,25 +313,6 @@ class ObservedParts:
 
 
 @dataclass(frozen=True)
-class ObservedWinner:
-    """The index that is drawn by lot among the highest; the situations are arguments.
-
-    Attributes:
-        output: the index, in words.
-        event: the index.
-    """
-
-    family: ClassVar[Family] = "lottery"
-
-    output: str
-    event: int
-
-    def called(self, question: AnyQuestion, left: Any, right: Any) -> tuple[Arguments, Arguments] | None:
-        """The arguments on both sides."""
-        return dict(left), dict(right)
-
-
-@dataclass(frozen=True)
 class ObservedStream:
     """What is written on a stream; the situations are the numbers of two streams.
 
@@ -390,7 +371,6 @@ SecretWitness: TypeAlias = Witness[ObservedOutput, Fraction]
 LossWitness: TypeAlias = Witness["ObservedPattern | ObservedOutcomes", "ExponentialSum | Ball"]
 RunWitness: TypeAlias = Witness[ObservedRun, "ExponentialSum | Ball"]
 DrawsWitness: TypeAlias = Witness[ObservedParts, Fraction]
-LotteryWitness: TypeAlias = Witness[ObservedWinner, Fraction]
 StreamWitness: TypeAlias = Witness[ObservedStream, Probability]
 ReleaseWitness: TypeAlias = Witness[ObservedRelease, Probability]
 

@@ -32,7 +32,7 @@ _GRID = 10**18
 """Numbers that are chosen are multiples of its inverse: no reader is told more digits."""
 _SHORT = (1, 2, 3, 4)
 """Lengths of lists that are compared at each other: as many pairs as there are time for in seconds."""
-_WHOLE = ("words", "program", "draws", "lottery")
+_WHOLE = ("words", "program", "draws")
 """Questions whose epsilon is about whole laws of what is shown."""
 
 Ask: TypeAlias = Callable[[Request], Verdict]

@@ -1,13 +1,13 @@
-"""Verdicts about separate draws and about lotteries, in words and as plain data."""
+"""Verdicts about separate draws, in words and as plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, TypeAlias
+from typing import Any
 
 from privproof.evidence.verdicts import Refuted, Verdict
-from privproof.evidence.witnesses import DrawsWitness, LotteryWitness
+from privproof.evidence.witnesses import DrawsWitness
 from privproof.exact import show
 from privproof.exact.number_texts import bound_words
 from privproof.profiles.output_laws import SeenOutput, mechanism_rows
@@ -16,23 +16,21 @@ from privproof.reporting.model_drawings import source
 from privproof.reporting.replay_commands import Command
 from privproof.reporting.report_facts import Fact, plain_data
 from privproof.reporting.report_registry import Report
-from privproof.scenarios import DrawnQuestion
-
-DrawnWitness: TypeAlias = DrawsWitness | LotteryWitness
+from privproof.scenarios import DrawsQuestion
 
 _SHORT = 12
 """Elements of a list that are written out one by one; in a longer one equal elements in a row are counted."""
 
 
-class DrawsReport(Report[DrawnQuestion, DrawnWitness]):
+class DrawsReport(Report[DrawsQuestion, DrawsWitness]):
     """How questions about what is drawn from the entries of an input are told."""
 
-    def compared(self, question: DrawnQuestion) -> list[Fact]:
+    def compared(self, question: DrawsQuestion) -> list[Fact]:
         """What is compared."""
         return [Fact("compared", compared_words(question))]
 
     def shown(
-        self, verdict: Verdict, question: DrawnQuestion, *, command: Command | None, asked_tight: bool
+        self, verdict: Verdict, question: DrawsQuestion, *, command: Command | None, asked_tight: bool
     ) -> list[Fact]:
         """The output on two data sets."""
         witness = verdict.witness
@@ -50,11 +48,11 @@ class DrawsReport(Report[DrawnQuestion, DrawnWitness]):
             *_in_python(witness, question),
         ]
 
-    def sides(self, witness: DrawnWitness, question: DrawnQuestion) -> str:
+    def sides(self, witness: DrawsWitness, question: DrawsQuestion) -> str:
         """Both data sets of a witness and its output, in one line."""
         return f"{_side(witness.left)} against {_side(witness.right)}, output {counted_list(witness.event)}"
 
-    def question_data(self, question: DrawnQuestion) -> dict[str, Any]:
+    def question_data(self, question: DrawsQuestion) -> dict[str, Any]:
         """The question as plain data."""
         return {
             "kind": "mechanism",
@@ -64,7 +62,7 @@ class DrawsReport(Report[DrawnQuestion, DrawnWitness]):
             "size": question.size,
         }
 
-    def witness_data(self, witness: DrawnWitness, question: DrawnQuestion) -> dict[str, Any]:
+    def witness_data(self, witness: DrawsWitness, question: DrawsQuestion) -> dict[str, Any]:
         """A witness as plain data."""
         return {
             "left": plain_data(dict(witness.left)),
@@ -75,36 +73,33 @@ class DrawsReport(Report[DrawnQuestion, DrawnWitness]):
             "ratio": "inf" if witness.ratio is None else str(witness.ratio),
         }
 
-    def situations(self, witness: DrawnWitness, question: DrawnQuestion) -> tuple[str, str]:
+    def situations(self, witness: DrawsWitness, question: DrawsQuestion) -> tuple[str, str]:
         """Both data sets of a witness, in words."""
         return _side(witness.left), _side(witness.right)
 
-    def law_rows(self, witness: DrawnWitness, question: DrawnQuestion) -> Sequence[SeenOutput] | None:
+    def law_rows(self, witness: DrawsWitness, question: DrawsQuestion) -> Sequence[SeenOutput] | None:
         """All outputs on both data sets."""
         return mechanism_rows(question.mechanism, witness.left, witness.right)
 
-    def drawn(self, verdict: Verdict, question: DrawnQuestion) -> list[str]:
+    def drawn(self, verdict: Verdict, question: DrawsQuestion) -> list[str]:
         """The function."""
         return [source(question.mechanism)]
 
 
-def compared_words(question: DrawnQuestion) -> str:
+def compared_words(question: DrawsQuestion) -> str:
     """Which data are compared."""
     declared = question.mechanism.inputs[question.input]
     amount = "in any way" if declared.within is None else f"by at most {declared.within}"
-    entry, lengths = ("element", "; lists of every length") if question.every_length else ("input", "")
     changes = {
-        "each": f"every {entry} may change {amount}",
-        "one": f"one {entry} changes {amount}",
-        "monotone": f"{entry}s change in one direction, each {amount}",
+        "each": f"every input may change {amount}",
+        "one": f"one input changes {amount}",
+        "monotone": f"inputs change in one direction, each {amount}",
     }
-    return changes[question.relation] + lengths
+    return changes[question.relation]
 
 
-def _in_python(witness: DrawnWitness, question: DrawnQuestion) -> list[Fact]:
-    """How Python computes both probabilities; it runs through what a lottery keeps, which is for short lists alone."""
-    if question.every_length and len(witness.left[question.input]) > _SHORT:
-        return []
+def _in_python(witness: DrawsWitness, question: DrawsQuestion) -> list[Fact]:
+    """How Python computes both probabilities."""
     lines = ["from privproof import output_probability", import_line(question.mechanism)]
     for side, probability in ((witness.left, witness.left_probability), (witness.right, witness.right_probability)):
         given = "".join(f", {name}={counted_list(value)}" for name, value in side.items())

@@ -1,6 +1,6 @@
 from .any_question import AnyQuestion, Family
 from .composed_questions import ComposedQuestion, Sampling, SamplingKind, Use, composed_question, sampling
-from .draws_questions import DrawnQuestion, DrawsQuestion, LotteryQuestion
+from .draws_questions import DrawsQuestion
 from .markov_prior import MarkovPrior
 from .measured_questions import MeasuredQuestion
 from .neighbours import Neighbours
@@ -17,11 +17,9 @@ __all__ = [
     "AnyQuestion",
     "Automaton",
     "ComposedQuestion",
-    "DrawnQuestion",
     "DrawsQuestion",
     "Ending",
     "Family",
-    "LotteryQuestion",
     "MarkovPrior",
     "MeasuredQuestion",
     "Model",

@@ -26,7 +26,6 @@ Family: TypeAlias = Literal[
     "stream",
     "runs",
     "draws",
-    "lottery",
     "release",
     "formula",
     "location",
@@ -91,7 +90,7 @@ class AnyQuestion(Shown, ABC):
         Raises:
             QuestionError: it compares no laws that a measure is about.
         """
-        if self.family not in ("words", "program", "runs", "draws", "lottery", "release"):
+        if self.family not in ("words", "program", "runs", "draws", "release"):
             raise QuestionError(
                 "measure",
                 f"{budgets[0].measure} is asked about functions and releases",

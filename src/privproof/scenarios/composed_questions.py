@@ -115,7 +115,7 @@ def composed_question(*uses: Use) -> ComposedQuestion:
                 place=use.of.name,
                 hint="times=10",
             )
-        if use.of.family not in ("words", "program", "runs", "draws", "lottery"):
+        if use.of.family not in ("words", "program", "runs", "draws"):
             raise QuestionError(
                 "composition",
                 f"{use.of.name} is no mechanism with laws that can be composed",

@@ -1,21 +1,19 @@
-"""Questions about what is drawn from the entries of one private input: separate draws, and lotteries.
+"""Questions about separate draws: what is drawn from the entries of one private input.
 
-Both have a model that lists the values of an entry and the laws of what is drawn for it.  Of *separate draws* the parts of the output are
-independent given the data, at one size; in a *lottery* one of the elements with the highest noisy level is drawn by lot, on lists of
-every length.
+The model lists the values of an entry and the laws of what is drawn for it.  The parts of the output are independent given the data, at
+one size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from privproof.errors import QuestionError
-from privproof.exact import Budget, rational
+from privproof.exact import Budget
 from privproof.models import Horizon
 from privproof.models.draws_model import Draws
-from privproof.models.lottery_model import Lottery
 from privproof.scenarios.any_question import AnyQuestion, Family
 from privproof.scenarios.word_questions import Question
 
@@ -24,21 +22,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DrawnQuestion(AnyQuestion):
-    """A mechanism with one private input, a model of what is drawn from its entries, and a claim or none.
+class DrawsQuestion(AnyQuestion):
+    """A mechanism of separate draws, with one private input, and a claim or none.
 
     Attributes:
         mechanism: the function and what it reads.
-        model: the model; it lists the values of an entry.
+        model: the passes over the data, the values of an entry, and the laws of the parts.
+        as_words: the same question about the words of a transducer, made when it is asked for.
         size: the length of its list, where the declaration leaves it open and one is asked about.
         budget: the claim, if one is made.
     """
 
-    every_length: ClassVar[bool] = False
-    """Whether lists of every length are compared."""
+    family: ClassVar[Family] = "draws"
 
     mechanism: Mechanism
-    model: Any
+    model: Draws
+    as_words: Callable[[], Question] = field(compare=False, repr=False)
     size: int | None = None
     budget: Budget | None = None
 
@@ -76,21 +75,6 @@ class DrawnQuestion(AnyQuestion):
         """The mechanism, unless it is only proposed and nothing runs."""
         return () if self.mechanism.proposed is not None else (self.mechanism,)
 
-
-@dataclass(frozen=True, kw_only=True)
-class DrawsQuestion(DrawnQuestion):
-    """A mechanism of separate draws.
-
-    Attributes:
-        model: the passes over the data, and the laws of the parts.
-        as_words: the same question about the words of a transducer, made when it is asked for.
-    """
-
-    family: ClassVar[Family] = "draws"
-
-    model: Draws
-    as_words: Callable[[], Question] = field(compare=False, repr=False)
-
     @property
     def name(self) -> str:
         """How reports call the mechanism."""
@@ -112,31 +96,3 @@ class DrawsQuestion(DrawnQuestion):
     def list_size(self) -> int | None:
         """The length of its list."""
         return self.model.size if self.mechanism.inputs[self.input].shape == "list" else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class LotteryQuestion(DrawnQuestion):
-    """A mechanism that is a lottery, on lists of every length.
-
-    Attributes:
-        model: the lottery.
-    """
-
-    family: ClassVar[Family] = "lottery"
-    every_length: ClassVar[bool] = True
-
-    model: Lottery
-
-    @property
-    def name(self) -> str:
-        """How reports call the mechanism."""
-        return f"{self.mechanism.name} (every length)"
-
-    def near(self) -> Iterator[tuple[int, int]]:
-        """The pairs of different values, by their numbers, that an element may have on the two sides."""
-        within = self.mechanism.inputs[self.input].within
-        values = self.model.values
-        for x, one in enumerate(values):
-            for y, other in enumerate(values):
-                if x != y and (within is None or abs(rational(one) - rational(other)) <= rational(within)):
-                    yield x, y

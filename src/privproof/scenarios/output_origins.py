@@ -40,7 +40,6 @@ class Origin:
         outputs: for every output of the model the value it stands for.
         situations: for every pair of the scenario the other arguments by name, on the left and on the right.
         collected: whether all outputs are shown at the end, as one.
-        least: the function fails on shorter lists, whatever the noise; these have no neighbours of another length.
     """
 
     mechanism: Mechanism
@@ -49,7 +48,6 @@ class Origin:
     outputs: Mapping[str, Any]
     situations: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
     collected: bool = True
-    least: int = 0
 
     def arguments(self, pair: str, side: int, inputs: Sequence[str]) -> dict[str, Any]:
         """The arguments of the mechanism that one side (0: left, 1: right) of a pair and its inputs stand for."""

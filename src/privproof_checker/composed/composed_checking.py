@@ -25,7 +25,7 @@ from privproof_checker.runs import read_runs
 
 _CLAIMED = ("epsilon", "delta", "pointwise", "claim", "rate")
 """The members of a question that say what is claimed."""
-_WHOLE = ("program", "runs", "draws", "lottery")
+_WHOLE = ("program", "runs", "draws")
 """Kinds of questions whose neighbours are compared both ways, over everything that is shown."""
 _RELATIONS = {"poisson": "add-remove", "without-replacement": "one"}
 """The neighbours of ways of sampling."""

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, NoReturn
 
 from privproof_checker.numbers import fraction
 from privproof_checker.outcomes import refuse
 from privproof_checker.programs.instruction_kinds import Coin, Emit, Instruction, Next, Return, Sample, Whole
-from privproof_checker.source.facts import Asked, Facts, Path
+from privproof_checker.source.facts import Facts, Path
 from privproof_checker.source.following import APPEND, END, NOISE, WAIT, YIELD, Follower, Following, Sink
 from privproof_checker.source.instructed import Executing, Held, Instructed, scale_of
 from privproof_checker.source.laws import Continuous, DiscreteGaussian, Geometric, Truncated, law
@@ -116,8 +115,6 @@ class Observer:
         at, written = noise_arguments(frame, name, names)
         name, given = noise_meant(name, written)
         kind = {Sample: getattr(stop, "kind", ""), Coin: "bernoulli", Whole: "uniform"}[type(stop)]
-        if isinstance(stop, Sample) and (name, kind) == ("truncated_geometric", "geometric"):
-            return self._clamped(both, stop, given, at)
         if name != kind:
             self._differ(both, f"the text draws {name}, the instructions {kind}")
         outcomes: list[tuple[Held, Value]] = []
@@ -207,30 +204,6 @@ class Observer:
             self._differ(both, "the noise has another centre in the text")
         noise = self.path.term(self.path.atoms.new(Atom(whole=True)))
         return Term(plus(mine.parts, noise.parts), whole=True), Term(plus(parts_of(center), noise.parts), whole=True)
-
-    def _clamped(self, both: Both, stop: Sample, given: Mapping[str, Value], at: int) -> list[Both]:
-        """Truncated geometric noise in the text: geometric noise of the instructions, which they have to clamp."""
-        low, high = given["low"], given["high"]
-        if any(isinstance(end, bool) or not isinstance(end, int) for end in (low, high)) or low > high:
-            raise Beyond(
-                "the bounds of truncated noise are no whole numbers in order", self.follower.place(both.text.run)
-            )
-        own, theirs = self._integer(both, stop, {name: v for name, v in given.items() if name not in ("low", "high")})
-        before, found = self.path.facts, []
-        below = Asked("at least", plus({(): Fraction(low)}, parts_of(theirs), -1))
-        above = Asked("at least", plus(parts_of(theirs), {(): Fraction(high)}, -1))
-        for answers, value in (((True, None), low), ((False, True), high), ((False, False), theirs)):
-            facts: Facts | None = before
-            for asked, outcome in zip((below, above), answers, strict=True):
-                if facts is not None and outcome is not None:
-                    known = facts.answer(asked)
-                    facts = (
-                        facts.after(asked, outcome=outcome) if known is None else facts if known == outcome else None
-                    )
-            if facts is not None:
-                self.path.facts = facts
-                found.append(self._drawn(both, stop, at, own, value))
-        return found
 
     def _written(self, both: Both, stop: Emit, halt: str) -> None:
         """An output on the way."""

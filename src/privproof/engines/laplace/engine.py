@@ -18,12 +18,10 @@ from privproof.compiling.outside import refuse_outside
 from privproof.compiling.relational import NO_SELECTION, Program, prepare_program, program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import unit
-from privproof.compiling.selections.released import OTHERWISE
 from privproof.compiling.summaries import SUMMED, sums_up
 from privproof.compiling.translation import program_agreement, refuse_endless
 from privproof.engines.engine_protocol import Answers, Request
 from privproof.engines.laplace.certificates import loss_evidence, mixture_evidence, proof_evidence
-from privproof.engines.laplace.contests import contest_program
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import costs_of, explanation, given_away_by
 from privproof.engines.laplace.losses import Loss
@@ -230,9 +228,7 @@ class _Search:
             if attempt.blocks is None:  # nothing was attempted: no program of this form
                 continue
             self.monitor.listen(Progress("looking for a violation"))
-            loss = None if failures else self.contested()
-            if loss is None:
-                loss = self.violation(self.refuter.stage, failures, self.question.size, attempt.last, attempt.blocks)
+            loss = self.violation(self.refuter.stage, failures, self.question.size, attempt.last, attempt.blocks)
             last, failures = attempt, failures + 1
             if loss is not None:
                 yield self.refuted(loss, attempt)
@@ -247,7 +243,7 @@ class _Search:
         if loss is not None:
             yield self.refuted(loss, last)
             return
-        reasons = [each for each in self.reasons if each not in (NO_SELECTION, OTHERWISE)] or self.reasons
+        reasons = [each for each in self.reasons if each != NO_SELECTION] or self.reasons
         yield from self.stopped("; ".join(dict.fromkeys(reasons)))
 
     def is_large(self) -> bool:
@@ -284,7 +280,7 @@ class _Search:
                 Affine(smaller),
                 self.monitor,
                 size=self.question.size,
-                forms=FORMS[2::-1],
+                forms=FORMS[1::-1],
                 exact=epsilon(smaller),
                 effort=Effort(_MOST_BELOW, _EACH),
             ):
@@ -306,14 +302,6 @@ class _Search:
             place = "" if problem.place is None else f", {problem.place}"
             self.reasons.append(f"violations are not looked for: {problem.message}{place}")
             return None
-
-    def contested(self) -> Loss | None:
-        """A violation of a selection among many cells."""
-        program = contest_program(self.mechanism)
-        if program is None or self.question.size is not None or self.claim.terms or self.refuter.delta != 0:
-            return None
-        loss = self.violation(self.refuter.contested, program)
-        return loss if loss is not None and self.follows(program) else None
 
     def follows(self, program: Program) -> bool:
         """Whether a program that was followed in its place does what the function does."""

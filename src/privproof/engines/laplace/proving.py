@@ -97,7 +97,6 @@ class RowForm:
         foretell: whether shifts of Gaussian noise may depend on the result, which then costs delta for every result.
         spare: how much larger than the last index a whole number of the result may be: 0 for an empty list is.
         places: at how many places the two runs may differ in a list that is kept.
-        released: whether all noisy values of a selection among cells are released.
     """
 
     convert: bool
@@ -110,12 +109,10 @@ class RowForm:
     foretell: bool = False
     spare: int = 0
     places: int = 1
-    released: bool = False
 
 
 FORMS = (
     RowForm(convert=True, own=True),
-    RowForm(convert=True, own=True, select=True, released=True),
     RowForm(convert=True, own=True, select=True),
     RowForm(convert=True, tied=True),
     RowForm(convert=True),
@@ -204,7 +201,7 @@ def attempts(
         if up_to_bad and number == 1 and not celled:  # a delta is claimed for what is true of most runs only
             yield from _up_to_bad(mechanism, budget, monitor, size, exact, fraction(delta.constant))
         shape_of = (
-            form.convert, form.ahead, form.select, form.reach, form.foretell, form.spare, form.places, form.released
+            form.convert, form.ahead, form.select, form.reach, form.foretell, form.spare, form.places
         )  # fmt: skip
         try:
             if shape_of not in known:
@@ -214,7 +211,6 @@ def attempts(
                     convert=form.convert,
                     ahead=form.ahead,
                     select=form.select,
-                    released=form.released,
                 )
                 made = few_cells(made)
                 if (form.places > 1 and not made.kept) or (made.kept and not _is_plain(form)):
@@ -367,7 +363,6 @@ def cheapest(
                     convert=form.convert,
                     ahead=form.ahead,
                     select=form.select,
-                    released=form.released,
                 )
             blocks = Blocks(replace(made, between=between))
             _ = blocks.paths, blocks.fixed, blocks.groups

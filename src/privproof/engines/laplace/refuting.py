@@ -17,11 +17,10 @@ from math import ceil, isinf, isqrt
 from typing import Any, TypeVar
 
 from privproof.compiling.cells import few_cells
-from privproof.compiling.relational import Program, program_for_alignment
+from privproof.compiling.relational import program_for_alignment
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.changes import changed_lists, summed_alone
-from privproof.engines.laplace.contests import Contest
 from privproof.engines.laplace.growth import Growing
 from privproof.engines.laplace.losses import (
     LARGEST,
@@ -283,10 +282,6 @@ class Refuter:
                     if found is not None:
                         return found
         return None
-
-    def contested(self, program: Program) -> Loss | None:
-        """A loss above the budget where the function selects among many cells."""
-        return Contest(program, self.monitor.pause).loss(self.allowed({}, None))
 
     def grown(self, size: int | None) -> Loss | None:
         """A loss above the budget where losses grow with the length of a word: on few answers, if they will do, or on one long word."""

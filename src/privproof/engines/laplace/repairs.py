@@ -104,7 +104,7 @@ def repairs(
             if not _enough(mechanism, relation, claim, listed, chosen, factor, monitor):
                 continue
             changed = louder(mechanism, chosen, factor)
-            found = prove(changed, claim, monitor, size=size, forms=FORMS[:3])
+            found = prove(changed, claim, monitor, size=size, forms=FORMS[:2])
             if isinstance(found, AlignmentProof):
                 yield Repair(None, chosen, factor, changed, found)
                 done += 1
@@ -117,11 +117,11 @@ def _multiplied(
     """Where the costs tell nothing: a multiple of the claim, and as many times the noise."""
     for factor in _FACTORS:
         larger = claim.times(rational(factor))
-        found = prove(mechanism, larger, monitor, size=size, forms=FORMS[:3])
+        found = prove(mechanism, larger, monitor, size=size, forms=FORMS[:2])
         if isinstance(found, AlignmentProof):
             yield Repair(larger, (), None, mechanism, found)
             changed = louder(mechanism, lines, Factor(factor))
-            again = prove(changed, claim, monitor, size=size, forms=FORMS[:3])
+            again = prove(changed, claim, monitor, size=size, forms=FORMS[:2])
             if isinstance(again, AlignmentProof):
                 yield Repair(None, lines, Factor(factor), changed, again)
             return

@@ -15,7 +15,7 @@ def as_run(of: AnyQuestion, *, sampled: bool = False) -> RunsQuestion | None:
     if isinstance(of, RunsQuestion):
         return of
     function = _function(of)
-    if function is None or of.family not in ("words", "program", "draws", "lottery"):
+    if function is None or of.family not in ("words", "program", "draws"):
         return None
     if sampled and (not isinstance(function.neighbours, str) or function.neighbours == ADD_REMOVE):
         return None
