@@ -252,7 +252,7 @@ def of_sign(ratio: fmpq, shift: fmpq, sign: int, say: Said) -> None:
 @contextmanager
 def watching(say: Said, left: Left) -> Iterator[None]:
     """What the rules are given while certificates are checked."""
-    refuted, check_cone, in_cube, compare = rule.refuted, Cone.check, pufferfish._Cube.check, budgets._sign
+    refuted, check_cone, in_cube, compare = rule.check_refutation, Cone.check, pufferfish._Cube.check, budgets._sign
 
     def followed(clauses: Clauses, refutation: Refutation, place: str) -> None:
         refuted(clauses, refutation, place)
@@ -265,7 +265,7 @@ def watching(say: Said, left: Left) -> Iterator[None]:
 
     def on_cube(cube: Any, tree: object, polynomial: Any, place: str) -> None:
         in_cube(cube, tree, polynomial, place)
-        inside = pufferfish.composed(polynomial, cube.values, cube.size, place, cube.limits)
+        inside = pufferfish.compose_polynomial(polynomial, cube.values, cube.size, place, cube.limits)
         of_tree(str(tree), inside, cube.size, say, left)
 
     def signed(ratio: fmpq, shift: fmpq) -> int:
@@ -274,7 +274,7 @@ def watching(say: Said, left: Left) -> Iterator[None]:
         return sign
 
     with ExitStack() as held:
-        held.enter_context(patch.object(conditions, "refuted", followed))
+        held.enter_context(patch.object(conditions, "check_refutation", followed))
         held.enter_context(patch.object(Cone, "check", checked))
         held.enter_context(patch.object(pufferfish._Cube, "check", on_cube))
         held.enter_context(patch.object(budgets, "_sign", signed))

@@ -22,8 +22,8 @@ import privproof_checker as checker
 from privproof.evidence.certified_multipliers import refutations
 from privproof_checker import Accepted, Outcome
 from privproof_checker.certificate_argument import Argument
-from privproof_checker.certificate_facts import certificate_of, posed, read_facts
-from privproof_checker.linear.linear_documents import supplied
+from privproof_checker.certificate_facts import certificate_of, claimed_question, read_facts
+from privproof_checker.linear.linear_documents import supply_refutations
 from privproof_checker.outcomes import DEFAULT_LIMITS, Limits
 from privproof_checker.version_one import ONE
 
@@ -44,7 +44,7 @@ def recheck_anew(document: dict[str, Any]) -> Outcome:
     """What the checker says of a document whose multipliers are looked for again, so that it tells what does not follow."""
     anew = copy.deepcopy(nested(document))
     anew["evidence"].pop("multipliers", None)
-    with supplied(refutations):
+    with supply_refutations(refutations):
         return checker.recheck(anew)
 
 
@@ -61,7 +61,9 @@ def nested(document: Mapping[str, Any] | None) -> Any:
     found: dict[str, Any] = {"format": ONE, "version": 1, "verdict": verdict, "question": asked}
     if last.rule == "epsilon":
         inner = facts[last.uses[0]]
-        _, below = posed(inner.claim, {name: part for name, part in asked.items() if name not in _CLAIMED}, "")
+        _, below = claimed_question(
+            inner.claim, {name: part for name, part in asked.items() if name not in _CLAIMED}, ""
+        )
         proof = nested(certificate_of(facts, inner.number, below, "proved"))
         found["evidence"] = {"method": "epsilon", "epsilon": below["epsilon"], "evidence": proof["evidence"]}
     else:

@@ -28,7 +28,7 @@ from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.measures import MU, RHO, Measure, MeasuredBudget, Orders, measured_budgets
 from privproof.exact.measures import renyi as renyi_measure
-from privproof.exact.patience import OUT_OF_TIME, Stopped, watched
+from privproof.exact.patience import OUT_OF_TIME, Stopped, watch_computation
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion
 
@@ -58,7 +58,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def accept_old_keywords(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let keywords have their old names, too, until 0.5: each old name with the new one."""
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
@@ -80,7 +80,7 @@ def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return wrap
 
 
-@renamed(epsilon_="epsilon", delta_="delta")
+@accept_old_keywords(epsilon_="epsilon", delta_="delta")
 def check(
     subject: Subject | str | Path,
     epsilon: EpsilonLike | None = None,
@@ -126,16 +126,16 @@ def check(
     ('refuted', (('1', '1', '0'), ('2', '0', '0')), ('2',), Fraction(4, 1))
     """
     watch = monitor or Monitor.within(time_limit)
-    with watched(watch):
-        question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
-    question = claiming(question, epsilon, delta, measured_budgets(rho, mu, renyi), pointwise=pointwise)
+    with watch_computation(watch):
+        question = question_of_subject(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
+    question = question_with_claim(question, epsilon, delta, measured_budgets(rho, mu, renyi), pointwise=pointwise)
     if not question.claims:
         raise QuestionError("budget", "no budget is given", hint="ask for one, such as ln(2), or for the tight epsilon")
     request = Request(question)
     return _too_late(request) if monitor is None and watch.stopped() else ask(request, engine, watch)
 
 
-def claiming(
+def question_with_claim(
     question: AnyQuestion,
     epsilon: EpsilonLike | None,
     delta: Number = 0,
@@ -222,13 +222,13 @@ def _tight_measure(
     **named: Input,
 ) -> Verdict:
     watch = monitor or Monitor.within(time_limit)
-    with watched(watch):
-        question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
+    with watch_computation(watch):
+        question = question_of_subject(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
     request = Request(question.measured((MeasuredBudget(measure),)), tight=True)
     return _too_late(request) if monitor is None and watch.stopped() else ask(request, None, watch)
 
 
-@renamed(delta_="delta")
+@accept_old_keywords(delta_="delta")
 def tight_epsilon(
     subject: Subject | str | Path,
     delta: Number = 0,
@@ -253,8 +253,8 @@ def tight_epsilon(
     (Epsilon('ln(24/7)'), (('1', '1', '1'), ('0', '2', '2')), ('1',))
     """
     watch = monitor or Monitor.within(time_limit)
-    with watched(watch):
-        question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
+    with watch_computation(watch):
+        question = question_of_subject(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
     request = Request(question, tight=True, delta=exact_delta(delta), pointwise=pointwise)
     return _too_late(request) if monitor is None and watch.stopped() else ask(request, engine, watch)
 
@@ -293,8 +293,8 @@ def smallest_delta(
     (0.006829595, 0.006829595, 'proved', 'refuted')
     """
     watch = monitor or Monitor.within(time_limit)
-    with watched(watch):
-        question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
+    with watch_computation(watch):
+        question = question_of_subject(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
     return delta_of(question, exact_epsilon(epsilon), watch)
 
 
@@ -349,7 +349,7 @@ def privacy_profile(
     from privproof import profiles
     from privproof.profiles.enclosed_profile import Asking
 
-    question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
+    question = question_of_subject(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
     if question.family == "words":
         return profiles.privacy_profile(question.words(place="privacy_profile"))
     asking = Asking(
@@ -392,9 +392,9 @@ def delta_of(
         bounds = asked.delta_bounds
         if bounds is None and isinstance(asked, Proved) and isinstance(asked_with(Fraction(0)), Proved):
             bounds = Fraction(0), Fraction(0)  # epsilon is enough
-        found_elsewhere = None if bounds is not None else delta_bounds(question, bound, _asking(watch))
+        found_elsewhere = None if bounds is not None else delta_bounds(question, bound, _asker(watch))
         if found_elsewhere is not None:
-            return _enclosed(question, bound, found_elsewhere, watch)
+            return _delta_enclosure(question, bound, found_elsewhere, watch)
         if bounds is None:
             said = (
                 asked.reason if isinstance(asked, Unknown) else f"the engine {asked.engine} decides no delta by itself"
@@ -435,11 +435,11 @@ def delta_of(
     )
 
 
-def _asking(watch: Monitor) -> Callable[[Request], Verdict]:
+def _asker(watch: Monitor) -> Callable[[Request], Verdict]:
     return lambda request: ask(request, None, watch)
 
 
-def _enclosed(
+def _delta_enclosure(
     question: AnyQuestion, bound: Epsilon, found: tuple[Fraction, Fraction, AnyQuestion], watch: Monitor
 ) -> SmallestDelta:
     """The smallest delta between what short lists need and what follows from an epsilon, each with its verdict."""
@@ -472,7 +472,7 @@ def _too_late(request: Request, why: str = OUT_OF_TIME) -> Verdict:
     return Unknown(request.question, "none", reason=f"{why} while the model was made", asked_tight=request.tight)
 
 
-def posed(
+def question_of_subject(
     subject: Subject | str | Path,
     size: int | None,
     horizon: Horizon | None,
@@ -502,19 +502,19 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
         request.prepared.setdefault("pure", lambda: _within_some_epsilon(of, watch))
         request.prepared.setdefault("within", lambda budget: ask(Request(of.under(budget)), None, watch))
     request.prepared.setdefault("proved", lambda part: _proved_curve(part, watch))
-    with watched(watch):
+    with watch_computation(watch):
         try:
-            verdict = _asked(request, engine, watch)
+            verdict = _ask_or_run(request, engine, watch)
         except Stopped as stopped:
             verdict = _too_late(request, str(stopped))
     return replace(verdict, seconds=time.perf_counter() - begun, asked_tight=request.tight)
 
 
-def _asked(request: Request, engine: str | None, watch: Monitor) -> Verdict:
+def _ask_or_run(request: Request, engine: str | None, watch: Monitor) -> Verdict:
     """The verdict on a request as it stands, or else on running the function."""
     try:
         request = _in_one_form(request, engine)
-        verdict = _answered(request, engine, watch)
+        verdict = _ask_engines(request, engine, watch)
         verdict = replace(verdict, notes=(*verdict.notes, *ordinary_notes(request.question)))
     except LanguageError as problem:
         other = (
@@ -522,7 +522,7 @@ def _asked(request: Request, engine: str | None, watch: Monitor) -> Verdict:
         )
         if other is None or other.sampled:
             raise
-        return _answered(replace(request, question=other, prepared={}), None, watch)
+        return _ask_engines(replace(request, question=other, prepared={}), None, watch)
     if isinstance(verdict, Unknown) and engine is None and watch.stopped() is None:
         found: Verdict | None = _proved_of_every_length(request, watch)
         found = _from_elsewhere(request, watch) if found is None else found
@@ -555,7 +555,7 @@ def _from_elsewhere(request: Request, watch: Monitor) -> Verdict | None:
     from privproof.profiles.delta_from_epsilon import proved_by_epsilon, refuted_on_short_lists
 
     def asked(other: Request) -> Verdict:
-        return _asked(other, None, watch)
+        return _ask_or_run(other, None, watch)
 
     found = proved_by_epsilon(request.question, asked)
     return refuted_on_short_lists(request.question, asked) if found is None else found
@@ -619,7 +619,7 @@ def _run(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
     if other is None:
         return verdict
     try:
-        found = _answered(replace(request, question=other, prepared={}), None, watch)
+        found = _ask_engines(replace(request, question=other, prepared={}), None, watch)
     except (LanguageError, Stopped):
         return verdict
     if found.status == "unknown":
@@ -631,7 +631,7 @@ def _run(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
     return replace(verdict, notes=(*verdict.notes, said))
 
 
-def _answered(request: Request, engine: str | None, watch: Monitor) -> Verdict:
+def _ask_engines(request: Request, engine: str | None, watch: Monitor) -> Verdict:
     """The verdict of the first engine that supports a request, or the one named."""
     refusals: list[str] = []
     notes: list[str] = []

@@ -90,7 +90,7 @@ def capabilities() -> tuple[Capability, ...]:
     return tuple(sorted(found, key=lambda each: not each.general))
 
 
-def named(name: Named) -> Any:
+def load_named(name: Named) -> Any:
     """What a name stands for; its module is loaded."""
     module, _, attribute = name.partition(":")
     return getattr(import_module(f"privproof.{module}"), attribute)

@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
 # ------------------------------------------------------------------------------------------------------------- marked tests
 
 
-def _marked(subject: Any) -> pytest.Mark | None:
+def _private_mark(subject: Any) -> pytest.Mark | None:
     """The mark of what a test module holds, on it or on the function inside it."""
     for each in (subject, getattr(subject, "__wrapped__", None)):
         marks = getattr(each, "pytestmark", [])
@@ -68,7 +68,7 @@ def _is_mechanism(subject: Any) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> pytest.Item | None:
     """A marked mechanism is a test of its own: its parameters are data, and no fixtures."""
-    if not collector.funcnamefilter(name) or _marked(obj) is None or not _is_mechanism(obj):
+    if not collector.funcnamefilter(name) or _private_mark(obj) is None or not _is_mechanism(obj):
         return None
     return MechanismItem.from_parent(collector, name=name, subject=obj)
 
@@ -79,7 +79,7 @@ class MechanismItem(pytest.Item):
     def __init__(self, *, subject: Any, **options: Any) -> None:
         super().__init__(**options)
         self.subject = subject
-        marked = _marked(subject)
+        marked = _private_mark(subject)
         assert marked is not None
         self.mark = marked
         for mark in getattr(subject, "pytestmark", None) or getattr(subject.__wrapped__, "pytestmark", []):
@@ -136,7 +136,9 @@ class _Gathering:
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
         """Listen while a test runs."""
         self.heard = []
-        with testing.listening(lambda verdict, of: self.heard.append(testing.told_result(verdict, of, item.nodeid))):
+        with testing.listen_to_verdicts(
+            lambda verdict, of: self.heard.append(testing.told_result(verdict, of, item.nodeid))
+        ):
             return (yield)
 
     @pytest.hookimpl(wrapper=True)

@@ -87,17 +87,17 @@ def assert_private(
     'proved'
     """
     __tracebackhide__ = True
-    from privproof.asking import check, claiming, posed
+    from privproof.asking import check, question_of_subject, question_with_claim
     from privproof.engines import Monitor
     from privproof.exact.measures import measured_budgets
-    from privproof.exact.patience import watched
+    from privproof.exact.patience import watch_computation
     from privproof.store.stored_asking import ask_once
     from privproof.store.stored_verdicts import VerdictStore, default_path
 
     watch = Monitor.within(time_limit)
-    with watched(watch):
-        question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
-    question = claiming(question, epsilon, delta, measured_budgets(rho, mu, renyi))
+    with watch_computation(watch):
+        question = question_of_subject(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
+    question = question_with_claim(question, epsilon, delta, measured_budgets(rho, mu, renyi))
 
     def ask() -> Verdict:
         return check(question, engine=engine, time_limit=time_limit)
@@ -116,7 +116,7 @@ def assert_private(
 
 
 @contextmanager
-def listening(hear: Callable[[Verdict, Any], None]) -> Iterator[None]:
+def listen_to_verdicts(hear: Callable[[Verdict, Any], None]) -> Iterator[None]:
     """Let something hear of every verdict that is given inside."""
     token = _listening.set(hear)
     try:

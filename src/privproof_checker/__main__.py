@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from privproof_checker import Accepted, Rejected, recheck_file
 from privproof_checker.collected_outcomes import collected_seldom
-from privproof_checker.derived_facts import told
+from privproof_checker.derived_facts import argument_text
 
 _MIB = 1 << 20
 
@@ -38,7 +38,7 @@ def _end(_number: int, _frame: FrameType | None) -> NoReturn:
     raise _OutOfTime
 
 
-def _checked(path: str, seconds: float) -> Accepted | Rejected:
+def _check_file(path: str, seconds: float) -> Accepted | Rejected:
     timed = hasattr(signal, "setitimer")
     try:
         if timed:
@@ -66,11 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _limit_memory(given.memory)
     status = 0
     for path in given.certificates:
-        outcome = _checked(path, given.seconds)
+        outcome = _check_file(path, given.seconds)
         if isinstance(outcome, Accepted):
             print(f"accepted  {path}: {outcome.verdict}: {outcome.statement}")
             if given.explain:
-                print(told(outcome))
+                print(argument_text(outcome))
         else:
             status = 2
             print(f"rejected  {path}: {outcome.place}: {outcome.reason}")

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
-from privproof_checker.certificate_facts import Fact, certificate_of, contradiction, posed
-from privproof_checker.fact_uses import put
+from privproof_checker.certificate_facts import Fact, certificate_of, claimed_question, contradiction
+from privproof_checker.fact_uses import put_facts
 from privproof_checker.outcomes import Limits, Refusal, Verdict, refuse
 from privproof_checker.plain_documents import an_object
 from privproof_checker.rules import RULES, WORDS
@@ -100,10 +100,10 @@ class Argument:
                 if used.rule != "alignment" or used.claim != {"part": number}:
                     refuse(f"the part {number} is met by an alignment of this number", used.place)
                 return self.evidence(used, asked, "proved")
-            proved, question = posed(used.claim, base, used.place)
+            proved, question = claimed_question(used.claim, base, used.place)
             return certificate_of(self.facts, used.number, question, proved)
 
-        self._evidence[fact.number] = put(rule.hint.uses, made, len(fact.uses), shown, asked, fact.place)
+        self._evidence[fact.number] = put_facts(rule.hint.uses, made, len(fact.uses), shown, asked, fact.place)
         return made
 
     @contextmanager

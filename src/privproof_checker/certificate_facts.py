@@ -99,7 +99,7 @@ def read_facts(value: object) -> tuple[Fact, ...]:
     return tuple(found)
 
 
-def posed(
+def claimed_question(
     claim: object, base: dict[str, object], place: str, members: Sequence[str] | None = None
 ) -> tuple[Verdict, dict[str, object]]:
     """The verdict that a claim says, and the question that it says it of.

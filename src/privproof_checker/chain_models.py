@@ -19,7 +19,7 @@ from privproof_checker.model_expressions import NOTHING, Languages, read_express
 from privproof_checker.numbers import ONE, Rational
 from privproof_checker.outcomes import Limits, refuse
 from privproof_checker.pair_scenarios import Scenario
-from privproof_checker.plain_documents import a_distribution, a_list, a_text, an_object, known, names
+from privproof_checker.plain_documents import a_distribution, a_list, a_text, an_object, names, require_name
 from privproof_checker.systems import (
     Edge,
     Final,
@@ -140,7 +140,7 @@ def read_transitions(
     place = "question.transitions"
     rows = an_object(question.get("transitions") or {}, place)
     return {
-        known(state, states, "state", place): a_distribution(row, states, "state", f"{place}.{state}", limits)
+        require_name(state, states, "state", place): a_distribution(row, states, "state", f"{place}.{state}", limits)
         for state, row in rows.items()
     }
 
@@ -161,7 +161,7 @@ def read_emissions(
     place = "question.emissions"
     rows = an_object(question.get("emissions"), place)
     for state in rows:
-        known(state, states, "state", place)
+        require_name(state, states, "state", place)
     among = {name: i for i, name in enumerate(observations)}
     return {s: a_distribution(rows.get(s, {}), among, "observation", f"{place}.{s}", limits) for s in states}
 
@@ -173,7 +173,7 @@ def read_labels(
     place = "question.labels"
     given = an_object(question.get("labels") or {}, place)
     for state in given:
-        known(state, states, "state", place)
+        require_name(state, states, "state", place)
     result = {}
     for state in states:
         value = given.get(state, [])

@@ -162,7 +162,7 @@ def shared_tensor(
     if not all(steps):
         return None  # somewhere no state is left
     left = _PER_ENTRY * prod(len(next(iter(step.values()))) for step in steps)
-    lumped = _lumped(start, steps, final, left * _PLAIN)
+    lumped = _lump_states(start, steps, final, left * _PLAIN)
     if lumped is None:
         return None
     first, smaller, last = lumped
@@ -178,14 +178,14 @@ def shared_tensor(
         size = max(_WORD, (whole.bit_length() + 7) // 8)
         length = size * step.width
         ends = range(length, (len(step.rows) + 1) * length, length)
-        columns = [_packed(list(chain.from_iterable(row)), size) for row in zip(*step.rows, strict=True)]
+        columns = [_pack_row(list(chain.from_iterable(row)), size) for row in zip(*step.rows, strict=True)]
         known: dict[bytes, int] = {}
         level: list[tuple[int, ...]] = []
         for row in rows:
             data = sum(map(mul, row, columns)).to_bytes(ends[-1], "little")
             level.append(tuple([known.setdefault(data[end - length : end], len(known)) for end in ends]))
         levels.append(level)
-        rows = [_unpacked(key, size, step.width) for key in known]
+        rows = [_unpack_row(key, size, step.width) for key in known]
     diagram = Diagram()
     nodes = [diagram.number(sum(map(mul, row, last))) for row in rows]
     for level in reversed(levels):
@@ -194,10 +194,10 @@ def shared_tensor(
     return diagram, root
 
 
-def _packed(row: Sequence[int], size: int) -> int:
+def _pack_row(row: Sequence[int], size: int) -> int:
     """Numbers as one, each in so many bytes.
 
-    >>> _packed([1, 0, 2], 8) == 1 + 2 * 2**128
+    >>> _pack_row([1, 0, 2], 8) == 1 + 2 * 2**128
     True
     """
     if size == _WORD:
@@ -205,10 +205,10 @@ def _packed(row: Sequence[int], size: int) -> int:
     return int.from_bytes(b"".join([entry.to_bytes(size, "little") for entry in row]), "little")
 
 
-def _unpacked(data: bytes, size: int, width: int) -> Sequence[int]:
+def _unpack_row(data: bytes, size: int, width: int) -> Sequence[int]:
     """The numbers that were packed.
 
-    >>> _unpacked((1 + 2 * 2**128).to_bytes(24, "little"), 8, 3), _unpacked((5 + 7 * 2**72).to_bytes(18, "little"), 9, 2)
+    >>> _unpack_row((1 + 2 * 2**128).to_bytes(24, "little"), 8, 3), _unpack_row((5 + 7 * 2**72).to_bytes(18, "little"), 9, 2)
     ((1, 0, 2), [5, 7])
     """
     if size == _WORD:
@@ -231,7 +231,7 @@ class _Lumped:
     largest: int
 
 
-def _lumped(
+def _lump_states(
     start: Mapping[int, int], steps: Sequence[Moves], final: Mapping[int, int], left: int
 ) -> tuple[list[int], list[_Lumped], list[int]] | None:
     """The weights of classes at the start, the steps between classes, and the weights of classes at the end.

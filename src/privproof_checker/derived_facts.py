@@ -64,7 +64,7 @@ def argument(accepted: Accepted) -> tuple[Told, ...]:
         elif facts[0].rule == "source":
             found += _of_source(accepted, facts[0])
         else:
-            found.append(_told(accepted, facts[0], users))
+            found.append(_tell_fact(accepted, facts[0], users))
     return (*found, *_of_bounds(accepted))
 
 
@@ -105,17 +105,17 @@ def _of_source(accepted: Accepted, fact: Fact) -> Iterator[Told]:
         yield Told(number, "taken", f"from the compiler: {each}", _TAKEN)
 
 
-def _told(accepted: Accepted, fact: Fact, users: Mapping[int, Fact]) -> Told:
+def _tell_fact(accepted: Accepted, fact: Fact, users: Mapping[int, Fact]) -> Told:
     """A fact in words; of the one with the evidence of the verdict, how much it was."""
     details, number, uses = accepted.details, str(fact.number), _numbers(fact.uses)
     if fact.rule == "verdict":
         why = "What holds for an epsilon holds for every larger one, and what is refuted for one is refuted for every smaller one."
-        return Told(number, "verdict", _said(fact, users), why, uses)
+        return Told(number, "verdict", _claim_text(fact, users), why, uses)
     if fact.rule == "epsilon":
         why = (
             "If P <= e^a Q for every event, its excess over e^epsilon Q is at most that of randomised response with a."
         )
-        return Told(number, "epsilon", f"{_said(fact, users)}: {details.get('follows')}", why, uses)
+        return Told(number, "epsilon", f"{_claim_text(fact, users)}: {details.get('follows')}", why, uses)
     growth = details.get("growth")
     if fact.claim == "grows" and isinstance(growth, Mapping):
         told = f"on n elements the smallest epsilon is n ln({growth.get('rate')}) + {growth.get('epsilon')}"
@@ -123,11 +123,11 @@ def _told(accepted: Accepted, fact: Fact, users: Mapping[int, Fact]) -> Told:
         return Told(number, "growth", told, why, uses)
     rule = _rule(accepted, fact)
     main = fact.claim in ("proved", "refuted") and details.get("method") == fact.rule
-    said = _claim(str(fact.claim), rule, details) if main else f"{_said(fact, users)}: {rule.words}"
+    said = _claim(str(fact.claim), rule, details) if main else f"{_claim_text(fact, users)}: {rule.words}"
     return Told(number, fact.rule, said, rule.theorem, uses)
 
 
-def _said(fact: Fact, users: Mapping[int, Fact]) -> str:
+def _claim_text(fact: Fact, users: Mapping[int, Fact]) -> str:
     """What a fact claims."""
     match fact.claim:
         case str():
@@ -135,11 +135,11 @@ def _said(fact: Fact, users: Mapping[int, Fact]) -> str:
         case {"part": number}:
             return f"part {number} of fact {users[fact.number].number} is proved"
         case {"at least": value}:
-            return f"the measure is at least {_cut(value)}"
+            return f"the measure is at least {_cut_text(value)}"
         case {"proved": {"epsilon": value}}:
-            return f"proved with epsilon = {_cut(value)}"
+            return f"proved with epsilon = {_cut_text(value)}"
         case {"refuted": {"epsilon": value}}:
-            return f"refuted with epsilon = {_cut(value)}"
+            return f"refuted with epsilon = {_cut_text(value)}"
     return "proved of the question below"
 
 
@@ -162,7 +162,7 @@ def _rule(accepted: Accepted, fact: Fact) -> Rule:
 
 
 def _claim(verdict: str, rule: Rule, details: Mapping[str, object]) -> str:
-    figures = [words.format(_cut(details[name])) for name, words in rule.figures if details.get(name) is not None]
+    figures = [words.format(_cut_text(details[name])) for name, words in rule.figures if details.get(name) is not None]
     return f"{verdict}: {', '.join(figures) or rule.words}"
 
 
@@ -174,9 +174,9 @@ def _of_bounds(accepted: Accepted) -> Iterator[Told]:
         yield Told("", "bounds", "no finite epsilon is enough", why)
         return
     if lower is not None and lower.bound != 1:
-        told.append(f"at least {_cut(lower)}")
+        told.append(f"at least {_cut_text(lower)}")
     if upper is not None and not upper.infinite:
-        told.append(f"at most {_cut(upper)}")
+        told.append(f"at most {_cut_text(upper)}")
     if told:
         exact = lower is not None and upper is not None and lower.compare(upper) == 0 and len(told) == 2
         why = (
@@ -187,7 +187,7 @@ def _of_bounds(accepted: Accepted) -> Iterator[Told]:
         yield Told("", "bounds", f"the smallest epsilon is {' and '.join(told)}", why)
 
 
-def told(accepted: Accepted) -> str:
+def argument_text(accepted: Accepted) -> str:
     """The argument as lines, each with the number of its fact before it and its reason below it."""
     lines = []
     facts = argument(accepted)
@@ -197,11 +197,11 @@ def told(accepted: Accepted) -> str:
         said = f"{fact.claim}; uses {fact.uses}" if fact.uses else fact.claim
         lines += wrap(said, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
         lines += wrap(fact.why, _WIDTH, initial_indent=" " * len(head), subsequent_indent=" " * len(head))
-    lines += wrap(_trusted(accepted), _WIDTH, initial_indent="     ", subsequent_indent="     ")
+    lines += wrap(_trust_statement(accepted), _WIDTH, initial_indent="     ", subsequent_indent="     ")
     return "\n".join(lines)
 
 
-def _trusted(accepted: Accepted) -> str:
+def _trust_statement(accepted: Accepted) -> str:
     arrays = "numpy's sums and products, " if accepted.question.get("kind") in _ARRAYS else ""
     taken = "what was taken from the compiler, " if any(fact.rule == "taken" for fact in argument(accepted)) else ""
     return f"Trusted: this checker, python-flint, {arrays}Python, {taken}and your reading of the question."
@@ -211,6 +211,6 @@ def _texts(value: object) -> Sequence[str]:
     return [str(each) for each in value] if isinstance(value, list | tuple) else []
 
 
-def _cut(value: object) -> str:
+def _cut_text(value: object) -> str:
     told = str(value)
     return told if len(told) <= _LONGEST else f"{told[:_LONGEST]}..."

@@ -59,14 +59,14 @@ def check_draws(verdict: str, asked: dict[str, object], certificate: dict[str, o
     only_members(asked, _MEMBERS, "question")
     a_text_or_null(asked.get("title"), "question.title")
     claim = read_claim(asked, limits)
-    draws = _read(asked, limits)
+    draws = _read_draws(asked, limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
     if (verdict, method) == ("refuted", "outcome"):
         left, right = draws.shown(evidence, "evidence")
         if claim.holds(left, right):
-            refuse(f"the output does not violate the claim: {_told(left, right)}", "evidence")
-        statement = f"not private with {claim}: {_told(left, right)}"
+            refuse(f"the output does not violate the claim: {_ratio_text(left, right)}", "evidence")
+        statement = f"not private with {claim}: {_ratio_text(left, right)}"
         return Accepted("refuted", statement, {"method": method}, lower=claim.needs(left, right))
     if (verdict, method) != ("proved", "product"):
         refuse(f"{method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")
@@ -81,10 +81,10 @@ def check_draws(verdict: str, asked: dict[str, object], certificate: dict[str, o
     left, right = draws.shown(an_object(certificate["witness"], "witness"), "witness")
     if not claim.holds(left, right):
         refuse("the witness violates the claim that is said to be proved", "witness")
-    return Accepted("proved", f"{statement}; {_told(left, right)}", details, lower=claim.needs(left, right))
+    return Accepted("proved", f"{statement}; {_ratio_text(left, right)}", details, lower=claim.needs(left, right))
 
 
-def _told(left: Rational, right: Rational) -> str:
+def _ratio_text(left: Rational, right: Rational) -> str:
     ratio = text(left / right)[:80] if right != 0 else "infinite"
     return f"the ratio of an output is {ratio}"
 
@@ -366,7 +366,7 @@ def _distance(value: Value) -> Rational:
 # ---------------------------------------------------------------------------------------------------------------- reading
 
 
-def _read(asked: dict[str, object], limits: Limits) -> _Draws:
+def _read_draws(asked: dict[str, object], limits: Limits) -> _Draws:
     listed = a_list(asked.get("values"), "question.values")
     within(len(listed), limits.symbols, "values", "question.values")
     values = [read_value(item, f"question.values[{i}]") for i, item in enumerate(listed)]
@@ -421,11 +421,11 @@ def _read_pass(value: object, values: int, laws: int, place: str, limits: Limits
 def _laws(value: object, count: int, place: str) -> list[int]:
     found = _numbers(value, place)
     if any(not 0 <= each < count for each in found):
-        _unknown(place)
+        _refuse_number(place)
     return found
 
 
-def _unknown(place: str) -> NoReturn:
+def _refuse_number(place: str) -> NoReturn:
     refuse("there is no law of this number", place)
 
 

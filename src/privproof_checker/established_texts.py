@@ -39,7 +39,7 @@ def how(accepted: Accepted, asked: Mapping[str, object]) -> dict[str, str]:
     return {"by": rule.by, "method": method, "words": words}
 
 
-def explained(
+def explain_accepted(
     accepted: Accepted, asked: dict[str, object], certificate: Mapping[str, object], limits: Limits
 ) -> Accepted:
     """What was accepted, with how, and with what the checker re-established from the source of the question."""

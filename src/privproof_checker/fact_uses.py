@@ -7,7 +7,7 @@ A rule is a function of a question and its *evidence*: the hint, with what the f
 * ``conclusion``: the member ``certificate``; ``uses``: certificates for every use of a composition; ``operators``: one for every problem
   about words of an operator D; from facts that something is proved, each with what it rests on a certificate of its own.
 
-`put` and `taken` are inverse to each other.
+`put_facts` and `take_facts` are inverse to each other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Next: TypeAlias = Callable[[int, Evidence], object]
 """What the next used fact shows: given its number among them, and the question below it where there is one."""
 
 
-def put(uses: Uses, evidence: Evidence, count: int, made: Next, asked: Evidence, place: str) -> Evidence:
+def put_facts(uses: Uses, evidence: Evidence, count: int, made: Next, asked: Evidence, place: str) -> Evidence:
     """The evidence with what the used facts show; refuses if there are too few or too many of them."""
     numbers = iter(range(count))
 
@@ -40,13 +40,15 @@ def put(uses: Uses, evidence: Evidence, count: int, made: Next, asked: Evidence,
     elif uses == "part":
         evidence["alignment"] = following({})
     elif uses == "parts":
-        pairings = [dict(an_object(each, f"{place}.hint.pairings")) for each in _listed(evidence, "pairings", place)]
+        pairings = [
+            dict(an_object(each, f"{place}.hint.pairings")) for each in _evidence_list(evidence, "pairings", place)
+        ]
         evidence["pairings"] = [{**each, "alignment": following({})} for each in pairings]
     elif uses == "conclusion":
         evidence["certificate"] = following(_below(asked, place))
     elif uses == "uses":
         of = [_of(each) for each in a_list(asked.get("uses"), "question.uses")]
-        parts = [an_object(each, f"{place}.hint.uses") for each in _listed(evidence, "uses", place)]
+        parts = [an_object(each, f"{place}.hint.uses") for each in _evidence_list(evidence, "uses", place)]
         if len(parts) != len(of):
             refuse("every use has its evidence", f"{place}.hint.uses")
         evidence["uses"] = [
@@ -56,7 +58,9 @@ def put(uses: Uses, evidence: Evidence, count: int, made: Next, asked: Evidence,
             for part, base in zip(parts, of, strict=True)
         ]
     elif uses == "operators" and "operators" in evidence:
-        operators = [an_object(each, f"{place}.hint.operators") for each in _listed(evidence, "operators", place)]
+        operators = [
+            an_object(each, f"{place}.hint.operators") for each in _evidence_list(evidence, "operators", place)
+        ]
         evidence["operators"] = [
             {**each, "certificates": [{**given, "certificate": following({})} for given in _problems(each, place)]}
             if "certificates" in each
@@ -68,7 +72,7 @@ def put(uses: Uses, evidence: Evidence, count: int, made: Next, asked: Evidence,
     return evidence
 
 
-def taken(uses: Uses, evidence: Evidence, asked: Evidence) -> tuple[Evidence, list[tuple[object, Evidence]]]:
+def take_facts(uses: Uses, evidence: Evidence, asked: Evidence) -> tuple[Evidence, list[tuple[object, Evidence]]]:
     """The hint of evidence, and what facts have to show for it, in order, each with the question below it."""
     found: list[tuple[object, Evidence]] = []
     hint = {name: part for name, part in evidence.items() if name != "method"}
@@ -117,7 +121,7 @@ def _of(use: object) -> Evidence:
     return an_object(an_object(use, "question.uses").get("of"), "question.uses.of")
 
 
-def _listed(evidence: Evidence, name: str, place: str) -> list[object]:
+def _evidence_list(evidence: Evidence, name: str, place: str) -> list[object]:
     return a_list(evidence.get(name), f"{place}.hint.{name}")
 
 

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from privproof_checker.certificate_argument import Argument
-from privproof_checker.certificate_facts import FORMAT, Fact, posed, read_facts
+from privproof_checker.certificate_facts import FORMAT, Fact, claimed_question, read_facts
 from privproof_checker.claims import read_claim, read_epsilon
-from privproof_checker.established_texts import explained, how
+from privproof_checker.established_texts import explain_accepted, how
 from privproof_checker.from_epsilon import delta_follows, refuse_other_laws
 from privproof_checker.numbers import INFINITE, epsilon
 from privproof_checker.once_per_certificate import one_certificate
@@ -79,15 +79,15 @@ def recheck(document: object, *, limits: Limits = DEFAULT_LIMITS) -> Outcome:
     >>> recheck({"format": "something else"})
     Rejected(reason='not a privproof certificate', place='format')
     """
-    return _guarded(lambda: checked(document, limits))
+    return _guard_check(lambda: check_document(document, limits))
 
 
 def recheck_file(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Outcome:
     """Check the certificate in a file; whatever the file holds, this returns and does not raise."""
-    return _guarded(lambda: checked(load(path, limits), limits))
+    return _guard_check(lambda: check_document(load(path, limits), limits))
 
 
-def _guarded(check: Callable[[], Accepted]) -> Outcome:
+def _guard_check(check: Callable[[], Accepted]) -> Outcome:
     """The outcome of a check.  What goes wrong in an unforeseen way establishes nothing, so it is a rejection too."""
     try:
         return check()
@@ -97,7 +97,7 @@ def _guarded(check: Callable[[], Accepted]) -> Outcome:
         return Rejected(f"the check broke off: {type(error).__name__}: {str(error)[:200]}", "checker")
 
 
-def checked(document: object, limits: Limits) -> Accepted:
+def check_document(document: object, limits: Limits) -> Accepted:
     """What a certificate establishes; raises a refusal."""
     plain(document, limits)
     certificate = an_object(document, "document")
@@ -112,19 +112,19 @@ def checked(document: object, limits: Limits) -> Accepted:
     if last.claim != "proved" and last.claim != "refuted":
         refuse("the last fact is neither proved nor refuted", f"{last.place}.claim" if written else "verdict")
     with one_certificate():
-        accepted = _concluded(argument, last, asked)
+        accepted = _establish_conclusion(argument, last, asked)
     argument.complete(facts)
     return replace(accepted, facts=argument.facts)
 
 
-def _concluded(argument: Argument, fact: Fact, base: dict[str, object]) -> Accepted:
+def _establish_conclusion(argument: Argument, fact: Fact, base: dict[str, object]) -> Accepted:
     """What a fact establishes that is a conclusion: the evidence, with what stands beside it, and the text of the question."""
     limits = argument.limits
     if fact.rule == "epsilon":
         return _from_epsilon(argument, fact, base)
-    verdict, asked = posed(fact.claim, base, fact.place)
+    verdict, asked = claimed_question(fact.claim, base, fact.place)
     main, beside = argument.beside(fact)
-    same, held = posed(main.claim, asked, main.place, ("epsilon",))
+    same, held = claimed_question(main.claim, asked, main.place, ("epsilon",))
     if same != verdict:
         refuse(f"what is {same} does not show that something is {verdict}", f"{main.place}.claim")
     if asked.get("kind") == "measured":  # its bounds are of another measure
@@ -132,13 +132,13 @@ def _concluded(argument: Argument, fact: Fact, base: dict[str, object]) -> Accep
         if held is not asked:
             refuse("a measure is claimed by the question alone", f"{main.place}.claim")
         accepted = replace(
-            _established(argument, main, verdict, asked, beside.members(argument, asked)), question=asked
+            _establish_fact(argument, main, verdict, asked, beside.members(argument, asked)), question=asked
         )
         return replace(accepted, how=how(accepted, asked))
     beside.only("compared", "proved", "refuted", "grows", "source")
     if held is not asked:
         _sharper(verdict, asked, held, main, limits)
-    accepted = _established(argument, main, verdict, held, beside.members(argument, asked))
+    accepted = _establish_fact(argument, main, verdict, held, beside.members(argument, asked))
     accepted = _with_bounds(accepted, asked, held, limits)
     if (above := beside.claims.get("proved")) is not None:
         accepted = _with_above(argument, accepted, asked, above)
@@ -155,19 +155,19 @@ def _concluded(argument: Argument, fact: Fact, base: dict[str, object]) -> Accep
     if below is not None:
         read["below"] = {"evidence": argument.evidence(below, asked)}
     try:
-        return explained(accepted, asked, read, limits)
+        return explain_accepted(accepted, asked, read, limits)
     except Beyond as beyond:
         taker = _TAKER.get()
         if taker is None:
             raise
         taker(asked, f"{beyond.reason} ({beyond.place})")
-        return explained(accepted, asked, read, limits)
+        return explain_accepted(accepted, asked, read, limits)
 
 
 def _from_epsilon(argument: Argument, fact: Fact, base: dict[str, object]) -> Accepted:
     """What a proof of an epsilon establishes about a claim with a delta."""
     limits = argument.limits
-    verdict, asked = posed(fact.claim, base, fact.place)
+    verdict, asked = claimed_question(fact.claim, base, fact.place)
     if verdict != "proved" or fact.hint or len(fact.uses) != 1:
         refuse("a delta follows from one epsilon that is proved", fact.place)
     if not {"claim", "rate"}.isdisjoint(asked):
@@ -180,11 +180,11 @@ def _from_epsilon(argument: Argument, fact: Fact, base: dict[str, object]) -> Ac
     if inner.rule == "epsilon":
         refuse("an epsilon is proved by other evidence", f"{inner.place}.rule")
     without = {name: part for name, part in asked.items() if name not in ("epsilon", "delta", "pointwise")}
-    proved, below = posed(inner.claim, without, inner.place, ("epsilon",))
+    proved, below = claimed_question(inner.claim, without, inner.place, ("epsilon",))
     pure = read_epsilon(below.get("epsilon"), "evidence.epsilon", limits)
     if proved != "proved" or not delta_follows(claim, pure):
         refuse(f"from epsilon = {str(pure)[:80]} this delta does not follow", "evidence.epsilon")
-    accepted = _concluded(argument, inner, without)
+    accepted = _establish_conclusion(argument, inner, without)
     statement = f"private with {claim}, which follows: {accepted.statement}"
     details = {**accepted.details, "follows": f"{claim} follows from epsilon = {pure}"}
     return replace(
@@ -192,7 +192,7 @@ def _from_epsilon(argument: Argument, fact: Fact, base: dict[str, object]) -> Ac
     )
 
 
-def _established(
+def _establish_fact(
     argument: Argument,
     fact: Fact,
     verdict: Verdict,
@@ -212,13 +212,13 @@ def _established(
 
 def _with_above(argument: Argument, accepted: Accepted, asked: dict[str, object], fact: Fact) -> Accepted:
     """What was accepted, with a larger epsilon that a fact beside it proves."""
-    _, held = posed(fact.claim, asked, fact.place, ("epsilon",))
+    _, held = claimed_question(fact.claim, asked, fact.place, ("epsilon",))
     upper = read_epsilon(held.get("epsilon"), "above.epsilon", argument.limits)
     if accepted.verdict != "refuted" or accepted.lower is None or "claim" in asked:
         refuse("only where one epsilon is refuted may a larger one be proved", "above")
     if accepted.lower.compare(upper) > 0:
         refuse(f"{accepted.lower} is shown to be too small, and this is less", "above.epsilon")
-    larger = _established(argument, fact, "proved", {**asked, "epsilon": str(upper)})
+    larger = _establish_fact(argument, fact, "proved", {**asked, "epsilon": str(upper)})
     details = {**accepted.details, "above": larger.details.get("method")}
     lower = largest_bound(accepted.lower, larger.lower)
     if lower.compare(upper) > 0:
@@ -234,10 +234,10 @@ def _with_growth(argument: Argument, accepted: Accepted, asked: dict[str, object
     if fact.rule != "growth" or len(fact.uses) != 1 or set(fact.hint) != {"family"}:
         refuse("growth is shown by a proof and a family of words", fact.place)
     proof = argument.facts[fact.uses[0]]
-    verdict, held = posed(proof.claim, asked, proof.place, ("rate", "epsilon"))
+    verdict, held = claimed_question(proof.claim, asked, proof.place, ("rate", "epsilon"))
     if verdict != "proved":
         refuse("expected a proof", f"{proof.place}.claim")
-    larger = _established(argument, proof, "proved", held)
+    larger = _establish_fact(argument, proof, "proved", held)
     from privproof_checker.growing_ratios import attained_for_ever  # here, as is what checks the kinds of questions
     from privproof_checker.word_questions import read_question
 
@@ -259,7 +259,7 @@ def _with_below(argument: Argument, accepted: Accepted, asked: dict[str, object]
 
     A claim that is an expression in public numbers has no upper bound; that some number is too small bounds it from below all the same.
     """
-    _, held = posed(fact.claim, asked, fact.place, ("epsilon",))
+    _, held = claimed_question(fact.claim, asked, fact.place, ("epsilon",))
     refuted = read_epsilon(held.get("epsilon"), "below.epsilon", argument.limits)
     if "epsilon" not in asked and "claim" not in asked:
         refuse("only where an epsilon is asked about may another one be refuted", "below")
@@ -267,7 +267,7 @@ def _with_below(argument: Argument, accepted: Accepted, asked: dict[str, object]
     if refuted.infinite or refuted.compare(upper) >= 0:
         refuse(f"{upper} is shown to be enough, so this is not too small", "below.epsilon")
     one = {name: part for name, part in asked.items() if name != "claim"} | {"epsilon": str(refuted)}
-    found = _established(argument, fact, "refuted", one)
+    found = _establish_fact(argument, fact, "refuted", one)
     lower = largest_bound(refuted, found.lower, accepted.lower)
     if lower.compare(upper) > 0:
         refuse(f"at least {lower} is needed by this, and at most {upper} by the rest, which is impossible", "below")

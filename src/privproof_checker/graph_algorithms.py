@@ -57,7 +57,7 @@ def bottom(component: Sequence[int], following: Sequence[Sequence[int]]) -> bool
     return all(target in members for node in component for target in following[node])
 
 
-def preceding(following: Sequence[Sequence[int]]) -> list[list[int]]:
+def reverse_edges(following: Sequence[Sequence[int]]) -> list[list[int]]:
     """The edges backwards."""
     result: list[list[int]] = [[] for _ in following]
     for node, targets in enumerate(following):

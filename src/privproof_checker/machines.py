@@ -36,9 +36,9 @@ from privproof_checker.plain_documents import (
     a_text,
     a_text_or_null,
     an_object,
-    known,
     names,
     only_members,
+    require_name,
     text,
 )
 from privproof_checker.systems import (
@@ -297,7 +297,7 @@ def read_steps(
         for state, value in an_object(item, f"question.steps[{i}]").items():
             place = f"question.steps[{i}].{state}"
             row = an_object(value, place)
-            index = states[known(state, states, "state", place)]
+            index = states[require_name(state, states, "state", place)]
             only_members(row, inputs, place)
             if len(row) < len(inputs):
                 refuse("an input is not covered", place)
@@ -323,10 +323,10 @@ def _branches(
                 refuse("the probability is below 0", ".probability")
             target = a_text(branch.get("to"), ".to")
             if target not in states:
-                known(target, states, "state", ".to")
+                require_name(target, states, "state", ".to")
             output = a_text_or_null(branch.get("output"), ".output")
             if output is not None and output not in outputs:
-                known(output, outputs, "output", ".output")
+                require_name(output, outputs, "output", ".output")
             key = (output, states[target])
             so_far = merged.get(key)
             merged[key] = probability if so_far is None else so_far + probability
@@ -356,7 +356,9 @@ def read_machine(question: dict[str, object], states: Mapping[str, int], scenari
         finish = {}
         for state, row in an_object(question["finish"], "question.finish").items():
             place = f"question.finish.{state}"
-            finish[states[known(state, states, "state", place)]] = a_distribution(row, outputs, "output", place, limits)
+            finish[states[require_name(state, states, "state", place)]] = a_distribution(
+                row, outputs, "output", place, limits
+            )
     marks, foretold = _read_marks(question, inputs, outputs, limits, open_ended=repeats and finish is not None)
     machine = Machine(states, inputs, outputs, steps, finish, scenario, repeats=repeats, marks=marks, foretold=foretold)
     if not any(left != right for left, right, _ in machine.choices(machine.relation.start())):
@@ -401,7 +403,7 @@ def _read_marks(
     marks = {}
     for marked, value in an_object(question.get("marks"), "question.marks").items():
         place = f"question.marks.{marked}"
-        marks[known(marked, inputs, "input", place)] = known(a_text(value, place), inputs, "input", place)
+        marks[require_name(marked, inputs, "input", place)] = require_name(a_text(value, place), inputs, "input", place)
     if sorted(marks.values()) != sorted(name for name in inputs if name not in marks):
         refuse("not every input has exactly one marked form", "question.marks")
     foretold = {}
@@ -410,7 +412,7 @@ def _read_marks(
         number = a_number(count, place, limits)
         if number.q != 1 or not 0 <= number <= _MOST_MARKS:
             refuse(f"expected a whole number from 0 to {_MOST_MARKS}", place)
-        foretold[known(output, outputs, "output", place)] = int(number.p)
+        foretold[require_name(output, outputs, "output", place)] = int(number.p)
     return marks, foretold
 
 

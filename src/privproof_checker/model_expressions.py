@@ -88,7 +88,7 @@ def either(*parts: Expression) -> Expression:
     return next(iter(flat)) if len(flat) == 1 else Choice(frozenset(flat))
 
 
-def repeated(inner: Expression) -> Expression:
+def repeat_expression(inner: Expression) -> Expression:
     """The inner expression any number of times."""
     if inner in (NOTHING, EMPTY_WORD):
         return EMPTY_WORD
@@ -119,7 +119,7 @@ def derivative(expression: Expression, symbol: str) -> Expression:
     """What may follow the symbol.
 
     >>> a, b = one_of("a"), one_of("b")
-    >>> derivative(in_sequence(a, repeated(b)), "a") == repeated(b)
+    >>> derivative(in_sequence(a, repeat_expression(b)), "a") == repeat_expression(b)
     True
     """
     match expression:
@@ -137,7 +137,7 @@ def derivative(expression: Expression, symbol: str) -> Expression:
         case Star(inner):
             return in_sequence(derivative(inner, symbol), expression)
         case Plus(inner):
-            return in_sequence(derivative(inner, symbol), repeated(inner))
+            return in_sequence(derivative(inner, symbol), repeat_expression(inner))
 
 
 _TOKEN = re.compile(r"\s*(?:'[^']*'|[()|*+?.]|[^\s()|*+?.']+)")
@@ -172,7 +172,7 @@ class _WordsReader(TextReader):
         result = self.atom()
         while sign := self.accept("*", "+", "?"):
             if sign == "*":
-                result = repeated(result)
+                result = repeat_expression(result)
             elif sign == "+":
                 result = at_least_once(result)
             else:
@@ -223,6 +223,6 @@ def read_expression(
 ) -> Expression:
     """The words that a restriction leaves."""
     if text is None:
-        return repeated(one_of(frozenset(alphabet) - frozenset(without)))
+        return repeat_expression(one_of(frozenset(alphabet) - frozenset(without)))
     reader = _WordsReader(text, alphabet, without, place, limits)
     return reader.whole(reader.choice)

@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from privproof_checker.numbers import ONE, Rational
 from privproof_checker.outcomes import Limits, refuse, within
-from privproof_checker.plain_documents import a_list, a_number, a_text, an_object, known, only_members
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_object, only_members, require_name
 
 Memory: TypeAlias = "int | tuple[int, frozenset[int]] | None"
 
@@ -139,7 +139,7 @@ def read_relation(
     if kind == "pairs":
         if inputs is None:
             refuse("pairs of states are listed under scenario.pairs", _PLACE)
-        return Relation("pairs", listed=_listed(given.get("pairs"), inputs, limits))
+        return Relation("pairs", listed=_read_listed_pairs(given.get("pairs"), inputs, limits))
     if kind == "add-remove":
         only_members(given, ("relation", "coordinates"), _PLACE)
         if inputs is not None:
@@ -170,7 +170,7 @@ def _coordinates(
     place = f"{_PLACE}.coordinates"
     result: dict[str, tuple[Rational, ...]] = {}
     for state, numbers in an_object(value, place).items():
-        known(state, states, "state", place)
+        require_name(state, states, "state", place)
         listed = numbers if isinstance(numbers, list) else [numbers]
         result[state] = tuple(a_number(number, f"{place}.{state}", limits) for number in listed)
     within(len(result) ** 2, 40 * limits.pairs, "pairs of states with coordinates", place)
@@ -179,7 +179,7 @@ def _coordinates(
     return result
 
 
-def _listed(
+def _read_listed_pairs(
     value: object, inputs: tuple[str, ...], limits: Limits
 ) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     place = f"{_PLACE}.pairs"
@@ -199,4 +199,4 @@ def _listed(
 
 
 def _sequence(value: object, inputs: tuple[str, ...], place: str) -> tuple[str, ...]:
-    return tuple(known(a_text(item, place), inputs, "input", place) for item in a_list(value, place))
+    return tuple(require_name(a_text(item, place), inputs, "input", place) for item in a_list(value, place))

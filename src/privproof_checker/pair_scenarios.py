@@ -14,9 +14,9 @@ from privproof_checker.plain_documents import (
     a_text,
     a_text_or_null,
     an_object,
-    known,
     names,
     only_members,
+    require_name,
 )
 
 _PLACE = "question.scenario"
@@ -70,7 +70,7 @@ def read_scenario(
     """The scenario of a question: with observations for a hidden Markov model, with inputs for a transducer."""
     given = an_object(value, _PLACE)
     only_members(given, ("pairs", "neighbours", "words"), _PLACE)
-    pairs = _listed(given.get("pairs"), states, limits)
+    pairs = _read_pairs(given.get("pairs"), states, limits)
     relation = read_relation(given.get("neighbours"), states=states, inputs=inputs, limits=limits)
     if initial is None:
         pairs += _by_coordinates(relation)
@@ -85,7 +85,7 @@ def read_scenario(
     return Scenario(tuple(pairs), relation, only, without, ending)
 
 
-def _listed(value: object, states: Mapping[str, int], limits: Limits) -> list[Pair]:
+def _read_pairs(value: object, states: Mapping[str, int], limits: Limits) -> list[Pair]:
     if value is None:
         return []
     listed = a_list(value, f"{_PLACE}.pairs")
@@ -132,7 +132,7 @@ def _words(
         refuse("the words of a transducer cannot be restricted by outputs", place)
     among = frozenset(observations or ())
     for name in without:
-        known(name, among, "observation", f"{place}.without")
+        require_name(name, among, "observation", f"{place}.without")
     ending = a_text(given.get("ending", "any"), f"{place}.ending")
     if ending not in ("any", "complete", "visible"):
         refuse(f"{ending[:40]!r} is none of any, complete, visible", f"{place}.ending")

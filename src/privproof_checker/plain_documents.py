@@ -121,21 +121,21 @@ def _scalar(value: object, limits: Limits) -> None:
 def an_object(value: object, place: str) -> dict[str, object]:
     """The value, which must be an object."""
     if not isinstance(value, dict):
-        refuse(f"expected an object, found {_shown(value)}", place)
+        refuse(f"expected an object, found {_describe_value(value)}", place)
     return value
 
 
 def a_list(value: object, place: str) -> list[object]:
     """The value, which must be a list."""
     if not isinstance(value, list):
-        refuse(f"expected a list, found {_shown(value)}", place)
+        refuse(f"expected a list, found {_describe_value(value)}", place)
     return value
 
 
 def a_text(value: object, place: str) -> str:
     """The value, which must be a text."""
     if not isinstance(value, str):
-        refuse(f"expected a text, found {_shown(value)}", place)
+        refuse(f"expected a text, found {_describe_value(value)}", place)
     return value
 
 
@@ -147,14 +147,14 @@ def a_text_or_null(value: object, place: str) -> str | None:
 def a_flag(value: object, place: str) -> bool:
     """The value, which must be true or false."""
     if not isinstance(value, bool):
-        refuse(f"expected true or false, found {_shown(value)}", place)
+        refuse(f"expected true or false, found {_describe_value(value)}", place)
     return value
 
 
 def an_integer(value: object, place: str) -> int:
     """The value, which must be an integer."""
     if isinstance(value, bool) or not isinstance(value, int):
-        refuse(f"expected an integer, found {_shown(value)}", place)
+        refuse(f"expected an integer, found {_describe_value(value)}", place)
     return value
 
 
@@ -164,18 +164,18 @@ def a_number(value: object, place: str, limits: Limits) -> Rational:
         try:
             number, digits = _short_number(written)
         except ValueError:
-            refuse(f"{_shown(value)} is not an exact number", place)
+            refuse(f"{_describe_value(value)} is not an exact number", place)
         if digits > limits.digits:
             within(digits, limits.digits, "digits of a number", place)
         return number
     if isinstance(value, bool) or not isinstance(value, int | str):
-        refuse(f"expected an exact number, found {_shown(value)}", place)
+        refuse(f"expected an exact number, found {_describe_value(value)}", place)
     if isinstance(value, str) and len(value) > 2 * limits.digits + 2:
         within(len(value), 2 * limits.digits + 2, "characters of a number", place)
     try:
         number = rational(value)
     except (ValueError, TypeError):
-        refuse(f"{_shown(value)} is not an exact number", place)
+        refuse(f"{_describe_value(value)} is not an exact number", place)
     within(_digits(number), limits.digits, "digits of a number", place)
     return number
 
@@ -206,7 +206,7 @@ def names(value: object, place: str, limit: int) -> tuple[str, ...]:
     return result
 
 
-def known(name: str, among: Mapping[str, object] | Iterable[str], what: str, place: str) -> str:
+def require_name(name: str, among: Mapping[str, object] | Iterable[str], what: str, place: str) -> str:
     """The name, which must exist."""
     if name not in among:
         refuse(f"unknown {what} {name!r}", place)
@@ -216,7 +216,7 @@ def known(name: str, among: Mapping[str, object] | Iterable[str], what: str, pla
 def only_members(value: Mapping[str, object], allowed: Iterable[str], place: str) -> None:
     """Refuse a member that this version does not know: it might change the meaning."""
     for name in value:
-        known(name, allowed, "member", place)
+        require_name(name, allowed, "member", place)
 
 
 def a_distribution(
@@ -229,7 +229,7 @@ def a_distribution(
     read: dict[str, Rational] = {}  # in long rows few texts are different
     for name, given in entries.items():
         if name not in among:
-            known(name, among, what, place)
+            require_name(name, among, what, place)
         words = str.__str__(given) if isinstance(given, str) else None
         probability = None if words is None else read.get(words)
         if probability is None:
@@ -257,7 +257,7 @@ def text(value: Rational) -> str:
         return "a number too large to show"
 
 
-def _shown(value: object) -> str:
+def _describe_value(value: object) -> str:
     if isinstance(value, str):
         return repr(value[:60])
     if isinstance(value, int) and not isinstance(value, bool):

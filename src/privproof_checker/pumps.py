@@ -200,7 +200,7 @@ def _wears(holding: Masses, rate: Rational, repeated: Path, classes: Classes, pl
 
 def _forgettable(begun: Masses, repeated: Path, after: Path, final: Final, classes: Classes, place: str) -> None:
     """Refuse unless right mass in states without a class is without effect."""
-    for state in _occupied(begun, repeated):
+    for state in _occupied_states(begun, repeated):
         if classes[state] is None:
             if any(classes[target] is not None for target in repeated.right({state: _ONE})):
                 refuse("a state without a class leads to one with a class", place)
@@ -208,7 +208,7 @@ def _forgettable(begun: Masses, repeated: Path, after: Path, final: Final, class
                 refuse("a state without a class counts in the end", place)
 
 
-def _occupied(begun: Masses, repeated: Path) -> list[int]:
+def _occupied_states(begun: Masses, repeated: Path) -> list[int]:
     """The states that may hold right mass after the first word and any number of repetitions."""
     waiting = [state for state, mass in begun.items() if mass != 0]
     seen = set(waiting)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from privproof_checker.certificate_argument import WITNESSES
 from privproof_checker.certificate_facts import FORMAT, alone, contradiction, fact, read_facts, verdict_of
-from privproof_checker.fact_uses import taken
+from privproof_checker.fact_uses import take_facts
 from privproof_checker.outcomes import refuse
 from privproof_checker.plain_documents import a_text, an_object, only_members
 from privproof_checker.rules import RULES, WORDS
@@ -74,7 +74,7 @@ class _Facts:
         rule = RULES.get(("words" if kind in WORDS else str(kind), method))
         if rule is None:
             return self.add(method, claim, hint={name: part for name, part in evidence.items() if name != "method"})
-        hint, parts = taken(rule.hint.uses, evidence, asked)
+        hint, parts = take_facts(rule.hint.uses, evidence, asked)
         if rule.hint.uses == "conditions":
             hint.pop("conditions", None)  # words about the conditions, which nothing rests on
         uses: list[int] = []

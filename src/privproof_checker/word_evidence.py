@@ -43,16 +43,16 @@ def check_words(verdict: Verdict, asked: dict[str, object], certificate: dict[st
     witness = certificate.get("witness")
     if witness is None:
         return accepted
-    from privproof_checker.word_probabilities import attained, check_word, shown
+    from privproof_checker.word_probabilities import attains_bound, check_word, word_text
 
     found = check_word(question, witness, "witness", limits)
     lower = question.claim.needs(*found.compared)
-    statement = f"{accepted.statement}; the word {shown(found.letters)} has the ratio {found.ratio()}"
+    statement = f"{accepted.statement}; the word {word_text(found.letters)} has the ratio {found.ratio()}"
     if verdict == "refuted":
         return replace(accepted, statement=statement, lower=largest_bound(lower, accepted.lower))
     if not question.claim.holds(*found.compared):
         refuse("the witness violates the claim that is said to be proved", "witness")
-    tight = attained(question, found)
+    tight = attains_bound(question, found)
     statement += ", so this epsilon is attained and no smaller one holds" if tight else ""
     details = {**accepted.details, "witness_ratio": found.ratio(), "tight": tight}
     return replace(accepted, statement=statement, details=details, lower=lower)

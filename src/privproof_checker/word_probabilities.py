@@ -96,7 +96,7 @@ def check_word(question: Question, value: object, place: str, limits: Limits) ->
     letters = read_word(given.get("word"), f"{place}.word", limits)
     default = "complete" if question.ending == "complete" else "any"
     ending = a_text(given.get("ending", default), f"{place}.ending")
-    if not _compared(question, len(letters), ending):
+    if not _is_compared(question, len(letters), ending):
         refuse(f"words of length {len(letters)} with the ending {ending[:40]!r} are not compared", f"{place}.word")
     for start in matching_starts(question, given, place, limits):
         found = probabilities(question, start, letters, ending)
@@ -110,7 +110,7 @@ def check_word(question: Question, value: object, place: str, limits: Limits) ->
     return found
 
 
-def _compared(question: Question, length: int, ending: str) -> bool:
+def _is_compared(question: Question, length: int, ending: str) -> bool:
     """Whether a word of this length that ends so is an outcome that the question compares."""
     horizon = question.horizon
     if question.claim.events and question.ending == "visible" and ending == "complete":
@@ -124,7 +124,7 @@ def refuted_by_word(question: Question, evidence: dict[str, object], limits: Lim
     if question.claim.holds(*found.compared):
         refuse(f"the word does not violate the claim: {text(found.left)} against {text(found.right)}", "evidence.word")
     statement = (
-        f"not private with {question.claim}: the word {shown(found.letters)} has probability {text(found.left)} "
+        f"not private with {question.claim}: the word {word_text(found.letters)} has probability {text(found.left)} "
         f"on the left and {text(found.right)} on the right (ratio {found.ratio()}); compared: {question.described}"
     )
     details = {
@@ -217,13 +217,13 @@ def _outcome(question: Question, length: int, space: int, place: str) -> str:
     refuse("the word is no outcome of the space", place)
 
 
-def shown(letters: tuple[Letter, ...]) -> str:
+def word_text(letters: tuple[Letter, ...]) -> str:
     """A word in words, shortened if it is long."""
     texts = [str(letter) for letter in letters[:20]]
     return " ".join(texts) + (f" ... ({len(letters)} letters)" if len(letters) > 20 else "")
 
 
-def attained(question: Question, found: Found) -> bool:
+def attains_bound(question: Question, found: Found) -> bool:
     """Whether the word reaches ``P = e^epsilon Q`` exactly, with delta = 0: then no smaller epsilon holds."""
     claim = question.claim
     left, right = found.compared

@@ -54,7 +54,7 @@ def read_question(value: object, limits: Limits) -> Question:
     starts: dict[tuple[Masses, Masses], list[Start]] = {}
     for start in system.starts:
         starts.setdefault((start.left, start.right), []).append(start)
-    described = _described(scenario, system, horizon)
+    described = _describe_comparison(scenario, system, horizon)
     return Question(system, starts, states, horizon, claim, scenario.ending, described)
 
 
@@ -90,7 +90,7 @@ def _for_system(horizon: Horizon, system: System) -> Horizon:
     return Horizon(length, length)
 
 
-def _described(scenario: Scenario, system: System, horizon: Horizon) -> str:
+def _describe_comparison(scenario: Scenario, system: System, horizon: Horizon) -> str:
     """What is compared, in words."""
     pairs = len(system.starts)
     parts = [f"{pairs} ordered pair{'s' if pairs != 1 else ''} of initial distributions", f"words of {horizon}"]

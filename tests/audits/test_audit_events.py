@@ -16,7 +16,7 @@ from privproof.audits.sampling import sample
 from privproof.audits.sampling.confidence_intervals import epsilon_at_least
 from privproof.audits.sampling.event_learning import learn
 from privproof.audits.sampling.output_events import Beginning, HalfSpace, OneOf, occurs
-from privproof.audits.sampling.output_forms import SLOT, filled, form_of, numbers_of
+from privproof.audits.sampling.output_forms import SLOT, fill_form, form_of, numbers_of
 from privproof.audits.sampling.output_samples import FLOAT, Samples
 from privproof.language.patterns import ANY, Between
 from privproof.library import mechanisms
@@ -304,7 +304,7 @@ def test_events_of_mechanisms_are_counted_as_they_occur(made, left, right):
 @pytest.mark.parametrize("seed", selected(range(100), 10))
 def test_a_form_filled_with_its_numbers_is_the_output(seed):
     made = tabled(value(Random(seed), 3), [])
-    assert repr(filled(form_of(made), list(numbers_of(made)))) == repr(made)
+    assert repr(fill_form(form_of(made), list(numbers_of(made)))) == repr(made)
 
 
 # --------------------------------------------------------------------------------------------------------------- words

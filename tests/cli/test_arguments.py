@@ -11,7 +11,7 @@ from tests.amounts import spread
 from privproof import check, tight_epsilon
 from privproof.library import EXAMPLES
 from privproof_checker import recheck, rules
-from privproof_checker.derived_facts import argument, told
+from privproof_checker.derived_facts import argument, argument_text
 from privproof_checker.rules import rule_of
 
 
@@ -32,7 +32,7 @@ def test_every_verdict_has_an_argument(example):
         assert fact.rule
         assert fact.claim
         assert fact.why.endswith(".")
-    lines = told(accepted).splitlines()
+    lines = argument_text(accepted).splitlines()
     assert max(map(len, lines)) <= 110
     assert lines[-1].strip().endswith("question.")
 

@@ -129,7 +129,7 @@ def test_the_browser_is_led_by_a_file_that_others_cannot_read(monkeypatch):
     opened = threading.Event()
     addresses = []
     monkeypatch.setattr(serving.webbrowser, "open", lambda address: (addresses.append(address), opened.set()))
-    path = serving._opened("http://127.0.0.1:1/?token=secret")
+    path = serving._open_browser("http://127.0.0.1:1/?token=secret")
     assert opened.wait(10)
     assert addresses == [path.as_uri()]
     assert path.stat().st_mode & 0o077 == 0

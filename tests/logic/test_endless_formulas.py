@@ -14,7 +14,7 @@ from tests.logic.test_logic_processes import random_process, with_labels
 from privproof import model_check
 from privproof.engines.search_monitor import Monitor
 from privproof.exact import fraction
-from privproof.logic.automaton_products import supported
+from privproof.logic.automaton_products import product_decides
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formulas import Not, parse_formula
 from privproof.logic.model_checking import Checker
@@ -53,7 +53,7 @@ def found(process: DecisionProcess, path: str) -> tuple[list, list]:
     checker = Checker(process, Monitor())
     normal, truths = checker.path(parse_formula(f"P>0 [ {path} ]").path)
     least, most = extremes_of_any(process, truths, normal, Monitor())
-    if supported(normal):  # another way to the same numbers
+    if product_decides(normal):  # another way to the same numbers
         others = extremes(checker, normal, truths, range(len(process)))
         assert others is not None
         assert (list(others[0].values()), list(others[1].values())) == (least, most)

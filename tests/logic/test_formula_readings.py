@@ -34,7 +34,7 @@ from privproof.logic.formulas.formula_syntax import Count
 from privproof.logic.library.formula_examples import FORMULAS
 from privproof.logic.library.logic_models import double_survey, survey
 from privproof_checker import Accepted, Limits
-from privproof_checker.logic.formulas import Reader, written
+from privproof_checker.logic.formulas import Reader, formula_text
 
 A, B, C, D = map(Atom, "abcd")
 
@@ -379,7 +379,7 @@ def test_what_the_checker_tells_is_read_alike_in_both_conventions(text):
     formula = parse_formula(f"P>=1/2 [ {text} ]")
     labels = {name: frozenset(int(s) for s in carried.nonzero()[0]) for name, carried in process.labels.items()}
     reader = Reader(tuple(process.names), labels, Limits())
-    words = written(reader.state(formula_data(formula, process), "formula")).replace("P[1/2, 1](", "P>=1/2 [ ", 1)
+    words = formula_text(reader.state(formula_data(formula, process), "formula")).replace("P[1/2, 1](", "P>=1/2 [ ", 1)
     told = f"{words[:-1]} ]"
     assert note_on_reading(told) is None, told
     assert _plain(formula_data(parse_formula(told), process)) == _plain(formula_data(formula, process))

@@ -46,7 +46,7 @@ from privproof.logic.formulas import (
     Until,
     parse_formula,
 )
-from privproof.logic.formulas.formula_syntax import children
+from privproof.logic.formulas.formula_syntax import direct_subformulas
 from privproof.logic.formulas.sublogics import is_state_formula
 from privproof.logic.model_checking import Checker
 from privproof.logic.path_probabilities import normal
@@ -396,7 +396,7 @@ CLASSICAL = [
 @pytest.mark.parametrize(("model", "text"), CLASSICAL, ids=[text for _, text in CLASSICAL])
 def test_classical(model, text):
     chain, labels = model
-    (path,) = children(parse_formula(f"P=? [ {text} ]"))
+    (path,) = direct_subformulas(parse_formula(f"P=? [ {text} ]"))
     agree(chain, labels, path)
 
 

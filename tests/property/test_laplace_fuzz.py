@@ -37,7 +37,7 @@ from privproof.exact import epsilon, fraction
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.patterns import word
 from privproof.scenarios import program_question
-from privproof_checker.linear.linear_documents import supplied
+from privproof_checker.linear.linear_documents import supply_refutations
 from privproof_checker.outcomes import Accepted, Rejected
 
 SEEDS = range(40)
@@ -286,7 +286,7 @@ def proof_of(folder, program):
 
 def searched(certificate):
     """What the checker says of a certificate without multipliers, while somebody looks for them in earnest."""
-    with supplied(refutations):
+    with supply_refutations(refutations):
         return recheck(certificate)
 
 

@@ -35,8 +35,8 @@ from privproof.release.locations.planar_noise import (
     PlanarGeometric,
     PlanarLaplace,
     _by_series,
-    _decided,
     _directly,
+    _draw_decision,
     per_distance,
     precision_epsilon,
 )
@@ -220,10 +220,10 @@ def test_a_decision_draws_bits_until_it_is_decided():
         ([third, 2**64 - 1], False, 2),
     ):
         bits = Bits(numbers)
-        assert _decided(bits, ball) is answer
+        assert _draw_decision(bits, ball) is answer
         assert bits.asked == asked
     bits = Bits([third, third, third, 0])
-    assert _decided(bits, ball) is True
+    assert _draw_decision(bits, ball) is True
     assert bits.asked == 4
 
 

@@ -29,7 +29,7 @@ TERMS = st.lists(st.tuples(FRACTIONS, FRACTIONS), max_size=4)
 
 def epsilons(text):
     """An epsilon that may be below 0, in the numbers of both."""
-    ours = budgets._read(text)
+    ours = budgets._read_epsilon(text)
     return ours, checked.Epsilon(ours.ratio, ours.root, ours.shift, ours.infinite)
 
 

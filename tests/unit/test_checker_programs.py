@@ -22,7 +22,7 @@ from privproof.exact import rational
 from privproof_checker.integrals import probabilities as integrals
 from privproof_checker.integrals.elimination import Unresolved
 from privproof_checker.integrals.probabilities import Integrator
-from privproof_checker.linear.linear_documents import supplied
+from privproof_checker.linear.linear_documents import supply_refutations
 from privproof_checker.outcomes import Accepted, Limits, Refusal, Rejected
 from privproof_checker.plain_documents import plain
 from privproof_checker.programs.alignment_invariants import read_invariant
@@ -36,7 +36,7 @@ def outcome(certificate, supplier=refutations):
     certificate = json.loads(json.dumps(certificate))
     try:
         plain(certificate, Limits())
-        with supplied(supplier):
+        with supply_refutations(supplier):
             return check_program(certificate["verdict"], certificate["question"], certificate, Limits())
     except Refusal as refusal:
         return Rejected(refusal.reason, refusal.place)
@@ -1293,7 +1293,7 @@ def test_without_multipliers_nothing_is_proved():
     assert found == Rejected(words, "evidence.multipliers")
     document = second_version(certificate)
     assert checker.recheck(document).reason == words
-    with supplied(refutations):  # they are written into it
+    with supply_refutations(refutations):  # they are written into it
         assert isinstance(checker.recheck(document), Accepted)
     assert isinstance(checker.recheck(document), Accepted)
     certificate = nested(document)

@@ -18,7 +18,7 @@ from privproof.exact.regions import Region
 from privproof.models.parameter_conditions import ConditionTable, conditions_of
 from privproof_checker import Accepted, Limits, Rejected, recheck
 from privproof_checker.outcomes import Refusal
-from privproof_checker.pufferfish.bernstein import Boxes, Side, check_tree, grid, halves, ordered
+from privproof_checker.pufferfish.bernstein import Boxes, Side, check_tree, grid, halves, split_by_order
 from privproof_checker.pufferfish.polynomials import at, read_polynomial
 
 LIMITS = Limits()
@@ -142,10 +142,10 @@ class TestTrees:
             (halves(whole, 1)[1], lambda x, y: (x, (1 + y) / 2)),
             (halves(whole, 1, 2, 7)[0], lambda x, y: (x, y * 2 / 7)),
             (halves(whole, 0, 2, 7)[1], lambda x, y: ((2 + 5 * x) / 7, y)),
-            (ordered(whole, (0, False), (1, False))[0], lambda x, y: (x * y, y)),
-            (ordered(whole, (0, False), (1, True))[0], lambda x, y: (x * y, 1 - y)),
-            (ordered(whole, (0, True), (1, False))[1], lambda x, y: (1 - x, x * y)),
-            (ordered(whole, (1, True), (0, True))[0], lambda x, y: (1 - x, 1 - x * y)),
+            (split_by_order(whole, (0, False), (1, False))[0], lambda x, y: (x * y, y)),
+            (split_by_order(whole, (0, False), (1, True))[0], lambda x, y: (x * y, 1 - y)),
+            (split_by_order(whole, (0, True), (1, False))[1], lambda x, y: (1 - x, x * y)),
+            (split_by_order(whole, (1, True), (0, True))[0], lambda x, y: (1 - x, 1 - x * y)),
         ]
         for part, there in ways:
             factors = set()

@@ -563,8 +563,8 @@ def lettered(data: records("a", "b")):
 
 def test_a_text_beyond_the_checker_is_said_to_be_taken_and_nothing_is_established_twice(monkeypatch):
     seen = []
-    established = front._established
-    monkeypatch.setattr(front, "_established", lambda *given: seen.append(given) or established(*given))
+    established = front._establish_fact
+    monkeypatch.setattr(front, "_establish_fact", lambda *given: seen.append(given) or established(*given))
     verdict = check(lettered, epsilon=1)
     assert verdict.status == "proved"
     assert len(seen) == 1

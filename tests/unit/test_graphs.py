@@ -25,13 +25,13 @@ DENSE = Picture(
 def routed(monkeypatch: pytest.MonkeyPatch) -> list[graphs._Routed]:
     """What is drawn in the end."""
     seen: list[graphs._Routed] = []
-    rendered = graphs._rendered
+    rendered = graphs._render_picture
 
     def kept(drawn: Picture, found: graphs._Routed, note: str) -> str:
         seen.append(found)
         return rendered(drawn, found, note)
 
-    monkeypatch.setattr(graphs, "_rendered", kept)
+    monkeypatch.setattr(graphs, "_render_picture", kept)
     return seen
 
 

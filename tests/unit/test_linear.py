@@ -16,7 +16,7 @@ from privproof.evidence.certified_multipliers import NoMultipliers, multipliers,
 from privproof.exact import Rational
 from privproof_checker.linear.linear_documents import read_refutation
 from privproof_checker.linear.linear_normal import Clauses, Form, clauses_of
-from privproof_checker.linear.linear_rule import Propagation, Refutation, refuted
+from privproof_checker.linear.linear_rule import Propagation, Refutation, check_refutation
 from privproof_checker.outcomes import DEFAULT_LIMITS, Refusal
 
 DECLARED = "\n".join(
@@ -83,7 +83,7 @@ def test_what_has_no_solution_is_refuted_and_nothing_else_is(seed: int) -> None:
         with pytest.raises(NoMultipliers):
             multipliers(clauses_of(script))
     else:
-        refuted(clauses_of(script), multipliers(clauses_of(script)), "here")
+        check_refutation(clauses_of(script), multipliers(clauses_of(script)), "here")
 
 
 @given(st.integers(0, 10**9))
@@ -100,7 +100,7 @@ def test_a_refutation_is_not_accepted_for_formulas_that_have_a_solution(seed: in
     script = "\n".join(other)
     if solvable(script):
         with pytest.raises(Refusal):
-            refuted(clauses_of(script), found, "here")
+            check_refutation(clauses_of(script), found, "here")
 
 
 @given(st.integers(0, 10**9))
@@ -121,7 +121,7 @@ def test_a_refutation_that_was_changed_is_refused_where_there_is_a_solution(seed
     steps = tuple(tuple(random.choice(numbers) * random.choice((1, -1)) for _ in range(2)) for _ in range(3))
     for some in (Refutation((), lemmas, ()), Refutation((), (), steps), Refutation((), lemmas, steps), Refutation()):
         with pytest.raises(Refusal):
-            refuted(clauses_of(script), some, "here")
+            check_refutation(clauses_of(script), some, "here")
 
 
 def test_clauses_have_the_solutions_of_the_formula() -> None:
@@ -132,7 +132,7 @@ def test_clauses_have_the_solutions_of_the_formula() -> None:
     for i, j in itertools.product(range(-3, 4), repeat=2):
         fixed = f"{script}(assert (= i {_number(i)}))(assert (= j {_number(j)}))"
         try:
-            refuted(clauses_of(fixed), multipliers(clauses_of(fixed)), "here")
+            check_refutation(clauses_of(fixed), multipliers(clauses_of(fixed)), "here")
             refutable = True
         except NoMultipliers:
             refutable = False
@@ -146,7 +146,7 @@ def _number(value: int) -> str:
 
 def test_integers_are_rounded_and_split() -> None:
     rounded = "(declare-const i Int)(assert (< (* 2 i) 3))(assert (> (* 2 i) 1))(assert (not (= i 1)))"
-    refuted(clauses_of(rounded), multipliers(clauses_of(rounded)), "here")
+    check_refutation(clauses_of(rounded), multipliers(clauses_of(rounded)), "here")
     # 3i + 3j = 4k + ... has no solution in integers, although none of its rows can be rounded alone
     split = "(declare-const i Int)(declare-const j Int)(assert (= (* 2 i) (+ 1 (* 2 j))))"
     assert refutations([split]) == [{"atoms": [], "lemmas": [], "steps": []}]
@@ -154,7 +154,7 @@ def test_integers_are_rounded_and_split() -> None:
     bounded = cube + "(assert (<= 0 i))(assert (<= i 2))(assert (<= 0 j))(assert (<= j 0))"
     found = multipliers(clauses_of(bounded))
     assert found.atoms or found.lemmas
-    refuted(clauses_of(bounded), found, "here")
+    check_refutation(clauses_of(bounded), found, "here")
 
 
 def test_a_real_is_not_rounded() -> None:
@@ -192,7 +192,7 @@ SMALL = "(declare-const x Real)(declare-const y Real)(assert (or (< x y) (< y x)
 def test_what_is_no_refutation_is_refused(given: dict[str, object], why: str) -> None:
     script = "(declare-const x Real)(declare-const y Real)(assert (or (< x y) (< y x)))"
     with pytest.raises(Refusal, match=why):
-        refuted(clauses_of(script), read_refutation(given, "here", DEFAULT_LIMITS), "here")
+        check_refutation(clauses_of(script), read_refutation(given, "here", DEFAULT_LIMITS), "here")
 
 
 def test_every_part_of_a_refutation_is_needed() -> None:
@@ -205,7 +205,7 @@ def test_every_part_of_a_refutation_is_needed() -> None:
         for n in range(len(found.lemmas)):
             less = replace(found, lemmas=found.lemmas[:n] + found.lemmas[n + 1 :])
             try:
-                refuted(clauses_of(script), less, "here")
+                check_refutation(clauses_of(script), less, "here")
             except Refusal:
                 seen += 1
         if seen > 20:

@@ -26,11 +26,11 @@ from privproof.engines.parametric import (
 from privproof.engines.parametric.bernstein_boxes import (
     Corner,
     coefficients,
+    coordinate_polynomials,
     coordinates,
-    cut,
+    cut_box,
     halves,
-    ordered,
-    straightening,
+    split_by_order,
 )
 from privproof.engines.parametric.ratio_suprema import bracket_text
 from privproof.engines.parametric.simple_points import simple_points, simplify_point
@@ -92,7 +92,7 @@ class TestCoefficients:
 
     @pytest.mark.parametrize("axis", [0, 1])
     def test_cut(self, axis):
-        low, high = cut(coefficients(self.polynomial), axis, Rational(2, 7))
+        low, high = cut_box(coefficients(self.polynomial), axis, Rational(2, 7))
         share, factors = Fraction(2, 7), set()
         for point in self.points:
             for part, moved in ((low, point[axis] * share), (high, share + point[axis] * (1 - share))):
@@ -103,7 +103,7 @@ class TestCoefficients:
 
     @pytest.mark.parametrize(("first", "second"), list(itertools.product((False, True), repeat=2)))
     def test_ordered(self, first, second):
-        parts = ordered(coefficients(self.polynomial), Corner(0, 1, first, second))
+        parts = split_by_order(coefficients(self.polynomial), Corner(0, 1, first, second))
         for which, part in enumerate(parts):
             factors = set()
             for u, y in self.points:
@@ -147,7 +147,7 @@ class TestCoordinates:
                 low, high = each.low.at(point), each.high.at(point)
                 shares[each.name] = ZERO if low == high else (point[each.name] - low) / (high - low)
                 assert 0 <= shares[each.name] <= 1
-            values = straightening(region.names, chosen)
+            values = coordinate_polynomials(region.names, chosen)
             assert {name: values[name].at(shares) for name in region.names} == point
 
 

@@ -30,7 +30,7 @@ from privproof import (
 from privproof.drawing.bands import Twin, band_chart, density_chart
 from privproof.drawing.palette import DARK, RED
 from privproof.exact import epsilon
-from privproof.exact.probabilities import enclosed
+from privproof.exact.probabilities import ball_of_probability
 from privproof.library.noisy_max import noisy_max_question
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formula_pages import pictures, satisfaction_page
@@ -113,7 +113,7 @@ def test_the_cells_of_a_noisy_number_hold_its_distribution():
     for row in found.rows:
         low, high = row.ends
         expected = (1.0 if high is None else up_to(high)) - (0.0 if low is None else up_to(low))
-        assert float(enclosed(row.left).mid()) == pytest.approx(expected)
+        assert float(ball_of_probability(row.left).mid()) == pytest.approx(expected)
     assert found.rows[0].ends[0] is None
     assert all(a.ends[1] == b.ends[0] for a, b in zip(found.rows, found.rows[1:], strict=False))
 

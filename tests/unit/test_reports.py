@@ -15,14 +15,14 @@ from tests.cli.test_errands import TEXT
 import privproof
 import privproof.store.question_digests
 from privproof import laplace, mechanism, queries, real_queries, truncated_geometric
-from privproof.asking import check, claiming, tight_epsilon
+from privproof.asking import check, question_with_claim, tight_epsilon
 from privproof.compiling.posing import pose_question
 from privproof.evidence.gate import Refusal
 from privproof.evidence.verdicts import Verdict
 from privproof.language import Mechanism, integer
 from privproof.library import mechanisms
 from privproof.projects.mechanism_discovery import find_targets
-from privproof.projects.project_errands import _admitted, errand
+from privproof.projects.project_errands import _readmit_told, errand
 from privproof.projects.project_results import Told, told_result
 from privproof.store.stored_asking import document_entry, entry_document, reported_entry, reported_verdict
 
@@ -58,7 +58,7 @@ def unfair(q: queries(0, 2)):
 
 
 def asked(subject, epsilon, size=None):
-    return claiming(pose_question(subject, size=size).under(None), epsilon)
+    return question_with_claim(pose_question(subject, size=size).under(None), epsilon)
 
 
 def report(question, **options):
@@ -79,7 +79,7 @@ def same(one, other):
 def test_an_honest_report_is_the_verdict_that_would_be_found(name):
     open_lists = any(each.shape == "list" and each.size is None for each in LIBRARY[name].inputs.values())
     posed = pose_question(LIBRARY[name], size=2 if open_lists else None)
-    for question in (claiming(posed.under(None), "1"), posed.under(None)):
+    for question in (question_with_claim(posed.under(None), "1"), posed.under(None)):
         verdict, entry = report(question)
         found = reported_verdict(entry, question)
         assert isinstance(found, Verdict), found
@@ -104,7 +104,7 @@ def test_a_report_about_something_else_is_refused():
         (asked(sparse, "1"), asked(leaking, "1")),
         (
             asked(fair, "2", 2),
-            claiming(pose_question(fair, size=2, neighbours="one").under(None), "2"),
+            question_with_claim(pose_question(fair, size=2, neighbours="one").under(None), "2"),
         ),  # other neighbours
     ]
     for theirs, mine in cases:
@@ -194,7 +194,7 @@ def test_code_that_is_run_beside_its_model_is_asked_about_here():
     def ordinary(x: integer(0, 1)):
         return x if random.random() < 0.75 else 1 - x
 
-    question = claiming(pose_question(ordinary).under(None), "2")
+    question = question_with_claim(pose_question(ordinary).under(None), "2")
     verdict, entry = report(question)
     assert verdict.status == "proved"
     assert isinstance(reported_verdict(entry, question), Refusal)
@@ -208,6 +208,6 @@ def test_a_project_is_not_deceived(status, tmp_path, monkeypatch):
     here = errand(("check", "--no-cache", "--part", "--json", "--", target.text), target.file, 60.0)
     lie = {"sentence": "private", "text": "private", "shown": "private", "line": 1, "kept": False}
     lie["data"] = {"verdict": "proved", "reason": "so it is"}
-    result = told_result(target, _admitted(target, here, Told(status, json.dumps(lie))), 0.0)
+    result = told_result(target, _readmit_told(target, here, Told(status, json.dumps(lie))), 0.0)
     assert result.outcome == ("unknown" if status == 3 else "refuted")
     assert result.data["verdict"] == result.outcome

@@ -24,8 +24,8 @@ from privproof import (
 from privproof.compiling import mechanism_question
 from privproof.engines import Monitor
 from privproof.evidence import gate
-from privproof.exact.patience import Stopped, extended, pause, seconds_left, watched
-from privproof_checker.numbers.patience import watched as watched_checks
+from privproof.exact.patience import Stopped, extend_deadline, pause, seconds_left, watch_computation
+from privproof_checker.numbers.patience import watch_check as watched_checks
 from privproof_checker.outcomes import Accepted
 
 _LIMIT = 0.3
@@ -63,7 +63,7 @@ def test_compiling_and_searching_end_at_the_limit(size: int) -> None:
 
 
 def test_a_model_that_takes_too_long_is_not_made() -> None:
-    with watched(Monitor.within(-1)), pytest.raises(Stopped, match="out of time"):
+    with watch_computation(Monitor.within(-1)), pytest.raises(Stopped, match="out of time"):
         mechanism_question(lots, size=3)
 
 
@@ -87,10 +87,10 @@ def test_what_was_found_and_not_confirmed_in_time_is_told(monkeypatch: pytest.Mo
 
 def test_confirming_has_a_tenth_more_time_than_searching_and_an_interrupt_ends_both() -> None:
     watch = Monitor(deadline=time.monotonic() - 1, grace=60.0)
-    with watched(watch):
+    with watch_computation(watch):
         with pytest.raises(Stopped):
             pause()
-        with extended():
+        with extend_deadline():
             pause()
             assert 50 < seconds_left() < 60
             watch.interrupted = True
@@ -101,7 +101,7 @@ def test_confirming_has_a_tenth_more_time_than_searching_and_an_interrupt_ends_b
 
 def test_the_checker_stops_when_its_watch_says_so() -> None:
     certificate = check(total, "ln(2)", size=3).certificate
-    with watched(Monitor.within(-1)), watched_checks(gate._Patience()), pytest.raises(Stopped):
+    with watch_computation(Monitor.within(-1)), watched_checks(gate._Patience()), pytest.raises(Stopped):
         recheck(certificate)
     assert isinstance(recheck(certificate), Accepted)
 

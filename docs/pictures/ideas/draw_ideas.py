@@ -27,7 +27,7 @@ from privproof.drawing.palette import (
     STATUS,
 )
 from privproof.drawing.plots import Plot
-from privproof.drawing.strokes import MARGIN, WIDTH, listed, segment, svg_document, svg_element, text_at
+from privproof.drawing.strokes import MARGIN, WIDTH, point_list, segment, svg_document, svg_element, text_at
 from privproof.formats import read_question, stream_picture, svg
 from privproof.profiles.output_laws import hidden_rows
 from privproof.reporting import distribution_picture
@@ -185,7 +185,7 @@ def cone() -> str:
     end = float(axis.high)
     plot = Plot(70, 74, 420, 320, axis, axis)
     inside = [plot.at(0, 0), plot.at(end / factor, end), plot.at(end, end), plot.at(end, end / factor)]
-    parts = [f'<polygon points="{listed(inside)}" fill="{PALE_BLUE}" fill-opacity="0.8"/>']
+    parts = [f'<polygon points="{point_list(inside)}" fill="{PALE_BLUE}" fill-opacity="0.8"/>']
     parts.append(plot.grid("probability on the right", "probability on the left", 62))
     for x, y in ((end / factor, end), (end, end / factor)):
         (a, b), (c, d) = plot.at(0, 0), plot.at(x, y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from privproof.audits.audit_findings import Audit
 from privproof.audits.audit_pages import audit_page
 from privproof.audits.audit_texts import print_audit
-from privproof.reporting.console_texts import written
+from privproof.reporting.console_texts import printed_text
 from privproof.reporting.notebook_cards import card
 
 
@@ -17,4 +17,4 @@ def audit_card(thing: Audit) -> str:
 
 def audit_text(thing: Audit) -> str:
     """What the command prints."""
-    return written(lambda console: print_audit(console, thing, command=None))
+    return printed_text(lambda console: print_audit(console, thing, command=None))

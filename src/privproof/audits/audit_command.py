@@ -30,7 +30,7 @@ from privproof.cli.command_options import (
     TimeLimit,
 )
 from privproof.cli.command_requests import AGAINST, STATUS, begin, measure_options, named_sizes, renyi_orders, writable
-from privproof.cli.command_worker import WHY, command, command_monitor, doing, on_interrupt
+from privproof.cli.command_worker import WHY, command, command_monitor, on_interrupt, report_activity
 from privproof.errors import QuestionError
 from privproof.execution.workers import cluster
 from privproof.loading.file_targets import parameters_of
@@ -153,7 +153,7 @@ def audit(
         text = rendered_text(lambda console: print_audit(console, found, command=told, more=[Fact("reason", WHY)]))
         on_interrupt(lambda _: {"out": text})
 
-    doing("auditing")
+    report_activity("auditing")
     if processes is not None:
         say("privproof: --processes is --jobs; the old name ends with 0.5", err=True)
     with cluster(cluster_) as executor, command_monitor() as monitor:

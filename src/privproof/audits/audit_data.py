@@ -11,7 +11,7 @@ from privproof.audits.audit_texts import as_float, audit_notes
 from privproof.exact import epsilon
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.number_texts import enclosing, outward
+from privproof.exact.number_texts import enclosing_decimals, outward
 from privproof.reporting.verdict_wording import data
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _probabilities(candidate: Certified) -> dict[str, Any]:
         ratio = "0"
     else:
         with precision(192):
-            ratio = enclosing(balls["left"].ball(1, 192) / balls["right"].ball(1, 192))
+            ratio = enclosing_decimals(balls["left"].ball(1, 192) / balls["right"].ball(1, 192))
     exact = {f"{side}_probability": str(value.at(1)) for side, value in balls.items()}
     return {**exact, "ratio": ratio}
 

@@ -27,7 +27,7 @@ from privproof.audits.audit_texts import (
     repeat_words,
 )
 from privproof.drawing.charts import Bar, Line, bar_chart, line_chart
-from privproof.drawing.strokes import WIDTH, clipped
+from privproof.drawing.strokes import WIDTH, clip_text
 from privproof.reporting.html_pages import Page
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def histogram_chart(audit: Audit) -> str:
     if audit.count is not None:
         pair = audit.count.pair
         sides = (f"left: {data_words(pair.left)}", f"right: {data_words(pair.right)}")
-    before, after = (clipped(side, WIDTH - 60) for side in sides)
+    before, after = (clip_text(side, WIDTH - 60) for side in sides)
     return bar_chart(
         [Bar(name, left, right) for name, left, right in audit.histogram.rows],
         title=f"Outputs of {audit.subject}",

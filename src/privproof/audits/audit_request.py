@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from privproof.asking import renamed
+from privproof.asking import accept_old_keywords
 from privproof.audits.audit_findings import Audit, accusing_level
 from privproof.audits.audit_statements import aim_of, audit_of, by_stakes, claim_of
 from privproof.audits.exact_answers import exactly, narrowed_to
@@ -65,7 +65,7 @@ _SEARCHING = 0.5
 """The share of a time limit that the search may take."""
 
 
-@renamed(epsilon_="epsilon", delta_="delta", processes="jobs")
+@accept_old_keywords(epsilon_="epsilon", delta_="delta", processes="jobs")
 def audit(
     subject: Mechanism | Runnable | Callable[..., Any] | Any,
     epsilon: EpsilonLike | None = None,
@@ -138,7 +138,7 @@ def audit(
     points = tuple(dict.fromkeys(_finite(exact_epsilon(value)) for value in curve))
     level = _confidence(confidence)
     made = runnable(subject, inputs=inputs, neighbours=neighbours)
-    made, fixed = _settled(made, dict(fixed or {}))
+    made, fixed = _bind_fixed_values(made, dict(fixed or {}))
     runs = _runs("samples", samples) or SAMPLES
     listed = [] if pairs is None else [_pair(made, left, right, fixed) for left, right in _two_by_two(pairs)]
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -247,7 +247,7 @@ def _runs(name: str, number: int | None) -> int | None:
     return number
 
 
-def _settled(made: Runnable, fixed: dict[str, object]) -> tuple[Runnable, dict[str, object]]:
+def _bind_fixed_values(made: Runnable, fixed: dict[str, object]) -> tuple[Runnable, dict[str, object]]:
     """The subject with parameters that are given, and the values of its public inputs."""
     parameters = {} if made.mechanism is None else made.mechanism.parameters
     changed = {name: fixed.pop(name) for name in list(fixed) if name in parameters}

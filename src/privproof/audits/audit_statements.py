@@ -59,7 +59,7 @@ def claim_of(budget: Budget | None, measured: tuple[MeasuredBudget, ...]) -> Cla
         return Claim(budget, (), EpsilonAt(float(budget.delta)), as_float(budget.epsilon))
     if not measured:
         return Claim(None, (), EpsilonAt(), None)
-    values = [_claimed(each) for each in measured]
+    values = [_claimed_value(each) for each in measured]
     if len(measured) == 1:
         return Claim(None, measured, _tradeoff(measured[0].measure), as_float(values[0]))
     orders = tuple(_order(each.measure) for each in measured)
@@ -74,7 +74,7 @@ def aim_of(claim: Claim, points: Sequence[Epsilon]) -> Aim:
     return Aim((claim.tradeoff,) if claim.measured or not deltas else (), deltas)
 
 
-def _claimed(budget: MeasuredBudget) -> Epsilon:
+def _claimed_value(budget: MeasuredBudget) -> Epsilon:
     assert budget.value is not None
     return budget.value
 
@@ -152,7 +152,7 @@ def audit_of(
         measures=tuple(
             MeasureBound(
                 each.measure,
-                _claimed(each),
+                _claimed_value(each),
                 max(count.at_least(_tradeoff(each.measure), alpha) for count in counts),
             )
             for each in claim.measured

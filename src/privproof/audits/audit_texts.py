@@ -19,7 +19,7 @@ from privproof.evidence import Unknown, Verdict
 from privproof.exact import Epsilon, decimal, text
 from privproof.exact.balls import rational_bounds
 from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.number_texts import outward, rounded
+from privproof.exact.number_texts import outward, rounded_decimal
 from privproof.reporting.console_texts import print_facts
 from privproof.reporting.program_report import arguments_words
 from privproof.reporting.report_facts import Fact
@@ -58,12 +58,12 @@ def print_audit(console: Console, audit: Audit, *, command: str | None, more: Se
 
 def audit_status(audit: Audit) -> str:
     """The verdict; where nothing was claimed, whether the tight epsilon was computed."""
-    if not audit.claims and _known(audit.tight):
+    if not audit.claims and _tight_is_known(audit.tight):
         return "computed"
     return audit.status
 
 
-def _known(tight: Verdict | None) -> bool:
+def _tight_is_known(tight: Verdict | None) -> bool:
     """proved, refuted or unknown, as the exact side says."""
     return tight is not None and (tight.lower.infinite or tight.tight is not None)
 
@@ -148,7 +148,7 @@ def _name(audit: Audit) -> str:
     """What the outcome is about: the question of the exact verdict, or what was run."""
     if audit.verdict is not None and audit.verdict.status == audit.status != "unknown":
         return audit.verdict.question.name or audit.subject
-    if not audit.claims and audit.tight is not None and _known(audit.tight):
+    if not audit.claims and audit.tight is not None and _tight_is_known(audit.tight):
         return audit.tight.question.name or audit.subject
     sizes = list(audit.by_size)
     if audit.real is not None and sizes:
@@ -165,7 +165,7 @@ def audit_facts(audit: Audit, *, command: str | None, candidates: bool = True) -
         command: the command line that it was asked with, if any.
         candidates: whether the table of candidates is among them.
     """
-    result = [*_sampled(audit)]
+    result = [*_sampling_facts(audit)]
     if candidates and audit.candidates:
         result.append(Fact("exactly", candidate_table(audit)))
     result += _exact(audit)
@@ -186,7 +186,7 @@ def audit_notes(audit: Audit) -> list[str]:
     return list(dict.fromkeys([*audit.notes, *(() if engine is None else engine.notes)]))
 
 
-def _sampled(audit: Audit) -> Iterator[Fact]:
+def _sampling_facts(audit: Audit) -> Iterator[Fact]:
     """What runs say, with confidence."""
     budget, sure = audit.budget, f"with {percent(audit.confidence)} confidence"
     at = f" at delta = {budget.delta}" if budget is not None and budget.delta != 0 else ""
@@ -264,7 +264,7 @@ def _exact(audit: Audit) -> Iterator[Fact]:
         said = {"proved": "proves", "refuted": "refutes", "unknown": "cannot decide"}[verdict.status]
         yield Fact(
             "exact engine",
-            f"{verdict.engine} {said} that {verdict.question.name} is {_claimed(audit, verdict)}{reason}",
+            f"{verdict.engine} {said} that {verdict.question.name} is {_claim_adjective(audit, verdict)}{reason}",
         )
     elif tight is not None:
         yield Fact("exact engine", tight.engine)
@@ -281,7 +281,7 @@ def _exact(audit: Audit) -> Iterator[Fact]:
             yield Fact("witness", "\n".join(lines))
 
 
-def _claimed(audit: Audit, verdict: Verdict) -> str:
+def _claim_adjective(audit: Audit, verdict: Verdict) -> str:
     """What the verdict is about, as an adjective."""
     return audit.claim or report_of(verdict.question).claim(verdict.question)
 
@@ -324,7 +324,7 @@ def digits_down(value: float, *, digits: int = 4) -> str:
     >>> digits_down(1.05149), digits_down(0.0), digits_down(float("inf"))
     ('1.051', '0', 'infinite')
     """
-    return _rounded(value, digits, ROUND_FLOOR)
+    return _round_value(value, digits, ROUND_FLOOR)
 
 
 def up(value: float, *, digits: int = 2) -> str:
@@ -333,10 +333,10 @@ def up(value: float, *, digits: int = 2) -> str:
     >>> up(1.2799571e-39), up(0.0412), up(1.0)
     ('1.3e-39', '0.042', '1')
     """
-    return _rounded(value, digits, ROUND_CEILING)
+    return _round_value(value, digits, ROUND_CEILING)
 
 
-def _rounded(value: float, digits: int, rounding: str) -> str:
+def _round_value(value: float, digits: int, rounding: str) -> str:
     if not isfinite(value):
         return "infinite"
     found = Context(prec=digits, rounding=rounding).create_decimal(repr(float(value))).normalize()
@@ -385,7 +385,7 @@ def probability_words(probability: Fraction | ExponentialSum) -> str:
     if probability.is_zero:
         return "0"
     exact = str(probability.at(1))
-    return exact if len(exact) <= 12 else f"≈ {rounded(probability.ball(1, 192))}"
+    return exact if len(exact) <= 12 else f"≈ {rounded_decimal(probability.ball(1, 192))}"
 
 
 def _about(value: float) -> str:

@@ -54,14 +54,14 @@ def output_probability(
     Fraction(3, 16)
     """
     if not isinstance(mechanism, Mechanism):
-        mechanism = mechanism_of_function(mechanism, _taken(mechanism, arguments))
+        mechanism = mechanism_of_function(mechanism, _inputs_of_arguments(mechanism, arguments))
     if not is_program(mechanism):
         return discrete_probability(mechanism, event, **arguments)
     changed, given = check_arguments(mechanism, arguments)
     return event_probability(changed, read_pattern(event), given)
 
 
-def _taken(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Input]:
+def _inputs_of_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Input]:
     """What the inputs of a function may be where nothing is declared: what is given."""
     found: dict[str, Input] = {}
     for name, parameter in signature(function).parameters.items():

@@ -107,7 +107,7 @@ def exactly(
             lambda timed: check(mechanism, budget.epsilon, share, size=size, horizon=horizon, monitor=timed)
         )
         if verdict is not None and verdict.status == "unknown":
-            refutation = _refuting(mechanism, within, budget, size)
+            refutation = _refutation_by_candidate(mechanism, within, budget, size)
             verdict = verdict if refutation is None else refutation
         broken = next((c for c in within if c.judgement == "real"), None)
         if verdict is not None and verdict.status == "proved" and broken is not None:
@@ -116,7 +116,7 @@ def exactly(
             )
             candidates, within, verdict = (), [], None
     if audit.measures:
-        measured = _measured(audit.measures)
+        measured = _measure_arguments(audit.measures)
         verdict = asking.answer(lambda timed: check(mechanism, size=size, horizon=horizon, monitor=timed, **measured))
         notes = (*audit.notes, *dict.fromkeys(asking.notes))
         return replace(audit, candidates=candidates, verdict=verdict, notes=notes)
@@ -126,14 +126,14 @@ def exactly(
     if tight is not None and tight.tight is None and not tight.lower.infinite and share == 0:
         if verdict is not None and verdict.status == "proved" and verdict.upper.compare(tight.upper) < 0:
             tight = with_bounds(verdict, lower=tight.lower, witness=tight.witness)
-        tight = _narrowed(mechanism, _raised(tight, within), audit.bracket, size, asking.monitor)
+        tight = _narrow_bounds(mechanism, _raise_lower_bound(tight, within), audit.bracket, size, asking.monitor)
     if mechanism.stream is not None and horizon is None and not is_program(mechanism) and audit.by_size:
         asking.short_streams(max(audit.by_size), share)
     notes = (*audit.notes, *dict.fromkeys(asking.notes))
     return replace(audit, candidates=candidates, verdict=verdict, tight=tight, notes=notes)
 
 
-def _measured(bounds: Sequence[MeasureBound]) -> dict[str, Any]:
+def _measure_arguments(bounds: Sequence[MeasureBound]) -> dict[str, Any]:
     """The claims about another measure, as `check` takes them."""
     kind = bounds[0].measure.kind
     if kind == "renyi":
@@ -192,7 +192,7 @@ class _Asking:
         return tuple(result.values())
 
 
-def _raised(tight: Verdict, candidates: Sequence[Certified]) -> Verdict:
+def _raise_lower_bound(tight: Verdict, candidates: Sequence[Certified]) -> Verdict:
     """The verdict with the largest exact loss of the candidates as its lower bound, where that is better."""
     from privproof.engines.laplace.engine import witnessed
 
@@ -203,7 +203,7 @@ def _raised(tight: Verdict, candidates: Sequence[Certified]) -> Verdict:
     return tight
 
 
-def _narrowed(
+def _narrow_bounds(
     mechanism: Mechanism, tight: Verdict, bracket: tuple[float, float], size: int | None, monitor: Monitor
 ) -> Verdict:
     """Better bounds on the tight epsilon (FAIER, Algorithm 5): sampling says where to ask, the exact engine answers.
@@ -250,7 +250,7 @@ def _number(probability: Fraction | ExponentialSum) -> float:
     return float(probability) if isinstance(probability, Fraction) else float(probability.ball(1, 128).mid())
 
 
-def _refuting(
+def _refutation_by_candidate(
     mechanism: Mechanism, candidates: Sequence[Certified], budget: Budget, size: int | None
 ) -> Verdict | None:
     """The refutation that a real candidate is, where the engine itself found none."""

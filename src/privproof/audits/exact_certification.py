@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from privproof.audits.audit_findings import Certified, Judgement
 from privproof.audits.event_probabilities import check_arguments, privacy_loss
-from privproof.audits.sampling.output_events import Beginning, Event, OneOf, listed, singled
+from privproof.audits.sampling.output_events import Beginning, Event, OneOf, outputs_in_patterns, patterns_of_event
 from privproof.audits.sampling.output_forms import numbers_of
 from privproof.compiling.distributions import beginning_probability, output_probabilities, tail
 from privproof.engines import Monitor
@@ -86,7 +86,7 @@ def certify_suspect(suspect: Suspect, outputs: Sequence[object], monitor: Monito
         monitor: an opportunity to stop.
     """
     event = suspect.event
-    patterns = singled(event, outputs)
+    patterns = patterns_of_event(event, outputs)
     whole = isinstance(event, OneOf)
     mechanism, one = check_arguments(suspect.mechanism, suspect.left)
     _, other = check_arguments(mechanism, suspect.right)
@@ -103,11 +103,11 @@ def certify_suspect(suspect: Suspect, outputs: Sequence[object], monitor: Monito
         and (mechanism.stream is None or mechanism.generator)
     ):
         p, q = (beginning_probability(mechanism, event.items, side) for side in (one, other))
-        return _judged(given, event, p, q, whole=True)
+        return _judge_suspect(given, event, p, q, whole=True)
     patterns = patterns or tuple(outputs)
     if any(isinstance(number, Fraction) for output in outputs for number in numbers_of(output)):
         whole = whole and not any(map(_intervals, patterns))
-        patterns = listed(patterns, outputs)
+        patterns = outputs_in_patterns(patterns, outputs)
     if max(map(_intervals, patterns), default=_MOST_INTERVALS + 1) > _MOST_INTERVALS:
         return None
     some = patterns[:_PARTS]
@@ -205,7 +205,7 @@ def as_loss(found: Certified) -> Loss | None:
 
 def _discrete(suspect: Suspect, patterns: Sequence[object], *, whole: bool) -> Certified:
     mechanism, budget = suspect.mechanism, suspect.budget
-    wanted = [list(_shown(mechanism, _signed(pattern))) for pattern in patterns]
+    wanted = [list(_explorer_outputs(mechanism, _signed_outputs(pattern))) for pattern in patterns]
     flat = [output for terms in wanted for _, output in terms]
     sides = [iter(output_probabilities(mechanism, flat, given)) for given in (suspect.left, suspect.right)]
     parts = []
@@ -216,12 +216,12 @@ def _discrete(suspect: Suspect, patterns: Sequence[object], *, whole: bool) -> C
     if budget is None or budget.delta == 0:
         chosen = [max(parts, key=_ratio)]
     else:
-        chosen = _exceeding(parts, budget)
+        chosen = _exceeding_parts(parts, budget)
     p, q = (sum((getattr(part, side) for part in chosen), Fraction(0)) for side in ("left", "right"))
-    return _judged(suspect, OneOf(tuple(part.pattern for part in chosen)), p, q, whole=whole)
+    return _judge_suspect(suspect, OneOf(tuple(part.pattern for part in chosen)), p, q, whole=whole)
 
 
-def _judged(suspect: Suspect, exactly: Event, p: Fraction, q: Fraction, *, whole: bool) -> Certified:
+def _judge_suspect(suspect: Suspect, exactly: Event, p: Fraction, q: Fraction, *, whole: bool) -> Certified:
     budget = suspect.budget
     for side in (p, q):
         _possible(exactly, smaller=side < 0, larger=side > 1)
@@ -235,7 +235,7 @@ def _ratio(part: _Part) -> tuple[bool, Fraction]:
     return part.right == 0 and part.left > 0, part.left / part.right if part.right else part.left
 
 
-def _exceeding(parts: Sequence[_Part], budget: Budget) -> list[_Part]:
+def _exceeding_parts(parts: Sequence[_Part], budget: Budget) -> list[_Part]:
     """The parts that count towards delta: those likelier than ``e^epsilon`` times the other side; floats choose, nothing is decided."""
     if budget.epsilon.infinite:
         chosen = [part for part in parts if part.right == 0]
@@ -245,7 +245,7 @@ def _exceeding(parts: Sequence[_Part], budget: Budget) -> list[_Part]:
     return chosen or list(parts)
 
 
-def _signed(pattern: object) -> Iterator[tuple[int, Any]]:
+def _signed_outputs(pattern: object) -> Iterator[tuple[int, Any]]:
     """A pattern as a signed sum of outputs with tails, as exact discrete probabilities know them."""
     match pattern:
         case Between(None, None):
@@ -261,13 +261,13 @@ def _signed(pattern: object) -> Iterator[tuple[int, Any]]:
             assert high is not None
             yield from ((1, tail(ceil(low), upward=True)), (-1, tail(floor(high) + 1, upward=True)))
         case list() | tuple():
-            for terms in product(*map(list, map(_signed, pattern))):
+            for terms in product(*map(list, map(_signed_outputs, pattern))):
                 yield prod(sign for sign, _ in terms), type(pattern)(output for _, output in terms)
         case _:
             yield 1, pattern
 
 
-def _shown(mechanism: Mechanism, terms: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+def _explorer_outputs(mechanism: Mechanism, terms: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
     """Outputs as the explorer shows them: what a mechanism on a stream returns is what it writes; at the end of the stream, nothing."""
     for sign, output in terms:
         if mechanism.stream is None or mechanism.generator:

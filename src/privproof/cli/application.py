@@ -41,11 +41,11 @@ def application(wanted: str | None) -> typer.Typer:
         if name in LOADED:
             made.command(name)(LOADED[name])
         else:
-            made.command(name, help=each.summary)(_unloaded)
+            made.command(name, help=each.summary)(_refuse_unloaded)
     return made
 
 
-def _unloaded() -> None:
+def _refuse_unloaded() -> None:
     raise AssertionError("the command that is called is the one that was loaded")
 
 
@@ -83,11 +83,11 @@ def main() -> NoReturn:
             gather()
             # typer loads a library to read the values of options: the version can be had without
             version = Answer(0, f"{_VERSION}\n") if sys.argv[1:] in (["--version"], ["-V"]) else None
-            status = _delivered(version or run_command(partial(application, wanted or _to_complete())))
+            status = _deliver_answer(version or run_command(partial(application, wanted or _to_complete())))
     except KeyboardInterrupt:
         status = INTERRUPTED
     except Exception as error:
-        status = _delivered(explain_error(error))
+        status = _deliver_answer(explain_error(error))
     raise SystemExit(status)
 
 
@@ -96,5 +96,5 @@ def _to_complete() -> str | None:
     return next((word for word in os.environ.get("COMP_WORDS", "").split() if word in COMMANDS), None)
 
 
-def _delivered(answer: Answer | dict[str, object]) -> int:
+def _deliver_answer(answer: Answer | dict[str, object]) -> int:
     return deliver(answer) if isinstance(answer, Answer) else WRONG

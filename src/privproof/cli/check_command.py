@@ -17,9 +17,9 @@ from privproof.asking import check as ask
 from privproof.asking import tight_epsilon
 from privproof.cli.command_drafts import (
     Reports,
-    asking,
     asking_sizes,
     command_of,
+    draft_question,
     finish,
     finish_part,
     finish_part_table,
@@ -56,7 +56,7 @@ from privproof.cli.command_options import (
 )
 from privproof.cli.command_options import Target as OneTarget
 from privproof.cli.command_requests import begin, measure_options, named_sizes, one_size_only, renyi_orders, writable
-from privproof.cli.command_worker import command, command_monitor, doing, remember_memory_limit
+from privproof.cli.command_worker import command, command_monitor, remember_memory_limit, report_activity
 from privproof.cli.project_command import PATIENCE, Wanted, check_project
 from privproof.engines import Monitor
 from privproof.engines.engine_protocol import Request
@@ -239,7 +239,7 @@ def check(
         measure_options(rho, mu, renyi),
         pointwise=pointwise,
     )
-    asking(question, command=asked, asked_tight=False, as_json=as_json or part)
+    draft_question(question, command=asked, asked_tight=False, as_json=as_json or part)
     if word is not None:
         verdict = _one_word(question.words(place="--word"), word)
         finish(verdict, command=asked, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
@@ -274,10 +274,12 @@ def _plain_name(target: str) -> str:
 def configured_paths(configured: Configuration) -> list[str]:
     """The paths of the configuration, as they are called in the working directory."""
     here = Path.cwd()
-    return [path if configured.folder == here else _moved(configured.folder, path) for path in configured.paths]
+    return [
+        path if configured.folder == here else _path_from_here(configured.folder, path) for path in configured.paths
+    ]
 
 
-def _moved(folder: Path, path: str) -> str:
+def _path_from_here(folder: Path, path: str) -> str:
     file = path.partition(":")[0]
     return os.path.relpath(folder / path) if (folder / file).exists() else path
 
@@ -395,7 +397,7 @@ def epsilon_command(
         def answer(number: int | None) -> Verdict:
             question = load_question(target, number, horizon, pair, settings, inputs, neighbours, run=engine == "runs")
             if len(sizes) == 1:
-                asking(question, command=asked, asked_tight=True, as_json=as_json)
+                draft_question(question, command=asked, asked_tight=True, as_json=as_json)
             told = None if there is None or number is None else there(number).verdict(number, question, monitor)
             budget = None if told is None else told.question.budget
             as_asked = budget is None or (budget.delta, budget.pointwise) == (exact_delta(delta_ or 0), pointwise)
@@ -443,7 +445,7 @@ def reported_sizes(
         if executor is None:
             yield None
             return
-        doing(f"{len(sizes)} sizes on {address}")
+        report_activity(f"{len(sizes)} sizes on {address}")
         answers = run_errands(executor, [errand(each, file, seconds) for each in asked], monitor.stopped)
         with closing(answers):
             yield lambda _: Reports(next((reports_of(told) for told in answers), {}))

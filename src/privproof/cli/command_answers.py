@@ -160,11 +160,11 @@ def say_json(value: object) -> None:
 def complaint(error: PrivproofError) -> Answer:
     """The answer to a wrong request: one message on standard error; where JSON is wanted, the same as an object."""
     told = {"code": error.code, "message": error.message, "place": error.place, "hint": error.hint}
-    out = json_line({"verdict": None, "error": told}, _encoding()) if "--json" in sys.argv else ""
+    out = json_line({"verdict": None, "error": told}, _output_encoding()) if "--json" in sys.argv else ""
     return Answer(WRONG, out, f"privproof: {error}\n", error=told)
 
 
-def _encoding() -> str:
+def _output_encoding() -> str:
     return _gathering.encoding if _gathering is not None else "utf-8"
 
 
@@ -211,12 +211,12 @@ def deliver(answer: Answer) -> int:
         if written is not None:
             written.undo() if withdraw else written.keep()
     if problem:
-        told = _unwritten(answer, problem, files=written is not None, begun=shown.begun)
+        told = _output_complaint(answer, problem, files=written is not None, begun=shown.begun)
         answer = replace(answer, status=WRONG, err=f"{answer.err}privproof: {told}\n")
     return WRONG if Shown().on(sys.stderr, answer.err) else answer.status
 
 
-def _unwritten(answer: Answer, problem: str, *, files: bool, begun: bool) -> FormatError:
+def _output_complaint(answer: Answer, problem: str, *, files: bool, begun: bool) -> FormatError:
     """The complaint about standard output, with what has become of a release."""
     hint = ""
     if answer.withdrawn:
@@ -244,7 +244,7 @@ class Shown:
             return "it is closed"
         try:
             stream.flush()
-            data = _encoded(stream, text)
+            data = _encode_output(stream, text)
             number = _number(stream)
             if number is None:
                 stream.write(data.decode(getattr(stream, "encoding", None) or "utf-8", errors="replace"))
@@ -278,7 +278,7 @@ def _number(stream: TextIO) -> int | None:
         return None
 
 
-def _encoded(stream: TextIO, text: str) -> bytes:
+def _encode_output(stream: TextIO, text: str) -> bytes:
     """The bytes of a text; signs that the stream does not know become plain ones, or are spelt out."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:

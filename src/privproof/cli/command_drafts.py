@@ -12,10 +12,10 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from privproof.asking import claiming
+from privproof.asking import question_with_claim
 from privproof.cli.command_answers import console, current_answer, end, json_line, rendered_text, say, say_json, write
 from privproof.cli.command_requests import STATUS
-from privproof.cli.command_worker import WHY, doing, on_interrupt
+from privproof.cli.command_worker import WHY, on_interrupt, report_activity
 from privproof.engines import Monitor, Progress
 from privproof.errors import QuestionError
 from privproof.evidence import Unknown, Verdict
@@ -40,7 +40,7 @@ from privproof.scenarios import (
     AnyQuestion,
     Use,
     composed_question,
-    sampling,
+    sampling_of_kind,
 )
 from privproof.store.stored_verdicts import VerdictStore, default_path
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def asking(question: AnyQuestion, *, command: Command | None, asked_tight: bool, as_json: bool) -> None:
+def draft_question(question: AnyQuestion, *, command: Command | None, asked_tight: bool, as_json: bool) -> None:
     """If the command is stopped now, the question is known, and what the search has established."""
     lower = epsilon(0)
 
@@ -66,7 +66,7 @@ def asking(question: AnyQuestion, *, command: Command | None, asked_tight: bool,
         }
 
     on_interrupt(draft)
-    doing("compiling")
+    report_activity("compiling")
 
 
 def load_question(
@@ -114,7 +114,7 @@ def together(
         if sampled is not None:
             raise QuestionError("sampling", "no rate is given", place="--sampling", hint="--subsample 1/100")
         return question
-    chosen = None if rate is None else sampling("poisson" if sampled is None else sampled, rate)
+    chosen = None if rate is None else sampling_of_kind("poisson" if sampled is None else sampled, rate)
     return composed_question(Use(question, 1 if times is None else times, chosen))
 
 
@@ -205,7 +205,7 @@ def verdict_from_store(
     store = VerdictStore(path)
     found = ask_once(question, ask, store, engine=engine, limit=limit, monitor=monitor)
     if store.problem:
-        doing(f"verdicts are not kept: {store.problem}")
+        report_activity(f"verdicts are not kept: {store.problem}")
     return found
 
 
@@ -286,7 +286,7 @@ class Reports:
         if isinstance(found, Verdict):
             return found
         why = "it cannot be read" if found is None else found.reason
-        doing(f"what was reported about {question.name} does not count, it is asked here: {why}")
+        report_activity(f"what was reported about {question.name} does not count, it is asked here: {why}")
         return None
 
 
@@ -337,7 +337,7 @@ def with_budget(
         )
     own = question.budget
     if epsilon_ is not None or budgets or (delta_ is None and not pointwise):
-        return claiming(question, epsilon_, delta_ or 0, budgets, pointwise=pointwise)
+        return question_with_claim(question, epsilon_, delta_ or 0, budgets, pointwise=pointwise)
     if own is None:
         raise QuestionError("budget", "delta is given without an epsilon", place="--delta", hint="--epsilon 'ln(2)'")
     share = own.delta if delta_ is None else delta(delta_)

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from privproof.cli.command_worker import WHY, doing, on_interrupt, set_time_limit
+from privproof.cli.command_worker import WHY, on_interrupt, report_activity, set_time_limit
 from privproof.errors import FormatError, QuestionError
 from privproof.formats.whole_files import is_special
 
@@ -24,7 +24,7 @@ def begin(target: str, limit: float | None, *, as_json: bool) -> None:
     """A command begins: how long it may take, and what it says if it is stopped before its question is known."""
     answer_if_stopped(target, as_json=as_json)
     set_time_limit(limit)
-    doing(f"loading {target}")
+    report_activity(f"loading {target}")
 
 
 def answer_if_stopped(name: str, *, as_json: bool, err: str = "") -> None:

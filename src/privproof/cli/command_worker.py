@@ -108,7 +108,7 @@ def is_interrupted() -> bool:
     return _worker.interrupted
 
 
-def doing(what: str) -> None:
+def report_activity(what: str) -> None:
     """Tell the supervisor what is being done."""
     _worker.send({"doing": what})
 
@@ -224,7 +224,7 @@ def explain_error(error: BaseException) -> Answer | dict[str, Any]:
         return {"memory": True}
     said = f"{type(error).__name__}: {error}".strip(": ").splitlines()[0][:500]
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not _known(frame.filename)]
+    theirs = [frame for frame in frames if not _is_library_code(frame.filename)]
     if theirs:
         place = f"{theirs[-1].filename}:{theirs[-1].lineno}"
         told: PrivproofError = FormatError("python", said, place=place, hint="run the file with Python")
@@ -247,7 +247,7 @@ _OURS = (
 )
 
 
-def _known(file: str) -> bool:
+def _is_library_code(file: str) -> bool:
     """Whether a file of code belongs to privproof, to Python or to an installed library, and not to the user."""
     return file.startswith("<") or str(Path(file).resolve()).startswith(_OURS)
 

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from privproof.capabilities import capabilities, named
+from privproof.capabilities import capabilities, load_named
 from privproof.cli.command_answers import say, write
 from privproof.cli.command_drafts import load_question
 from privproof.cli.command_options import Constants, HorizonText, Rounded, SelfLoops, Settings, Size, Target, TimeLimit
 from privproof.cli.command_requests import one_size, writable
-from privproof.cli.command_worker import WHY, command, doing, on_interrupt, set_time_limit
+from privproof.cli.command_worker import WHY, command, on_interrupt, report_activity, set_time_limit
 from privproof.compiling import word_problem
 from privproof.errors import FormatError, QuestionError
 from privproof.exact import Budget
@@ -45,10 +45,10 @@ def convert(
     """Write a model in another form: YAML, JSON, PRISM, DRN, DOT, SVG, SMT-LIB."""
     on_interrupt(lambda _: {"err": f"privproof: {out} is not written: {WHY}\n"})
     set_time_limit(time_limit)
-    doing(f"converting {target}")
+    report_activity(f"converting {target}")
     writable(out)
     number = one_size(size)
-    for convert_own in (named(each.convert) for each in capabilities() if each.convert is not None):
+    for convert_own in (load_named(each.convert) for each in capabilities() if each.convert is not None):
         converted = convert_own(
             target,
             out,

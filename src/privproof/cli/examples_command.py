@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from privproof.capabilities import capabilities, named
+from privproof.capabilities import capabilities, load_named
 from privproof.cli.command_answers import console, say, say_json, write
 from privproof.cli.command_options import AsJson, TimeLimit
 from privproof.cli.command_requests import begin, writable
@@ -29,10 +29,10 @@ def examples(
     begin(name or "examples", time_limit, as_json=as_json)
     writable(out)
     brought = [each.examples for each in capabilities() if each.examples is not None]
-    known = {example.name: (example, each) for each in brought for example in named(each.entries)}
+    known = {example.name: (example, each) for each in brought for example in load_named(each.entries)}
     if name is None:
         if as_json:
-            say_json([{**_told(example), **_form(named(each.form)(example))} for example, each in known.values()])
+            say_json([{**_told(example), **_form(load_named(each.form)(example))} for example, each in known.values()])
         else:
             _list([example for example, _ in known.values()])
         return
@@ -41,12 +41,12 @@ def examples(
         raise QuestionError("example", f"there is no example {name!r}", place="examples", hint=hint)
     example, each = known[name]
     if out is not None:
-        write(out, named(each.text)(example, out))
+        write(out, load_named(each.text)(example, out))
         say(f"{out} written")
         return
     if not as_json:
         say(f"{example.title} ({example.citation})\nknown: {example.known}\n")
-    named(each.run)(example, as_json=as_json)
+    load_named(each.run)(example, as_json=as_json)
 
 
 def _told(example: Any) -> dict[str, str]:
@@ -73,13 +73,13 @@ def _list(entries: list[Any]) -> None:
 def run_example(example: Any, *, as_json: bool) -> NoReturn:
     """Ask the question of an example; the answer is its verdict."""
     from privproof.asking import check, tight_epsilon
-    from privproof.cli.command_drafts import asking, finish
+    from privproof.cli.command_drafts import draft_question, finish
 
     question = example.question()
     if not as_json and example.mechanism is not None:
         say(inspect.getsource(example.mechanism.function))
     asked_tight = not question.claims
-    asking(question, command=None, asked_tight=asked_tight, as_json=as_json)
+    draft_question(question, command=None, asked_tight=asked_tight, as_json=as_json)
     with command_monitor() as monitor:
         verdict = tight_epsilon(question, monitor=monitor) if asked_tight else check(question, monitor=monitor)
     finish(verdict, command=None, asked_tight=asked_tight, as_json=as_json, certificate=None, report=None)

@@ -8,7 +8,7 @@ import typer
 
 from privproof.asking import ask, renyi_curve
 from privproof.cli.command_answers import console, end, say, say_json
-from privproof.cli.command_drafts import asking, command_of, finish, load_question
+from privproof.cli.command_drafts import command_of, draft_question, finish, load_question
 from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
@@ -87,7 +87,7 @@ def _smallest(
     question = load_question(target, number, None, None, settings, inputs, neighbours).measured(
         (MeasuredBudget(measure),)
     )
-    asking(question, command=asked, asked_tight=True, as_json=as_json)
+    draft_question(question, command=asked, asked_tight=True, as_json=as_json)
     with command_monitor() as monitor:
         verdict = ask(Request(question, tight=True), None, monitor)
     finish(verdict, command=asked, asked_tight=True, as_json=as_json, certificate=certificate, report=report)

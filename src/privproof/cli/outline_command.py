@@ -10,7 +10,7 @@ import typer
 
 from privproof.cli.command_answers import end, say, say_json
 from privproof.cli.command_options import AsJson, TimeLimit
-from privproof.cli.command_worker import WHY, command, doing, on_interrupt, set_time_limit
+from privproof.cli.command_worker import WHY, command, on_interrupt, report_activity, set_time_limit
 from privproof.formats.file_outlines import Outline, outline_of
 
 
@@ -26,7 +26,7 @@ def outline(
     """
     on_interrupt(lambda _: {"object": {"reason": WHY}} if as_json else {"err": f"? not read  {path}: {WHY}\n"})
     set_time_limit(time_limit)
-    doing(f"reading {path}")
+    report_activity(f"reading {path}")
     found = outline_of(path)
     if as_json:
         say_json(outline_data(found))

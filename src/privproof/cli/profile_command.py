@@ -9,7 +9,7 @@ import typer
 
 from privproof.asking import delta_curve, delta_of, renyi_curve
 from privproof.cli.command_answers import console, end, say, say_json, write
-from privproof.cli.command_drafts import asking, load_question, together
+from privproof.cli.command_drafts import draft_question, load_question, together
 from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
@@ -141,7 +141,7 @@ def delta(
     writable(certificate, report)
     question = load_question(target, one_size(size), horizon, None, settings, inputs, neighbours)
     question = together(question, compose, subsample, sampled)
-    asking(question, command=None, asked_tight=True, as_json=as_json)
+    draft_question(question, command=None, asked_tight=True, as_json=as_json)
     with command_monitor() as monitor:
         found = delta_of(question, epsilon(epsilon_), monitor)
     if certificate is not None and found.verdict.certificate is not None:

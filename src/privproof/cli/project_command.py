@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from privproof.cli.command_answers import Answer, console, current_answer, end, json_line, rendered_text, say, write
-from privproof.cli.command_worker import WHY, doing, is_interrupted, on_interrupt
+from privproof.cli.command_worker import WHY, is_interrupted, on_interrupt, report_activity
 from privproof.cli.worker_processes import start_worker
 from privproof.cli.worker_supervision import INTERRUPTED, Supervision
 from privproof.execution.workers import Workers, cluster, limit_processors, processors
@@ -113,7 +113,7 @@ def _run_elsewhere(
 ) -> None:
     """Fill in the results, as they come from a cluster, each after the gate has admitted it in a process of this machine."""
     begun = time.monotonic()
-    doing(f"{len(asked)} mechanisms on {wanted.cluster}")
+    report_activity(f"{len(asked)} mechanisms on {wanted.cluster}")
 
     def stopped() -> str | None:
         return "interrupted" if is_interrupted() else None
@@ -121,7 +121,7 @@ def _run_elsewhere(
     with cluster(wanted.cluster) as executor:
         for target, told in check_targets(Workers(executor=executor), asked, wanted.options, wanted.seconds, stopped):
             results[target] = told_result(target, told, time.monotonic() - begun)
-            doing(_progress(len(results), len(targets), ()))
+            report_activity(_progress(len(results), len(targets), ()))
             _tell_so_far(targets, results, wanted)
 
 
@@ -140,7 +140,7 @@ def _run(asked: Sequence[Target], targets: Sequence[Target], wanted: Wanted, res
             running[target] = Supervision(start_worker(partial(application, "check"), begun, arguments), begun), begun
         now = _progress(len(results), len(targets), list(running))
         if now != told:
-            doing(now)
+            report_activity(now)
             told = now
         for target, (supervision, begun) in list(running.items()):
             answer = supervision.step(_STEP)

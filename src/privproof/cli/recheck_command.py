@@ -12,7 +12,7 @@ import typer
 
 from privproof.cli.command_answers import end, say, say_json
 from privproof.cli.command_options import AsJson, Settings
-from privproof.cli.command_worker import WHY, command, doing, on_interrupt, set_time_limit
+from privproof.cli.command_worker import WHY, command, on_interrupt, report_activity, set_time_limit
 from privproof.errors import QuestionError
 from privproof_checker import Accepted, Outcome, recheck_file
 
@@ -40,7 +40,7 @@ def recheck(
     neither: dict[str, Any] = {"accepted": False, "seconds": 0.0, "reason": WHY, "place": str(path)}
     on_interrupt(lambda _: {"object": neither} if as_json else {"err": f"? not checked  {path}: {WHY}\n"})
     set_time_limit(time_limit)
-    doing(f"checking {path}")
+    report_activity(f"checking {path}")
     begun = time.perf_counter()
     outcome = recheck_file(path)
     seconds = time.perf_counter() - begun
@@ -51,7 +51,7 @@ def recheck(
     elif isinstance(outcome, Accepted):
         say(recheck_text(outcome, seconds, source, changed))
         if explain:
-            say(_told(outcome))
+            say(_accepted_argument(outcome))
     else:
         say(f"✗ rejected  {outcome.place}: {outcome.reason}", err=True)
     end(2 if not isinstance(outcome, Accepted) else 3 if changed else 0)
@@ -139,10 +139,10 @@ def _facts(outcome: Accepted) -> list[dict[str, str]]:
     return [asdict(fact) for fact in argument(outcome)]
 
 
-def _told(outcome: Accepted) -> str:
-    from privproof_checker.derived_facts import told
+def _accepted_argument(outcome: Accepted) -> str:
+    from privproof_checker.derived_facts import argument_text
 
-    return told(outcome)
+    return argument_text(outcome)
 
 
 def recheck_data(outcome: Outcome, seconds: float, changed: list[str] | None) -> dict[str, Any]:

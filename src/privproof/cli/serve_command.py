@@ -56,13 +56,13 @@ def serve(
     from privproof.web.web_jobs import Jobs
     from privproof.web.web_pages import Pages
 
-    listening = _listening(port)
+    listening = _listening_socket(port)
     known = Secrets(listening.getsockname()[1])
     allowed = memory_limit()
     memory = allowed if os.environ.get("PRIVPROOF_MEMORY") and allowed else min(allowed or _MEMORY, _MEMORY)
     servants = Servants(Limits(time_limit, memory))
     threading.Thread(target=servants.warm, daemon=True).start()
-    jobs = Jobs(_starting(servants))
+    jobs = Jobs(_job_starter(servants))
     pages = Pages(jobs, known, time_limit)
     settings = uvicorn.Config(
         pages.application(),
@@ -77,7 +77,7 @@ def serve(
     )
     Shown().on(sys.__stdout__, f"privproof: the page is at {known.address}\nCtrl-C ends it.\n")
     signal.signal(signal.SIGTERM, _end)
-    door = None if no_browser else _opened(known.address)
+    door = None if no_browser else _open_browser(known.address)
     try:
         with suppress(KeyboardInterrupt):
             uvicorn.Server(settings).run(sockets=[listening])
@@ -92,7 +92,7 @@ def _end(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _listening(port: int) -> socket.socket:
+def _listening_socket(port: int) -> socket.socket:
     """A socket that only this machine reaches."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
@@ -108,7 +108,7 @@ def _listening(port: int) -> socket.socket:
     return listening
 
 
-def _opened(address: str) -> Path:
+def _open_browser(address: str) -> Path:
     """Have a browser open the page, by a file that leads there: arguments of commands can be seen by everybody on a machine."""
     number, name = tempfile.mkstemp(prefix="privproof-", suffix=".html")
     with open(number, "w", encoding="utf-8") as file:
@@ -160,7 +160,7 @@ class _Run:
         self.supervision.stop()
 
 
-def _starting(servants: Servants) -> Callable[..., _Run]:
+def _job_starter(servants: Servants) -> Callable[..., _Run]:
     def start(
         arguments: Sequence[str], folder: Path, doing: Callable[[str], None], said: Callable[[str], None]
     ) -> _Run:

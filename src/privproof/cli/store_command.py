@@ -8,7 +8,7 @@ import typer
 
 from privproof.cli.command_answers import say, say_json
 from privproof.cli.command_options import AsJson
-from privproof.cli.command_worker import command, doing
+from privproof.cli.command_worker import command, report_activity
 from privproof.errors import FormatError, QuestionError, nearest
 from privproof.memory import amount_of_memory
 from privproof.store.stored_verdicts import KEPT_FOR, LARGEST_STORE, VARIABLE, VerdictStore, default_path
@@ -39,7 +39,7 @@ def store(
     path = default_path()
     if path is None:
         raise QuestionError("store", "there is no store", place=VARIABLE, hint=f"unset {VARIABLE}")
-    doing(f"reading {path}")
+    report_activity(f"reading {path}")
     held = VerdictStore(path)
     here = environment_digest()
     gone = 0

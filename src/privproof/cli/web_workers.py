@@ -75,7 +75,7 @@ class Servants:
 
     def warm(self) -> None:
         """Have the fork server load what it loads, before it is needed."""
-        process = self._context.Process(target=_nothing, daemon=True)
+        process = self._context.Process(target=_do_nothing, daemon=True)
         process.start()
         process.join()
 
@@ -120,7 +120,7 @@ class _Child:
         self.process.kill()
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """What a worker does that only shows that there can be one."""
 
 

@@ -29,7 +29,7 @@ PRIVATE = 64
 
 def start_worker(application: Callable[[], typer.Typer], begun: float, arguments: list[str] | None = None) -> Process:
     """A worker for the command that ``sys.argv`` names, or for one with other arguments."""
-    return _forked(application, begun, arguments) if hasattr(os, "fork") else _spawned(arguments)
+    return _fork_worker(application, begun, arguments) if hasattr(os, "fork") else _spawn_worker(arguments)
 
 
 class Started(Protocol):
@@ -90,7 +90,7 @@ class Process:
             time.sleep(0.005)
 
 
-def _forked(application: Callable[[], typer.Typer], begun: float, arguments: list[str] | None) -> Process:
+def _fork_worker(application: Callable[[], typer.Typer], begun: float, arguments: list[str] | None) -> Process:
     """A worker that is a copy of this process, so that nothing is imported twice."""
     import fcntl
 
@@ -140,7 +140,7 @@ def settle(parent: int, saying: int) -> None:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
-def _spawned(arguments: list[str] | None) -> Process:
+def _spawn_worker(arguments: list[str] | None) -> Process:
     """A worker that is a new interpreter, where a process cannot be copied; it sends on what is its standard output at first."""
     code = "from privproof.cli.worker_processes import begin_worker; begin_worker()"
     started = subprocess.Popen(

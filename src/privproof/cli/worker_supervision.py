@@ -95,7 +95,7 @@ class Supervision:
 
     def __post_init__(self) -> None:
         for name, number in (("messages", self.process.messages), ("said", self.process.said)):
-            threading.Thread(target=_read, args=(number, name, self.arrived), daemon=True).start()
+            threading.Thread(target=_read_pipe, args=(number, name, self.arrived), daemon=True).start()
 
     def answer(self) -> Answer | int:
         """The worker's answer, or what is said in its place; a status alone where nothing is said at all."""
@@ -295,7 +295,7 @@ class Supervision:
                 signal.signal(known, earlier)
 
 
-def _read(number: int, name: str, arrived: queue.Queue[tuple[str, bytes]]) -> None:
+def _read_pipe(number: int, name: str, arrived: queue.Queue[tuple[str, bytes]]) -> None:
     """Hand on what a pipe brings, to its end."""
     while True:
         try:

@@ -8,7 +8,7 @@ from privproof.compiling.posing import Subject, pose_question
 from privproof.exact import Number
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
-from privproof.scenarios import AnyQuestion, ComposedQuestion, SamplingKind, Use, composed_question, sampling
+from privproof.scenarios import AnyQuestion, ComposedQuestion, SamplingKind, Use, composed_question, sampling_of_kind
 
 
 def composed(
@@ -42,7 +42,7 @@ def composed(
     >>> print(f"{float(found.lower):.6f} {float(found.upper):.6f}")
     0.010114 0.010115
     """
-    chosen = None if rate is None else sampling(sampled, rate)
+    chosen = None if rate is None else sampling_of_kind(sampled, rate)
     given = {**(inputs or {}), **named} or None
     uses: list[Use] = []
     for subject in subjects:

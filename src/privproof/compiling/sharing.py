@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError
-from privproof.execution.workers import Parcel, Raised, Workers, answered, processors
+from privproof.execution.workers import Parcel, Raised, Workers, processors, worker_result
 from privproof.language.trees import MOST_LEAVES, Branch, TreeLeaf, explore_leaves, too_many
 
 _ALONE = 1.0
@@ -124,7 +124,7 @@ def _shared_out(trees: _Trees, work: Work, workers: Workers) -> None:
             done, busy = wait(busy, timeout=_LOOK, return_when=FIRST_COMPLETED)
             work.pause()
             for future in done:
-                trees.add(answered(future.result()))
+                trees.add(worker_result(future.result()))
     except BrokenExecutor:
         raise LanguageError(
             "run",

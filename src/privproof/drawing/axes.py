@@ -58,7 +58,7 @@ def _rounds(low: Fraction, high: Fraction, count: int, *, whole: bool) -> list[t
     step = max(step, Fraction(1)) if whole else step
     ticks = [step * i for i in range(floor(low / step), ceil(high / step) + 1)]
     digits = _magnitude(step)
-    plain = [fixed(tick, -digits) for tick in ticks]
+    plain = [format_decimals(tick, -digits) for tick in ticks]
     scientific = [_scientific(tick, digits) for tick in ticks]
     longest = max(map(len, plain))
     return list(zip(ticks, plain if longest <= max(9, *map(len, scientific)) else scientific, strict=True))
@@ -73,7 +73,7 @@ def _powers(low: Fraction, high: Fraction, count: int) -> list[tuple[Fraction, s
     ticks = [(f, e) for e in range(begin - begin % stride, end + stride, stride) for f in factors]
     plain = begin >= -4 and end <= 5
     return [
-        (value, fixed(value, -e) if plain else _scientific(value, e))
+        (value, format_decimals(value, -e) if plain else _scientific(value, e))
         for f, e in ticks
         for value in (f * Fraction(10) ** e,)
     ]
@@ -89,7 +89,7 @@ def _magnitude(value: Fraction) -> int:
     return next(e for e in (guess + 1, guess, guess - 1) if Fraction(10) ** e <= value)
 
 
-def fixed(value: Fraction, decimals: int) -> str:
+def format_decimals(value: Fraction, decimals: int) -> str:
     """A number with so many decimals (0 for fewer), in groups of three from 10 000 on."""
     places = max(decimals, 0)
     scaled = round(abs(value) * 10**places)
@@ -103,7 +103,7 @@ def _scientific(value: Fraction, last: int) -> str:
     if value == 0:
         return "0"
     exponent = _magnitude(abs(value))
-    mantissa = fixed(value / Fraction(10) ** exponent, exponent - last)
+    mantissa = format_decimals(value / Fraction(10) ** exponent, exponent - last)
     power = f"10{str(exponent).translate(_RAISED)}"
     return power if mantissa == "1" else f"{mantissa}·{power}"
 
@@ -123,7 +123,7 @@ def short(value: float, digits: int = 4) -> str:
         return "0"
     exponent = _magnitude(abs(exact))
     if -4 <= exponent < 7:
-        shown = fixed(exact, digits - 1 - exponent)
+        shown = format_decimals(exact, digits - 1 - exponent)
         return shown.rstrip("0").rstrip(".") if "." in shown else shown
     unit = Fraction(10) ** (exponent - digits + 1)
     kept = round(exact / unit) * unit
@@ -146,7 +146,7 @@ def alike(values: Sequence[Value]) -> list[str]:
         return ["" if value is None else short(value) for value in values]
     while places > 0 and all(value is None or round(value * 10**places) % 10 == 0 for value in exact):
         places -= 1
-    return ["" if value is None else fixed(value, places) for value in exact]
+    return ["" if value is None else format_decimals(value, places) for value in exact]
 
 
 def percent(share: float) -> str:
@@ -158,10 +158,10 @@ def entry_name(index: int) -> str:
 
 
 def counted_entries(size: int) -> str:
-    return "1 entry" if size == 1 else f"{fixed(Fraction(size), 0)} entries"
+    return "1 entry" if size == 1 else f"{format_decimals(Fraction(size), 0)} entries"
 
 
-def spanned(ranges: Sequence[tuple[int, int]]) -> str:
+def entry_ranges(ranges: Sequence[tuple[int, int]]) -> str:
     return ", ".join(
         entry_name(low) if low == high else f"{entry_name(low)}{', ' if high == low + 1 else ' … '}{entry_name(high)}"
         for low, high in ranges

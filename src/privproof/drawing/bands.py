@@ -18,8 +18,8 @@ from privproof.drawing.strokes import (
     LONGEST_NAME,
     MARGIN,
     WIDTH,
-    clipped,
-    listed,
+    clip_text,
+    point_list,
     segment,
     svg_document,
     text_at,
@@ -86,7 +86,7 @@ def band_chart(
         raise ValueError(f"a chart of two distributions needs an output, found none (title={title!r})")
     kept = _fewer(rows, shown)
     drawn, top = _keys(left, right, factor, bound, title, red=any(row.beyond for row in kept))
-    names = [clipped(row.name, LONGEST_NAME, bold=row.name == shown) for row in kept]
+    names = [clip_text(row.name, LONGEST_NAME, bold=row.name == shown) for row in kept]
     numbers = [alike([row.left for row in kept]), alike([row.right for row in kept])]
     ratios = [_ratio(row) for row in kept]
     wide = max(text_width(text, 11) for column in numbers for text in column)
@@ -198,7 +198,7 @@ def _bar(start: float, end: float, y: float, colour: str) -> str:
 
 def _cell(plot: Plot, low: float, high: float, bottom: float, top: float, colour: str, opacity: float) -> str:
     corners = [plot.at(low, bottom), plot.at(low, top), plot.at(high, top), plot.at(high, bottom)]
-    return f'<polygon points="{listed(corners)}" fill="{colour}" fill-opacity="{opacity:g}"/>'
+    return f'<polygon points="{point_list(corners)}" fill="{colour}" fill-opacity="{opacity:g}"/>'
 
 
 def _keys(left: str, right: str, factor: float | None, bound: str, title: str, *, red: bool) -> tuple[str, float]:
@@ -207,8 +207,8 @@ def _keys(left: str, right: str, factor: float | None, bound: str, title: str, *
 
     half = WIDTH - 2 * MARGIN - 30
     keys = [
-        (square(BLUE), clipped(f"left: {left}" if left else "left", half)),
-        (square(ORANGE), clipped(f"right: {right}" if right else "right", half)),
+        (square(BLUE), clip_text(f"left: {left}" if left else "left", half)),
+        (square(ORANGE), clip_text(f"right: {right}" if right else "right", half)),
     ]
     if factor is not None:
         keys.append((square(PALE_BLUE), f"within e^ε{f' = {bound}' if bound else ''} of the right"))

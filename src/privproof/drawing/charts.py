@@ -24,8 +24,8 @@ from privproof.drawing.strokes import (
     WIDTH,
     Run,
     Value,
-    clipped,
-    listed,
+    clip_text,
+    point_list,
     segment,
     svg_document,
     text_at,
@@ -98,7 +98,7 @@ def line_chart(
         raise ValueError(
             f"a chart needs a point to draw, found {len(series)} lines without a finite one (title={title!r})"
         )
-    names = [clipped(line.name, LONGEST_NAME) for line in series]
+    names = [clip_text(line.name, LONGEST_NAME) for line in series]
     across = axis_for([x for x, _ in points] + [float(x) for x, _ in marks], log=x_log, outward=False, count=7)
     along = axis_for([y for _, y in points], log=y_log, outward=True, count=6)
     right = max((text_width(name) + 24 for name, run in zip(names, runs, strict=True) if name and run), default=24.0)
@@ -117,7 +117,7 @@ def line_chart(
         stroke, ink = LINES[i % len(LINES)]
         dash = "6 4" if line.dashed else ("", "2 3", "9 3 2 3")[i // len(LINES) % 3]
         placed = [[plot.at(x, y) for x, y in run] for run in found]
-        parts += [trace(_thinned(run), stroke, dash) for run in placed]
+        parts += [trace(_thin_points(run), stroke, dash) for run in placed]
         if placed and names[i]:
             ends.append((*max(point for run in placed for point in run), names[i], ink))
     ends.sort(key=lambda end: end[1])
@@ -169,7 +169,7 @@ def node_chart(
     if based:
         for run in placed:
             corners = [(run[0][0], plot.bottom), *run, (run[-1][0], plot.bottom)]
-            parts.append(f'<polygon points="{listed(corners)}" fill="{PALE_BLUE}" fill-opacity="0.6"/>')
+            parts.append(f'<polygon points="{point_list(corners)}" fill="{PALE_BLUE}" fill-opacity="0.6"/>')
     parts.append(plot.grid(x_label, y_label, top - 30))
     parts += [trace(run, BLUE) for run in placed]
     x, y = plot.at(worst, marked)
@@ -219,7 +219,7 @@ def bar_chart(
     if not columns:
         raise ValueError(f"a histogram needs a finite value, found {len(bars)} bins without one (title={title!r})")
     values = [x for *_, cells in columns for value, ends in cells for x in (value, *(ends or ())) if x is not None]
-    names = [clipped(bar.name, LONGEST_NAME) for bar in bars]
+    names = [clip_text(bar.name, LONGEST_NAME) for bar in bars]
     texts = [alike([value for value, _ in cells]) for *_, cells in columns]
     left = MARGIN + max(map(text_width, names)) + 10
     right = MARGIN + 8 + max(text_width(text, 11) for listed in texts for text in listed)
@@ -311,7 +311,7 @@ def _steps(blocks: Iterable[tuple[int, int, Value]], length: int, worst: int) ->
 
     column = length / (2 * WIDTH)
     runs = [
-        _thinned(((x, y) for _, x, y in run), column) for _, run in groupby(corners(), key=lambda corner: corner[0])
+        _thin_points(((x, y) for _, x, y in run), column) for _, run in groupby(corners(), key=lambda corner: corner[0])
     ]
     if not runs:
         raise ValueError("a chart of entries needs a block with a finite value, found none")
@@ -320,7 +320,7 @@ def _steps(blocks: Iterable[tuple[int, int, Value]], length: int, worst: int) ->
     return runs, marked
 
 
-def _thinned(points: Iterable[tuple[float, float]], column: float = 0.5) -> Run:
+def _thin_points(points: Iterable[tuple[float, float]], column: float = 0.5) -> Run:
     """The points, but of many in one column only the first, the lowest, the highest and the last."""
     kept: Run = []
     for _, group in groupby(points, key=lambda point: floor(point[0] / column)):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import isqrt
 
 from privproof.drawing.palette import BOX, DARK_ORANGE, GREY, INK, PALE_BLUE, PALE_ORANGE, PALE_VIOLET, RED
-from privproof.drawing.strokes import clipped, svg_element, text_at, text_width
+from privproof.drawing.strokes import clip_text, svg_element, text_at, text_width
 
 MOST_STATES = 60
 """So many states are drawn, those nearest to the start; a note below the drawing says how many are left out."""
@@ -122,17 +122,17 @@ def graph_drawing(whole: Picture) -> str:
         ),
     )
     shown = [[number[old] for old in column if old in number] for column in columns]
-    ordered = _ordered([column for column in shown if column], drawn.arrows)
+    ordered = _order_columns([column for column in shown if column], drawn.arrows)
     note = ""
     if len(kept) < len(whole.boxes):
         note = f"{len(kept)} of {len(whole.boxes)} states are drawn: those nearest to the start"
-    best, room = _routed(drawn, _places(drawn, ordered, 1.0)), 1.0
+    best, room = _route_arrows(drawn, _places(drawn, ordered, 1.0)), 1.0
     for _ in range(_TRIES if len(drawn.arrows) <= _MOST_CAREFUL else 0):
         if not best.hidden:
             break
         room *= _ROOMIER
-        best = min(best, _routed(drawn, _places(drawn, ordered, room)), key=lambda found: found.hidden)
-    return _rendered(drawn, best, note)
+        best = min(best, _route_arrows(drawn, _places(drawn, ordered, room)), key=lambda found: found.hidden)
+    return _render_picture(drawn, best, note)
 
 
 # ------------------------------------------------------------------------------------------------------------ layout
@@ -156,14 +156,14 @@ def _columns(drawn: Picture) -> list[list[int]]:
         distance[root] = 0
         if root in roots:
             distance |= dict.fromkeys(roots, 0)
-        _spread(distance, onward)
+        _spread_distances(distance, onward)
     result: list[list[int]] = [[] for _ in range(max(distance.values(), default=0) + 1)]
     for state in everything:
         result[distance[state]].append(state)
     return result
 
 
-def _spread(distance: dict[int, int], onward: dict[int, list[int]]) -> None:
+def _spread_distances(distance: dict[int, int], onward: dict[int, list[int]]) -> None:
     current = list(distance)
     while current:
         following = []
@@ -175,7 +175,7 @@ def _spread(distance: dict[int, int], onward: dict[int, list[int]]) -> None:
         current = following
 
 
-def _ordered(columns: list[list[int]], arrows: Iterable[Arrow]) -> list[list[int]]:
+def _order_columns(columns: list[list[int]], arrows: Iterable[Arrow]) -> list[list[int]]:
     """Each column sorted by the mean position of its neighbours in the columns before; tall columns are split."""
     near: dict[int, set[int]] = {}
     for arrow in arrows:
@@ -226,12 +226,12 @@ def _places(drawn: Picture, columns: list[list[int]], room: float) -> dict[int, 
 
 
 def _size(box: Box) -> tuple[float, float]:
-    longest = max(text_width(clipped(line, _WIDEST), bold=i == 0) for i, line in enumerate((box.name, *box.lines)))
+    longest = max(text_width(clip_text(line, _WIDEST), bold=i == 0) for i, line in enumerate((box.name, *box.lines)))
     return max(54.0, longest + 2 * _PADDING), (1 + len(box.lines)) * _LINE + 1.4 * _PADDING
 
 
 def _label_width(arrow: Arrow) -> float:
-    return max((text_width(clipped(line, _WIDEST, 11), 11) for line in arrow.lines), default=0.0) + 4
+    return max((text_width(clip_text(line, _WIDEST, 11), 11) for line in arrow.lines), default=0.0) + 4
 
 
 # ------------------------------------------------------------------------------------------------------------ curves
@@ -313,7 +313,7 @@ class _Routed:
     hidden: int
 
 
-def _routed(drawn: Picture, places: dict[int, _Rectangle]) -> _Routed:
+def _route_arrows(drawn: Picture, places: dict[int, _Rectangle]) -> _Routed:
     directions = {(arrow.source, arrow.target) for arrow in drawn.arrows}
     careful = len(drawn.arrows) <= _MOST_CAREFUL
     curves = tuple(
@@ -353,7 +353,7 @@ def _routed(drawn: Picture, places: dict[int, _Rectangle]) -> _Routed:
 # --------------------------------------------------------------------------------------------------------- rendering
 
 
-def _rendered(drawn: Picture, found: _Routed, note: str) -> str:
+def _render_picture(drawn: Picture, found: _Routed, note: str) -> str:
     places = found.places
     rectangles = (*places.values(), *found.spots)
     corners: list[Point] = [(r.x + r.width, r.y + r.height) for r in rectangles] + [(r.x, r.y) for r in rectangles]
@@ -367,7 +367,7 @@ def _rendered(drawn: Picture, found: _Routed, note: str) -> str:
             corners.append((x - 28, y))
     left, top = min(x for x, _ in corners) - _MARGIN / 2, min(y for _, y in corners) - _MARGIN / 2
     right, bottom = max(x for x, _ in corners) + _MARGIN / 2, max(y for _, y in corners) + _MARGIN / 2
-    title = clipped(drawn.title, 560, 15, bold=True)
+    title = clip_text(drawn.title, 560, 15, bold=True)
     header = 28.0 if title else 0.0
     legend, footer = _legend(drawn, note, left + 14, bottom + 12)
     width = max(right - left, 240.0, text_width(title, 15, bold=True) + 28, text_width(note, 11) + 30)
@@ -411,7 +411,7 @@ def _box(box: Box, place: _Rectangle) -> str:
     middle = place.middle[0]
     texts = [
         text_at(
-            middle, y + 18 + _LINE * i, clipped(line, _WIDEST), fill=GREY if i else INK, anchor="middle", bold=i == 0
+            middle, y + 18 + _LINE * i, clip_text(line, _WIDEST), fill=GREY if i else INK, anchor="middle", bold=i == 0
         )
         for i, line in enumerate((box.name, *box.lines))
     ]
@@ -424,7 +424,7 @@ def _label(arrow: Arrow, spot: _Rectangle) -> str:
         text_at(
             middle,
             spot.y + 10 + _LABEL * i,
-            clipped(line, _WIDEST, 11),
+            clip_text(line, _WIDEST, 11),
             size=11,
             fill=RED if line.startswith("● ") else INK,
             anchor="middle",

@@ -60,10 +60,10 @@ DARK_PAGES = ("[data-jp-theme-light=false]", ".vscode-dark", "[data-theme=dark]"
 _USED = re.compile(r'\b(fill|stroke)="(#[0-9a-f]{6}|white)"')
 
 
-def themed(colour: str) -> str:
+def theme_colour(colour: str) -> str:
     """A colour as CSS has it for light and dark pages.
 
-    >>> themed(PAPER)
+    >>> theme_colour(PAPER)
     'light-dark(white,#1e2129)'
     """
     return f"light-dark({colour},{DARK[colour]})"
@@ -106,9 +106,9 @@ def colour_sheet() -> str:
         "pale-blue": PALE_BLUE,
     }
     names |= {"violet": VIOLET, "teal": DARK_TEAL, "brown": DARK_BROWN}
-    variables = "".join(f"--{name}:{themed(colour)};" for name, colour in names.items())
+    variables = "".join(f"--{name}:{theme_colour(colour)};" for name, colour in names.items())
     return f":root{{{variables}}}{_rules([(name, colour) for colour in DARK for name in ('fill', 'stroke')])}\n"
 
 
 def _rules(used: Iterable[tuple[str, str]]) -> str:
-    return "".join(f'svg.privproof [{name}="{colour}"]{{{name}:{themed(colour)}}}' for name, colour in used)
+    return "".join(f'svg.privproof [{name}="{colour}"]{{{name}:{theme_colour(colour)}}}' for name, colour in used)

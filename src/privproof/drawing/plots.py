@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from privproof.drawing.axes import Axis
 from privproof.drawing.palette import AXIS, GRID, INK
-from privproof.drawing.strokes import MARGIN, WIDTH, clipped, segment, text_at, text_width
+from privproof.drawing.strokes import MARGIN, WIDTH, clip_text, segment, text_at, text_width
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Plot:
             parts.append(text_at(self.left - 8, y + 4, label, size=11, anchor="end"))
         if self.y_axis is not None:
             parts.append(segment(self.left, self.bottom, self.right, self.bottom, AXIS))
-            parts.append(text_at(MARGIN, label_height, clipped(y_label, WIDTH - 2 * MARGIN)))
-        named = clipped(x_label, WIDTH - 2 * MARGIN)
+            parts.append(text_at(MARGIN, label_height, clip_text(y_label, WIDTH - 2 * MARGIN)))
+        named = clip_text(x_label, WIDTH - 2 * MARGIN)
         half = text_width(named) / 2
         middle = min(max(self.left + self.width / 2, half + MARGIN), WIDTH - half - MARGIN)
         parts.append(text_at(middle, self.bottom + 36, named, anchor="middle"))
@@ -82,7 +82,7 @@ def flag_labels(marks: Sequence[tuple[float, str]]) -> list[tuple[float, float, 
     """Marks with where their labels begin and in which row above the chart: a mark ends below the labels that it would cross."""
     flags = []
     for x, label in sorted(marks, reverse=True):
-        shown = clipped(label, WIDTH / 2)
+        shown = clip_text(label, WIDTH / 2)
         wide = text_width(shown)
         flags.append((x, x + 4 if x + 4 + wide <= WIDTH - 4 else x - 4 - wide, wide, shown))
     rows = [0] * len(flags)

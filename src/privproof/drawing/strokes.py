@@ -20,7 +20,7 @@ Run = list[tuple[float, float]]
 
 def svg_document(title: str, description: str, height: float, parts: Iterable[str], width: float = WIDTH) -> str:
     """A chart with its title above it."""
-    lines = _wrapped(title)
+    lines = _wrap_title(title)
     named = [text_at(MARGIN, 26 + 20 * i, line, size=15, fill=INK, bold=True) for i, line in enumerate(lines)]
     return svg_element(title or "chart", description, (0, 0, width, height), [*named, *parts])
 
@@ -34,8 +34,8 @@ def svg_element(title: str, description: str, box: tuple[float, float, float, fl
             f'<svg xmlns="http://www.w3.org/2000/svg" class="privproof" role="img" width="{width:.0f}" height="{height:.0f}" '
             f'viewBox="{left:g} {top:g} {width:.0f} {height:.0f}" style="max-width:100%;height:auto" '
             f'font-family="system-ui, sans-serif" font-size="12">',
-            f"<title>{said(title)}</title>",
-            f"<desc>{said(description)}</desc>",
+            f"<title>{escape_text(title)}</title>",
+            f"<desc>{escape_text(description)}</desc>",
             colour_style("\n".join(body)),
             *body,
             "</svg>",
@@ -45,10 +45,10 @@ def svg_element(title: str, description: str, box: tuple[float, float, float, fl
 
 
 def title_height(title: str) -> float:
-    return 14 + 20.0 * len(_wrapped(title))
+    return 14 + 20.0 * len(_wrap_title(title))
 
 
-def _wrapped(title: str) -> list[str]:
+def _wrap_title(title: str) -> list[str]:
     """A title in at most three lines."""
     lines: list[str] = []
     for word in plain(title).split():
@@ -57,7 +57,7 @@ def _wrapped(title: str) -> list[str]:
             lines[-1] = joined
         else:
             lines.append(word)
-    return [clipped(line, WIDTH - 2 * MARGIN, 15, bold=True) for line in lines]
+    return [clip_text(line, WIDTH - 2 * MARGIN, 15, bold=True) for line in lines]
 
 
 def printable(text: str) -> str:
@@ -69,7 +69,7 @@ def plain(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
-def said(text: str) -> str:
+def escape_text(text: str) -> str:
     return escape(plain(text), quote=False)
 
 
@@ -86,7 +86,7 @@ def text_width(text: str, size: float = 12, *, bold: bool = False) -> float:
     return size * total * (1.07 if bold else 1.0)
 
 
-def clipped(text: str, widest: float, size: float = 12, *, bold: bool = False) -> str:
+def clip_text(text: str, widest: float, size: float = 12, *, bold: bool = False) -> str:
     """A text that is not wider than it may be: its end is left out."""
     shown = plain(text)
     if text_width(shown, size, bold=bold) <= widest:
@@ -113,8 +113,8 @@ def text_at(
     style += "" if size == 12 else f' font-size="{size:g}"'
     style += ' font-weight="600"' if bold else ""
     style += ' stroke="white" stroke-width="4" stroke-linejoin="round" paint-order="stroke"' if halo else ""
-    whole = f"<title>{said(tip)}</title>" if tip and plain(tip) != content else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{style}>{said(content)}{whole}</text>'
+    whole = f"<title>{escape_text(tip)}</title>" if tip and plain(tip) != content else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{style}>{escape_text(content)}{whole}</text>'
 
 
 def segment(a: float, b: float, c: float, d: float, stroke: str, *, width: float = 1.0, dash: str = "") -> str:
@@ -124,7 +124,7 @@ def segment(a: float, b: float, c: float, d: float, stroke: str, *, width: float
     )
 
 
-def listed(points: Iterable[tuple[float, float]]) -> str:
+def point_list(points: Iterable[tuple[float, float]]) -> str:
     return " ".join(place for place, _ in groupby(f"{x:.1f},{y:.1f}" for x, y in points))
 
 
@@ -134,7 +134,7 @@ def trace(run: Run, stroke: str, dash: str = "") -> str:
         return f'<circle cx="{run[0][0]:.1f}" cy="{run[0][1]:.1f}" r="3.5" fill="{stroke}"/>'
     style = f' stroke-dasharray="{dash}"' if dash else ""
     return (
-        f'<polyline points="{listed(run)}" fill="none" stroke="{stroke}" stroke-width="2" '
+        f'<polyline points="{point_list(run)}" fill="none" stroke="{stroke}" stroke-width="2" '
         f'stroke-linejoin="round" stroke-linecap="round"{style}/>'
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from privproof.capabilities import Named, capabilities, named
+from privproof.capabilities import Named, capabilities, load_named
 from privproof.engines.engine_protocol import Engine
 
 
@@ -24,7 +24,7 @@ class Registered:
 
     def load(self) -> Engine:
         """The engine."""
-        engine: Engine = named(self.maker)()
+        engine: Engine = load_named(self.maker)()
         return engine
 
 

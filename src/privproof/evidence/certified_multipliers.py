@@ -368,7 +368,7 @@ class _Clashes:
     def _multiplied(self, core: Sequence[int]) -> tuple[tuple[int, Rational], ...] | None:
         """The multipliers of rows that clash, where there is one dependence between them: so it is if none may be left out."""
         columns = [dict(row.form.parts) for row in map(self.numbers.row, core) if row is not None]
-        found = _followed(columns)
+        found = _follow_multipliers(columns)
         if found is not None:
             return None if min(found) < 0 else tuple((k, x) for k, x in zip(core, found, strict=True) if x > 0)
         variables = sorted({n for column in columns for n in column})
@@ -387,7 +387,7 @@ class _Clashes:
         return tuple((literal, x) for literal, x in zip(core, solution, strict=True) if x > 0)
 
 
-def _followed(columns: Sequence[dict[int, Rational]]) -> list[Rational] | None:
+def _follow_multipliers(columns: Sequence[dict[int, Rational]]) -> list[Rational] | None:
     """The only multipliers, up to a factor, under which rows add up to 0, where one follows from the other; None where they do not.
 
     A variable whose multipliers are known but for one tells that one; most rows that clash are a chain of that kind.

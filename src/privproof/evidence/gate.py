@@ -22,15 +22,15 @@ from privproof.evidence.question_documents import OtherQuestion, question_docume
 from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import Epsilon
-from privproof.exact.patience import Stopped, extended, pause, seconds_left
+from privproof.exact.patience import Stopped, extend_deadline, pause, seconds_left
 from privproof.scenarios import AnyQuestion
 from privproof_checker import Accepted, Rejected, recheck
 from privproof_checker.certificate_facts import verdict_of
 from privproof_checker.collected_outcomes import collected_seldom
 from privproof_checker.front import taken_by
-from privproof_checker.linear.linear_documents import supplied
+from privproof_checker.linear.linear_documents import supply_refutations
 from privproof_checker.numbers import Epsilon as CheckedEpsilon
-from privproof_checker.numbers.patience import watched
+from privproof_checker.numbers.patience import watch_check
 from privproof_checker.outcomes import Refusal as NoCertificate
 from privproof_checker.source.establishing import second_look
 
@@ -52,12 +52,12 @@ def first_admitted(answers: Iterable[Answer]) -> Verdict:
     verdict: Verdict | None = None
     for answer in answers:
         if answer.status == "unknown":
-            return _unknown(answer)
+            return _unknown_verdict(answer)
         try:
-            with extended():
+            with extend_deadline():
                 passed = examine(answer)
         except Stopped as stopped:
-            return _unconfirmed(answer, str(stopped))
+            return _unconfirmed_verdict(answer, str(stopped))
         if isinstance(passed, Verdict):
             return passed
         verdict = Unknown(answer.question, answer.engine, notes=answer.notes, reason=passed.reason)
@@ -68,7 +68,7 @@ def first_admitted(answers: Iterable[Answer]) -> Verdict:
     return verdict
 
 
-def _unconfirmed(answer: Answer, why: str) -> Unknown:
+def _unconfirmed_verdict(answer: Answer, why: str) -> Unknown:
     """What is left of an answer whose check was cut: what was found is told, and nothing of it counts."""
     found = (
         f"smallest epsilon at least {answer.lower.show()}"
@@ -83,7 +83,7 @@ def _unconfirmed(answer: Answer, why: str) -> Unknown:
     )
 
 
-def _unknown(answer: Answer) -> Unknown:
+def _unknown_verdict(answer: Answer) -> Unknown:
     return Unknown(
         answer.question,
         answer.engine,
@@ -115,8 +115,8 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
         return Refusal(f"the certificate is about something else: {other}")
     with (
         collected_seldom(),
-        watched(_Patience()),
-        supplied(wanted_refutations),
+        watch_check(_Patience()),
+        supply_refutations(wanted_refutations),
         taken_by(take),
         second_look(_by_chance),
     ):
@@ -129,7 +129,7 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     other = _other(answer, outcome.verdict, outcome.question) or _beyond(answer, outcome)
     if other:
         return Refusal(f"the certificate establishes something else: {other}")
-    return _sealed(answer, certificate, _certified(answer, outcome))
+    return _seal_verdict(answer, certificate, _certified_bounds(answer, outcome))
 
 
 def _by_chance(*given: Any) -> None:
@@ -157,7 +157,7 @@ def readmit(answer: Answer, certificate: dict[str, Any], asked: AnyQuestion) -> 
     other = _other_now(answer.question, asked, said)
     if other:
         return Refusal(f"the certificate is about another question, in {other}")
-    return _established(answer, certificate)
+    return _establish_verdict(answer, certificate)
 
 
 def admit_reported(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
@@ -178,7 +178,7 @@ def admit_reported(answer: Answer, certificate: dict[str, Any]) -> Verdict | Ref
     return (
         Refusal(f"the certificate is about another question, in {other}")
         if other
-        else _established(answer, certificate)
+        else _establish_verdict(answer, certificate)
     )
 
 
@@ -208,9 +208,9 @@ def _reported_otherwise(said: Mapping[str, Any], mine: Mapping[str, Any], *, fro
     return next((name for name in sorted({**said, **mine}) if name not in added and _differs(name, said, mine)), "")
 
 
-def _established(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
+def _establish_verdict(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     """The verdict of an answer that was not found just now, by its certificate, if the checker establishes from it what the answer says."""
-    with collected_seldom(), watched(_Patience()):
+    with collected_seldom(), watch_check(_Patience()):
         outcome = recheck(certificate)
     if isinstance(outcome, Rejected):
         return Refusal(f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})")
@@ -220,7 +220,7 @@ def _established(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refus
     return (
         Refusal(f"the certificate establishes something else: {beyond}")
         if beyond
-        else _sealed(answer, certificate, _certified(answer, outcome))
+        else _seal_verdict(answer, certificate, _certified_bounds(answer, outcome))
     )
 
 
@@ -257,7 +257,7 @@ def _as_checked(value: Epsilon) -> CheckedEpsilon:
     return CheckedEpsilon(value.ratio, value.root, value.shift, value.infinite)
 
 
-def _certified(answer: Answer, outcome: Accepted) -> Certified:
+def _certified_bounds(answer: Answer, outcome: Accepted) -> Certified:
     """Which bounds the checker has established."""
     return Certified(
         lower=outcome.lower is not None and outcome.lower.compare(_as_checked(answer.lower)) >= 0,
@@ -301,7 +301,7 @@ def _differs(name: str, one: Mapping[str, object], other: Mapping[str, object]) 
     return name not in one or name not in other or one[name] != other[name]
 
 
-def _sealed(answer: Answer, certificate: Mapping[str, Any], certified: Certified) -> Verdict:
+def _seal_verdict(answer: Answer, certificate: Mapping[str, Any], certified: Certified) -> Verdict:
     """The one place where a proved or refuted verdict comes into being."""
     made = Proved if answer.status == "proved" else Refuted
     return made(

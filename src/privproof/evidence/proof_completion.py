@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from privproof_checker import recheck
-from privproof_checker.linear.linear_documents import supplied
+from privproof_checker.linear.linear_documents import supply_refutations
 from privproof_checker.version_one import second_version
 
 
@@ -19,6 +19,6 @@ def wanted_refutations(conditions: Sequence[str]) -> Sequence[dict[str, object] 
 def complete_certificate(draft: Mapping[str, object]) -> dict[str, object]:
     """The certificate of a draft with all that it lacks of multipliers, so far as there are some; what it shows is not asked here."""
     document = second_version(draft)
-    with supplied(wanted_refutations):
+    with supply_refutations(wanted_refutations):
         recheck(document)
     return document

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from privproof.capabilities import kind_of, named
+from privproof.capabilities import kind_of, load_named
 from privproof.scenarios import AnyQuestion
 
 
@@ -42,7 +42,7 @@ def question_document(question: AnyQuestion, compiled: object = None) -> dict[st
         assert question.budget is not None
         claimed = {"epsilon": str(question.budget.epsilon), "delta": str(question.budget.delta)}
         return {**without_budget(compiled.document), **claimed}
-    document: Callable[[AnyQuestion, object], dict[str, object]] = named(kind_of(question.family).document)
+    document: Callable[[AnyQuestion, object], dict[str, object]] = load_named(kind_of(question.family).document)
     return document(question, compiled)
 
 

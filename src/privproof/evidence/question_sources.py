@@ -139,7 +139,7 @@ def differences(member: Mapping[str, Any], mechanism: Mechanism) -> list[str]:
     if member.get("relation") != _relation(mechanism):
         found.append(f"neighbours: {member.get('relation')} -> {_relation(mechanism)}")
     for what, one, other in (("input", "inputs", "text"), ("parameter", "parameters", None)):
-        found += _changed(what, then.get(one, {}), now[one], other)
+        found += _list_changes(what, then.get(one, {}), now[one], other)
     functions = list(zip_longest(then.get("functions", []), now["functions"]))
     for old, new in functions:
         if old is None or new is None:
@@ -148,8 +148,8 @@ def differences(member: Mapping[str, Any], mechanism: Mechanism) -> list[str]:
         if old["name"] != new["name"]:
             found.append(f"function {old['name']} -> {new['name']}")
         found += _lines(old, new)
-        found += [f"{new['name']}: {each}" for each in _changed("name", old["meanings"], new["meanings"])]
-        found += [f"{new['name']}: {each}" for each in _changed("default", old["defaults"], new["defaults"])]
+        found += [f"{new['name']}: {each}" for each in _list_changes("name", old["meanings"], new["meanings"])]
+        found += [f"{new['name']}: {each}" for each in _list_changes("default", old["defaults"], new["defaults"])]
     if not found and (_placeless(then) != _placeless(now)):
         found.append("the record of the program")
     return found
@@ -194,7 +194,7 @@ def _placeless(program: Mapping[str, Any]) -> dict[str, Any]:
     return {**program, "functions": functions}
 
 
-def _changed(what: str, then: Mapping[str, Any], now: Mapping[str, Any], shown: str | None = None) -> list[str]:
+def _list_changes(what: str, then: Mapping[str, Any], now: Mapping[str, Any], shown: str | None = None) -> list[str]:
     """What stands under names that has changed: the old and the new value."""
     found = []
     for name in {**then, **now}:

@@ -204,7 +204,7 @@ def epsilon(value: EpsilonLike) -> Epsilon:
     privproof.errors.BudgetError: epsilon=-1 is below zero [budget]
       hint: a privacy budget is at least 0
     """
-    parsed = value if isinstance(value, Epsilon) else _read(_decimal(value))
+    parsed = value if isinstance(value, Epsilon) else _read_epsilon(_decimal(value))
     if parsed.compare(Epsilon()) < 0:
         raise BudgetError("budget", f"epsilon={value} is below zero", hint="a privacy budget is at least 0")
     return parsed
@@ -239,7 +239,7 @@ def _decimal(value: Number) -> Number:
     return repr(float(value)) if isinstance(value, float) else value
 
 
-def _read(value: Number) -> Epsilon:
+def _read_epsilon(value: Number) -> Epsilon:
     if not isinstance(value, str):
         return Epsilon(shift=rational(value))
     if value.strip().lower() in ("inf", "infinity", "∞"):

@@ -77,7 +77,7 @@ class ExponentialSum:
             return _NOTHING
         below = int(rate.q)
         grid = denominator if denominator % below == 0 else lcm(denominator, below)
-        return _made({(power, int(rate.p) * (grid // below)): factor}, grid)
+        return _make_sum({(power, int(rate.p) * (grid // below)): factor}, grid)
 
     @classmethod
     def of(cls, terms: Iterable[tuple[Number, int, Number]]) -> ExponentialSum:
@@ -156,12 +156,12 @@ class ExponentialSum:
                     total[key] = together
                 else:
                     del total[key]
-        return _made(total, below)
+        return _make_sum(total, below)
 
     __radd__ = __add__
 
     def __neg__(self) -> ExponentialSum:
-        return _made({key: -factor for key, factor in self._coefficients.items()}, self._denominator)
+        return _make_sum({key: -factor for key, factor in self._coefficients.items()}, self._denominator)
 
     def __sub__(self, other: ExponentialSum | int | Fraction | fmpq) -> ExponentialSum:
         return self + (-other)
@@ -174,20 +174,20 @@ class ExponentialSum:
             scalar = rational(other)
             if scalar == 0:
                 return _NOTHING
-            return _made({key: factor * scalar for key, factor in self._coefficients.items()}, self._denominator)
+            return _make_sum({key: factor * scalar for key, factor in self._coefficients.items()}, self._denominator)
         one, two, below = _common(self, other)
         if len(one) > len(two):
             one, two = two, one
         if len(one) == 1:
             [((power, exponent), scalar)] = one.items()
-            return _made({(a + power, s + exponent): factor * scalar for (a, s), factor in two.items()}, below)
+            return _make_sum({(a + power, s + exponent): factor * scalar for (a, s), factor in two.items()}, below)
         product: dict[tuple[int, int], Rational] = {}
         for (power, exponent), scalar in one.items():
             for (a, s), factor in two.items():
                 key = (a + power, s + exponent)
                 before = product.get(key)
                 product[key] = factor * scalar if before is None else before + factor * scalar
-        return _made({key: factor for key, factor in product.items() if factor}, below)
+        return _make_sum({key: factor for key, factor in product.items() if factor}, below)
 
     __rmul__ = __mul__
 
@@ -211,7 +211,7 @@ class ExponentialSum:
         for (power, exponent), factor in self._coefficients.items():
             key = (0, exponent * int(value.p))
             combined[key] = combined.get(key, ZERO) + factor * value**power
-        return _made({key: factor for key, factor in combined.items() if factor}, below)
+        return _make_sum({key: factor for key, factor in combined.items() if factor}, below)
 
     def ball(self, epsilon: Number, bits: int = 128) -> arb:
         """A ball that contains the number at this ε, computed with so many bits.
@@ -340,7 +340,7 @@ def _positive(epsilon: Number) -> Rational:
     return value
 
 
-def _made(coefficients: dict[tuple[int, int], Rational], denominator: int) -> ExponentialSum:
+def _make_sum(coefficients: dict[tuple[int, int], Rational], denominator: int) -> ExponentialSum:
     """A sum of nonzero coefficients by ``(power, exponent*denominator)``."""
     made = ExponentialSum.__new__(ExponentialSum)
     made._coefficients = coefficients

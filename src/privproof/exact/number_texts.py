@@ -60,29 +60,29 @@ def outward(value: Epsilon, *, up: bool, digits: int = 12) -> str:
     return f"{whole // scale}.{whole % scale:0{digits}d}".rstrip("0").rstrip(".")
 
 
-def enclosing(ball: arb, *, digits: int = 18) -> list[str]:
+def enclosing_decimals(ball: arb, *, digits: int = 18) -> list[str]:
     """Two decimals that enclose a ball of a number above zero, however small, rounded outward.
 
     >>> from privproof.exact.balls import precision
     >>> with precision(128):
-    ...     enclosing(arb(-10**7).exp(), digits=6)
+    ...     enclosing_decimals(arb(-10**7).exp(), digits=6)
     ['1.51693e-4342945', '1.51694e-4342945']
     """
-    scaled, exponent = _scaled(ball)
+    scaled, exponent = _scale_ball(ball)
     low, high = (bound * 10 ** (digits - 1) for bound in rational_bounds(scaled))
     ends = (int(low.p // low.q), int(-((-high.p) // high.q)))
     return [_decimal(str(end), exponent + len(str(end)) - digits) for end in ends]
 
 
-def rounded(ball: arb, *, digits: int = 6) -> str:
+def rounded_decimal(ball: arb, *, digits: int = 6) -> str:
     """A ball of a number above zero, however small, as a decimal.
 
     >>> from privproof.exact.balls import precision
     >>> with precision(128):
-    ...     rounded(arb(1) / 8), rounded(arb(-10**7).exp())
+    ...     rounded_decimal(arb(1) / 8), rounded_decimal(arb(-10**7).exp())
     ('0.125', '1.51694e-4342945')
     """
-    scaled, exponent = _scaled(ball)
+    scaled, exponent = _scale_ball(ball)
     if abs(exponent) < _PLAIN:
         low, high = rational_bounds(ball)
         return decimal((low + high) / 2, digits=digits)
@@ -90,7 +90,7 @@ def rounded(ball: arb, *, digits: int = 6) -> str:
     return f"{decimal((low + high) / 2, digits=digits)}e{exponent}"
 
 
-def _scaled(ball: arb) -> tuple[arb, int]:
+def _scale_ball(ball: arb) -> tuple[arb, int]:
     """A ball as one between 1 and 10, and the power of ten that is missing."""
     with precision(256):
         exponent = int(rational_bounds((ball.log() / arb(10).log()).floor())[0])

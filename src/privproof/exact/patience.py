@@ -1,8 +1,8 @@
 """How long a computation may take: whoever computes for long asks now and then whether to go on.
 
-Everything that is done for one question, from the model to the check of its certificate, is done inside of `watched`, in a context that
-knows when to stop; a long loop calls `pause`, and what is asked of another library is given `seconds_left`.  It is here because numbers
-are what all parts share but the checker, which the gate lends this watch.
+Everything that is done for one question, from the model to the check of its certificate, is done inside of `watch_computation`, in a
+context that knows when to stop; a long loop calls `pause`, and what is asked of another library is given `seconds_left`.  It is here
+because numbers are what all parts share but the checker, which the gate lends this watch.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
 @contextmanager
-def watched(watch: Watch) -> Iterator[None]:
+def watch_computation(watch: Watch) -> Iterator[None]:
     """Inside this context computations stop when the watch says so."""
     token = _WATCH.set(watch)
     try:
@@ -67,13 +67,13 @@ class _Extended:
 
 
 @contextmanager
-def extended() -> Iterator[None]:
+def extend_deadline() -> Iterator[None]:
     """Inside this context what was found is confirmed, for which there is some time beyond the deadline."""
     watch = _WATCH.get()
     if watch is None or watch.deadline is None:
         yield
         return
-    with watched(_Extended(watch, watch.deadline + watch.grace)):
+    with watch_computation(_Extended(watch, watch.deadline + watch.grace)):
         yield
 
 

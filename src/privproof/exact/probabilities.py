@@ -65,7 +65,7 @@ def exactly(value: Probability) -> Fraction | None:
     return None if number is None else fraction(number)
 
 
-def enclosed(value: Probability, bits: int = 128) -> arb:
+def ball_of_probability(value: Probability, bits: int = 128) -> arb:
     """A probability as a ball."""
     if isinstance(value, ExponentialSum):
         return value.ball(1, bits)
@@ -85,4 +85,4 @@ def loss_of(left: Probability, right: Probability, bits: int = 128) -> arb:
     if isinstance(left, ExponentialSum) and isinstance(right, ExponentialSum):
         return loss(left, right, 1, bits)
     with precision(bits):
-        return (enclosed(left, bits) / enclosed(right, bits)).log()
+        return (ball_of_probability(left, bits) / ball_of_probability(right, bits)).log()

@@ -95,7 +95,7 @@ class Region:
         bounds = {name: [each.low, each.high] for name, each in zip(self.names, self.box, strict=True)}
         for _ in range(len(self.names) + 1):
             for constraint in self.constraints:
-                _tighten(bounds, constraint.expression)
+                _tighten_bounds(bounds, constraint.expression)
         return {name: low for name, (low, high) in bounds.items() if low == high}
 
     def vanishes(self, polynomial: Polynomial) -> bool:
@@ -103,7 +103,7 @@ class Region:
         return polynomial.is_zero or (bool(self.fixed) and polynomial.having(self.fixed).is_zero)
 
 
-def _tighten(bounds: dict[str, list[Rational]], expression: Polynomial) -> None:
+def _tighten_bounds(bounds: dict[str, list[Rational]], expression: Polynomial) -> None:
     """Bounds on every parameter by a linear expression that is not negative, from the bounds on the others."""
     if any(sum(exponents) > 1 for exponents in expression.terms):
         return

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from privproof.errors import QuestionError
-from privproof.execution.workers import Job, Workers, answered
+from privproof.execution.workers import Job, Workers, worker_result
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -151,7 +151,7 @@ class _Sharing:
             said = f"the executor has no answer: {type(error).__name__}{': ' if told else ''}{told}"
             hint = "are all workers alive, with the same versions of Python and privproof?"
             raise QuestionError("executor", said, place="executor", hint=hint) from error
-        return answered(found)
+        return worker_result(found)
 
     def _again(self, error: BrokenExecutor) -> None:
         """Give out once more what was under way when a process was lost."""

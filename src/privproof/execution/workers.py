@@ -151,7 +151,7 @@ class Raised:
     error: Exception
 
 
-def answered(found: Any) -> Any:
+def worker_result(found: Any) -> Any:
     """What a worker has found; what it has raised is raised."""
     if isinstance(found, Raised):
         raise found.error

@@ -32,7 +32,7 @@ def picture(subject: Question | Model | StreamQuestion | Picture) -> Picture:
     boxes = tuple(
         Box(
             state,
-            _shown(model, state),
+            _state_lines(model, state),
             left=state in lefts,
             right=state in rights,
             initial=isinstance(model, Transducer) and state in model.initial,
@@ -88,7 +88,7 @@ def _noise(automaton: StreamAutomaton, state: str) -> tuple[str, ...]:
     return few_lines(lines)
 
 
-def _shown(model: Model, state: str) -> tuple[str, ...]:
+def _state_lines(model: Model, state: str) -> tuple[str, ...]:
     if isinstance(model, HiddenMarkovModel):
         return _row(model.emissions[state])
     if isinstance(model, MarkovChain):

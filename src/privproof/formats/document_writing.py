@@ -193,7 +193,7 @@ def _block(value: Mapping[str, Any], indent: int) -> Iterator[str]:
             head = " " * indent
         flow = _flow(entry)
         if _is_row(entry) and (indent or len(head) + len(flow) <= _WIDTH or not isinstance(entry, Mapping)):
-            yield from _folded(f"{head}: ", entry, flow)
+            yield from _fold_row(f"{head}: ", entry, flow)
         elif isinstance(entry, Mapping):
             yield f"{head}:"
             yield from _block(entry, indent + 2)
@@ -224,7 +224,7 @@ def _is_row(entry: Any) -> bool:
     return True
 
 
-def _folded(head: str, entry: Any, flow: str) -> Iterator[str]:
+def _fold_row(head: str, entry: Any, flow: str) -> Iterator[str]:
     """A row, broken after commas where it is too wide."""
     if len(head) + len(flow) <= _WIDTH or not isinstance(entry, Mapping | list):
         yield head + flow

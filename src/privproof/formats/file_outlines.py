@@ -133,10 +133,10 @@ def outline_of(path: Path) -> Outline:
     except PrivproofError as error:
         entries = tuple(Entry(node.name, node.lineno) for node in found)
         return Outline(entries, (_problem("wrong", error, (1, 1)),))
-    return _read(module, found)
+    return _outline_of(module, found)
 
 
-def _read(module: ModuleType, found: Sequence[ast.FunctionDef]) -> Outline:
+def _outline_of(module: ModuleType, found: Sequence[ast.FunctionDef]) -> Outline:
     """The functions of a module, as the language reads them."""
     entries: list[Entry] = []
     problems: list[Problem] = []
@@ -231,9 +231,9 @@ def _declares(statement: ast.stmt, own: set[str], folder: Path) -> bool:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return True
         case ast.Import(names=names):
-            return all(_known(each.name, folder) and each.asname not in _DECLARING for each in names)
+            return all(_is_known_library(each.name, folder) and each.asname not in _DECLARING for each in names)
         case ast.ImportFrom(module=str(module), names=names, level=0):
-            return _known(module, folder) and all(
+            return _is_known_library(module, folder) and all(
                 each.asname in (None, each.name) or each.asname not in _DECLARING for each in names
             )
         case ast.Assign(targets=targets, value=value):
@@ -260,7 +260,7 @@ def _declares(statement: ast.stmt, own: set[str], folder: Path) -> bool:
             return False
 
 
-def _known(module: str, folder: Path) -> bool:
+def _is_known_library(module: str, folder: Path) -> bool:
     """Whether a module is one of the known libraries, and no file beside stands in its place."""
     first = module.split(".")[0]
     return first in _LIBRARIES and not any((folder / name).exists() for name in (f"{first}.py", first))

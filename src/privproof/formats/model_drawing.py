@@ -31,7 +31,7 @@ def dot(subject: Question | Model | StreamQuestion | Picture) -> str:
     }
     """
     drawn = picture(subject)
-    graph = "rankdir=LR" + (f', labelloc=t, label="{_escaped(drawn.title)}"' if drawn.title else "")
+    graph = "rankdir=LR" + (f', labelloc=t, label="{_escape_label(drawn.title)}"' if drawn.title else "")
     lines = [
         "digraph privproof {",
         f"  graph [{graph}];",
@@ -39,7 +39,7 @@ def dot(subject: Question | Model | StreamQuestion | Picture) -> str:
         '  edge [fontname="Helvetica", fontsize=10];',
     ]
     for number, box in enumerate(drawn.boxes):
-        label = "\\n".join(_escaped(line) for line in (box.name, *box.lines))
+        label = "\\n".join(_escape_label(line) for line in (box.name, *box.lines))
         colour = {(True, False): PALE_BLUE, (False, True): PALE_ORANGE, (True, True): PALE_VIOLET}.get(
             (box.left, box.right)
         )
@@ -49,11 +49,11 @@ def dot(subject: Question | Model | StreamQuestion | Picture) -> str:
         if box.initial:
             lines += [f'  start{number} [shape=point, label=""];', f"  start{number} -> n{number};"]
     for arrow in drawn.arrows:
-        label = "\\n".join(_escaped(line) for line in arrow.lines)
+        label = "\\n".join(_escape_label(line) for line in arrow.lines)
         colour = f', color="{RED}", fontcolor="{RED}", penwidth=2' if arrow.marked else ""
         lines.append(f'  n{arrow.source} -> n{arrow.target} [label="{label}"{colour}];')
     return "\n".join((*lines, "}", ""))
 
 
-def _escaped(text: str) -> str:
+def _escape_label(text: str) -> str:
     return printable(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;").replace("\n", " ")

@@ -207,7 +207,7 @@ def _transducer(root: DocumentTable, states: tuple[str, ...]) -> Transducer:
         repeats=bool(fields.optional(root, "repeats", fields.boolean)),
         finish=fields.optional(root, "finish", fields.rows),
         marks=fields.optional(root, "marks", _marks),
-        foretold=fields.optional(root, "foretold", _foretold),
+        foretold=fields.optional(root, "foretold", _read_foretold),
     )
 
 
@@ -216,7 +216,7 @@ def _marks(node: Node, place: str) -> dict[str, str]:
     return {str(marked): fields.name(entry, f"{place}.{marked}") for marked, entry in listed.items()}
 
 
-def _foretold(node: Node, place: str) -> dict[str, int]:
+def _read_foretold(node: Node, place: str) -> dict[str, int]:
     listed = fields.table(node, place, hint='foretold: {"*": 1}')
     result = {}
     for output, entry in listed.items():

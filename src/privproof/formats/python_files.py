@@ -70,7 +70,7 @@ def run_file(path: Path) -> ModuleType:
     package = _package(absolute)
     stem = absolute.stem if absolute.stem != "__init__" else ""
     name = ".".join(part for part in (package, stem) if part) if package else f"{LOADED_AS}{path.stem}"
-    with running(path, str(path)), _on_path(_roots(absolute)):
+    with report_user_errors(path, str(path)), _on_path(_roots(absolute)):
         if package and stem:
             import_module(package)
         specification = importlib.util.spec_from_file_location(name, path, loader=_FromText(name, str(path.absolute())))
@@ -159,13 +159,13 @@ def _run_text(text: str, path: Path) -> ModuleType:
     module.__file__ = file
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     sys.modules[name] = module
-    with running(path, str(path)), _on_path(_roots(path.resolve())):
+    with report_user_errors(path, str(path)), _on_path(_roots(path.resolve())):
         exec(compile(text, file, "exec"), vars(module))
     return module
 
 
 @contextmanager
-def running(path: Path, place: str) -> Iterator[None]:
+def report_user_errors(path: Path, place: str) -> Iterator[None]:
     """Whatever goes wrong in a user's file is one message with the line."""
     try:
         yield
@@ -220,10 +220,10 @@ def read_input(text: str) -> tuple[str, Input]:
     try:
         tree = ast.parse(written.strip(), mode="eval").body
     except SyntaxError:
-        raise _undeclared(written) from None
+        raise _declaration_complaint(written) from None
     made = _declaration(tree, written)
     if not isinstance(made, Input):
-        raise _undeclared(written)
+        raise _declaration_complaint(written)
     return name.strip(), made
 
 
@@ -263,10 +263,10 @@ def _declaration(node: ast.expr, written: str) -> Any:
             try:
                 return ast.literal_eval(node)
             except ValueError:
-                raise _undeclared(written) from None
+                raise _declaration_complaint(written) from None
 
 
-def _undeclared(written: str) -> FormatError:
+def _declaration_complaint(written: str) -> FormatError:
     return FormatError(
         "input",
         f"{written.strip()!r} declares no input",

@@ -49,7 +49,7 @@ class Together:
         try:
             for name, text in texts.items():
                 path = Path(name)
-                written = _encoded(path, text)
+                written = _encode_text(path, text)
                 if is_special(path):
                     self.special.append((path, written))
                 else:
@@ -162,7 +162,7 @@ class _Beside:
         return self.target.with_name(f".privproof-{secrets.token_hex(8)}.part")
 
 
-def _encoded(path: Path, text: str | bytes) -> bytes:
+def _encode_text(path: Path, text: str | bytes) -> bytes:
     if isinstance(text, bytes):
         return text
     try:

@@ -56,7 +56,7 @@ def parse_yaml(text: str) -> Node:
     except FormatError:
         raise
     except yaml.MarkedYAMLError as error:
-        raise _broken(error, text) from None
+        raise _syntax_complaint(error, text) from None
     except yaml.YAMLError as error:
         raise _unreadable(error, text) from None
     except (ValueError, OverflowError) as error:  # an escape beyond Unicode, in the reader without libyaml
@@ -166,7 +166,7 @@ _OPENED = {
 }
 
 
-def _broken(error: yaml.MarkedYAMLError, text: str) -> FormatError:
+def _syntax_complaint(error: yaml.MarkedYAMLError, text: str) -> FormatError:
     mark, begun = error.problem_mark or error.context_mark, error.context_mark
     context, problem = str(error.context or ""), str(error.problem or "this is no YAML")
     place = f"{mark.line + 1}:{mark.column + 1}" if mark is not None else ""

@@ -53,7 +53,7 @@ def mechanism_text(subject: Mechanism, public: Collection[str]) -> str:
     """
     source = inspect.getsource(sys.modules[subject.function.__module__])
     lines, body = source.splitlines(), ast.parse(source).body
-    makers = {name: node for node in body for name in _made(node)}
+    makers = {name: node for node in body for name in _defined_names(node)}
     wanted, needed = [subject.function.__name__], set[str]()
     while wanted:
         name = wanted.pop()
@@ -61,13 +61,15 @@ def mechanism_text(subject: Mechanism, public: Collection[str]) -> str:
             needed.add(name)
             if not isinstance(makers[name], ast.ImportFrom | ast.Import):
                 wanted += [part.id for part in ast.walk(makers[name]) if isinstance(part, ast.Name)]
-    kept = [node for node in body if needed & _made(node) and not isinstance(node, ast.ImportFrom | ast.Import)]
+    kept = [
+        node for node in body if needed & _defined_names(node) and not isinstance(node, ast.ImportFrom | ast.Import)
+    ]
     parts = ["\n".join(lines[_first(node) - 1 : node.end_lineno]) for node in kept]
-    heads = _imports([node for node in body if needed & _made(node)], needed, frozenset(public))
+    heads = _imports([node for node in body if needed & _defined_names(node)], needed, frozenset(public))
     return "\n".join(heads) + "\n\n\n" + "\n\n\n".join(parts) + "\n"
 
 
-def _made(node: ast.stmt) -> set[str]:
+def _defined_names(node: ast.stmt) -> set[str]:
     """The names that a statement of a module makes."""
     match node:
         case ast.Import(names=names) | ast.ImportFrom(names=names):

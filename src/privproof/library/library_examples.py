@@ -49,15 +49,17 @@ _DPCTL = "Liu, Wang, Zhang: Model Checking Differentially Private Properties"
 _GRS = "Ghosh, Roughgarden, Sundararajan 2009"
 
 
-def _claiming(make: Callable[[], Question], epsilon: str) -> Callable[[], Question]:
+def _claim_maker(make: Callable[[], Question], epsilon: str) -> Callable[[], Question]:
     return lambda: make().under(Budget.of(epsilon))
 
 
-def _posing(subject: Mechanism, *, size: int | None = None, horizon: Horizon | None = None) -> Callable[[], Question]:
+def _question_maker(
+    subject: Mechanism, *, size: int | None = None, horizon: Horizon | None = None
+) -> Callable[[], Question]:
     return lambda: mechanism_question(subject, size=size, horizon=horizon)
 
 
-def _claimed(subject: Mechanism) -> AnyQuestion:
+def _own_claim_question(subject: Mechanism) -> AnyQuestion:
     """The question whether a mechanism keeps its own claim, in whatever measure."""
     question = pose_question(subject)
     return question if question.claims else question.measured(question.own_budgets)
@@ -73,7 +75,7 @@ MECHANISMS: tuple[Example, ...] = (
         "a count in 0..5 with geometric noise on all integers, claimed ln(2)",
         _GRS,
         "proved; ln(2) is tight",
-        _posing(mechanisms.plain_geometric),
+        _question_maker(mechanisms.plain_geometric),
         mechanisms.plain_geometric,
     ),
     Example(
@@ -81,7 +83,7 @@ MECHANISMS: tuple[Example, ...] = (
         "the truncated geometric mechanism on 0..5, claimed ln(2)",
         _GRS,
         "proved; ln(2) is tight",
-        _posing(mechanisms.bounded_geometric),
+        _question_maker(mechanisms.bounded_geometric),
         mechanisms.bounded_geometric,
     ),
     Example(
@@ -89,7 +91,7 @@ MECHANISMS: tuple[Example, ...] = (
         "geometric noise at epsilon 1, clamped to 0..5",
         "the right way to keep noise in a range; Ghosh, Roughgarden, Sundararajan 2009",
         "proved; 1 is tight (up to the rounding of e^-1 to a multiple of 2^-64)",
-        _posing(mechanisms.clamped_geometric),
+        _question_maker(mechanisms.clamped_geometric),
         mechanisms.clamped_geometric,
     ),
     Example(
@@ -97,7 +99,7 @@ MECHANISMS: tuple[Example, ...] = (
         "geometric noise at nominal epsilon 1, drawn again until it falls into 0..5",
         "a bug of bounded-domain noise; see Holohan, Antonatos, Braghin, Mac Aonghusa 2020",
         "refuted; tight is 1 + ln((1+2a+a^2+a^3+a^4)/(1+a+a^2+a^3+a^4+a^5)) with a = e^-1, about 1.20608",
-        _posing(mechanisms.rejected_geometric),
+        _question_maker(mechanisms.rejected_geometric),
         mechanisms.rejected_geometric,
     ),
     Example(
@@ -105,7 +107,7 @@ MECHANISMS: tuple[Example, ...] = (
         "how many of 4 people said yes, with geometric noise, claimed ln(2); one answer changes",
         "Dwork, McSherry, Nissim, Smith 2006, with discrete noise",
         "proved; ln(2) is tight",
-        _posing(mechanisms.noisy_count, size=4),
+        _question_maker(mechanisms.noisy_count, size=4),
         mechanisms.noisy_count,
     ),
     Example(
@@ -113,7 +115,7 @@ MECHANISMS: tuple[Example, ...] = (
         "noisy max of 3 queries, first index wins ties, claimed ln(2); every query may change",
         f"{_FAIER}, Algorithm 2",
         "refuted; ln(8) is tight",
-        _posing(mechanisms.naive_noisy_max, size=3),
+        _question_maker(mechanisms.naive_noisy_max, size=3),
         mechanisms.naive_noisy_max,
     ),
     Example(
@@ -121,7 +123,7 @@ MECHANISMS: tuple[Example, ...] = (
         "noisy max of 3 queries, ties broken uniformly, claimed ln(24/7); every query may change",
         f"{_FAIER}, Algorithm 3",
         "proved; ln(24/7) is tight",
-        _posing(mechanisms.improved_noisy_max, size=3),
+        _question_maker(mechanisms.improved_noisy_max, size=3),
         mechanisms.improved_noisy_max,
     ),
     Example(
@@ -129,7 +131,7 @@ MECHANISMS: tuple[Example, ...] = (
         "discrete above threshold on streams of up to 5 queries, claimed 4*ln(2)",
         f"{_FAIER}, Algorithm 4",
         "refuted by 5 queries; the ratio doubles with each query",
-        _posing(mechanisms.discrete_above_threshold, horizon=Horizon.up_to(5)),
+        _question_maker(mechanisms.discrete_above_threshold, horizon=Horizon.up_to(5)),
         mechanisms.discrete_above_threshold,
     ),
     Example(
@@ -137,7 +139,7 @@ MECHANISMS: tuple[Example, ...] = (
         "discrete above threshold on streams of every length: how private is it?",
         f"{_FAIER}, Algorithm 4",
         "refuted; there is no epsilon at all: repeating one pair of queries doubles the ratio",
-        _tight(_posing(mechanisms.discrete_above_threshold)),
+        _tight(_question_maker(mechanisms.discrete_above_threshold)),
         mechanisms.discrete_above_threshold,
     ),
     Example(
@@ -145,7 +147,7 @@ MECHANISMS: tuple[Example, ...] = (
         "randomised response to one question, by two coins, claimed ln(3)",
         f"{_DPCTL}, Section 3.1; Warner 1965",
         "proved; ln(3) is tight",
-        _posing(mechanisms.survey),
+        _question_maker(mechanisms.survey),
         mechanisms.survey,
     ),
     Example(
@@ -153,7 +155,7 @@ MECHANISMS: tuple[Example, ...] = (
         "the survey taken twice, claimed ln(9)",
         f"{_DPCTL}, Section 6",
         "proved; ln(9) is tight",
-        _posing(mechanisms.double_survey),
+        _question_maker(mechanisms.double_survey),
         mechanisms.double_survey,
     ),
     Example(
@@ -161,7 +163,7 @@ MECHANISMS: tuple[Example, ...] = (
         "one request for an answer of low or high accuracy, claimed ln(4)",
         f"{_DPCTL}, Section 7",
         "proved; ln(4) is tight, and every further request adds ln(4)",
-        _posing(mechanisms.interactive_survey, horizon=Horizon.up_to(1)),
+        _question_maker(mechanisms.interactive_survey, horizon=Horizon.up_to(1)),
         mechanisms.interactive_survey,
     ),
     Example(
@@ -169,7 +171,7 @@ MECHANISMS: tuple[Example, ...] = (
         "the majority of 3 people by subsampling, geometric noise, claimed (ln(4), 1/10)",
         f"{_DPCTL}, Algorithm 1; Dwork and Roth 2014",
         "proved; with delta = 0 there is no epsilon at all",
-        _posing(mechanisms.subsampling_majority, size=3),
+        _question_maker(mechanisms.subsampling_majority, size=3),
         mechanisms.subsampling_majority,
     ),
     Example(
@@ -177,7 +179,7 @@ MECHANISMS: tuple[Example, ...] = (
         "one of 3 candidates by scores in 0..2, claimed ln(4); every score may change",
         "McSherry and Talwar 2007",
         "proved; ln(3) is tight for 3 candidates",
-        _posing(mechanisms.exponential_choice, size=3),
+        _question_maker(mechanisms.exponential_choice, size=3),
         mechanisms.exponential_choice,
     ),
     Example(
@@ -185,7 +187,7 @@ MECHANISMS: tuple[Example, ...] = (
         "the same by permute-and-flip, claimed ln(4)",
         "McKenna and Sheldon 2020",
         "proved; ln(4) is tight",
-        _posing(mechanisms.permute_and_flip, size=3),
+        _question_maker(mechanisms.permute_and_flip, size=3),
         mechanisms.permute_and_flip,
     ),
     Example(
@@ -193,7 +195,7 @@ MECHANISMS: tuple[Example, ...] = (
         "basic one-time RAPPOR for one of three values, f = 1/2, claimed ln(9)",
         "Erlingsson, Pihur, Korolova 2014",
         "proved; ln(9) is tight",
-        _posing(mechanisms.rappor),
+        _question_maker(mechanisms.rappor),
         mechanisms.rappor,
     ),
 )
@@ -249,21 +251,21 @@ MODELS: tuple[Example, ...] = (
         "truncated 1/2-geometric mechanism on a count in 0..2, claimed ln(2)",
         f"{_FAIER}, Example 4.2",
         "proved; ln(2) is tight",
-        _claiming(geometric, "ln(2)"),
+        _claim_maker(geometric, "ln(2)"),
     ),
     Example(
         "geometric-chain",
         "the same as a Markov chain",
         f"{_FAIER}, Example 4.1",
         "proved; ln(2) is tight",
-        _claiming(geometric_chain, "ln(2)"),
+        _claim_maker(geometric_chain, "ln(2)"),
     ),
     Example(
         "contagious",
         "the same for a family in which all or none are ill (Pufferfish), claimed ln(2)",
         f"{_FAIER}, Examples 4.3 and 4.4",
         "refuted; ln(4) is tight",
-        _claiming(contagious, "ln(2)"),
+        _claim_maker(contagious, "ln(2)"),
     ),
     Example(
         "naive-noisy-max-transducer",
@@ -284,28 +286,28 @@ MODELS: tuple[Example, ...] = (
         "naive noisy max as the hidden Markov model of Fig. 2, claimed ln(2)",
         f"{_FAIER}, Example 6.1",
         "refuted; ln(8) is tight",
-        _claiming(lambda: noisy_max_hmm(3, improved=False), "ln(2)"),
+        _claim_maker(lambda: noisy_max_hmm(3, improved=False), "ln(2)"),
     ),
     Example(
         "improved-noisy-max-hmm",
         "improved noisy max as the hidden Markov model of Fig. 2, claimed ln(24/7)",
         f"{_FAIER}, Section 6.2.2",
         "proved; ln(24/7) is tight",
-        _claiming(lambda: noisy_max_hmm(3, improved=True), "ln(24/7)"),
+        _claim_maker(lambda: noisy_max_hmm(3, improved=True), "ln(24/7)"),
     ),
     Example(
         "above-threshold-transducer",
         "discrete above threshold on up to 5 queries, as a transducer, claimed 4*ln(2)",
         f"{_FAIER}, Algorithm 4",
         "refuted by 5 queries; the ratio doubles with each query",
-        _claiming(lambda: replace(above_threshold(), horizon=Horizon.up_to(5)), "4*ln(2)"),
+        _claim_maker(lambda: replace(above_threshold(), horizon=Horizon.up_to(5)), "4*ln(2)"),
     ),
     Example(
         "above-threshold-two-copies",
         "the same as the two-copy hidden Markov model of Fig. 3, words up to 11, claimed 4*ln(2)",
         f"{_FAIER}, Fig. 3 and Table 2",
         "refuted by a word of length 11, by none shorter",
-        _claiming(lambda: above_threshold_two_copies(horizon=Horizon.up_to(11)), "4*ln(2)"),
+        _claim_maker(lambda: above_threshold_two_copies(horizon=Horizon.up_to(11)), "4*ln(2)"),
     ),
     Example(
         "satisfiability",
@@ -334,7 +336,7 @@ GAUSSIAN: tuple[Example, ...] = tuple(
         entry.title,
         entry.citation,
         entry.known,
-        partial(_claimed, entry.mechanism),
+        partial(_own_claim_question, entry.mechanism),
         entry.mechanism,
     )
     for entry in gaussian.ENTRIES

@@ -12,7 +12,13 @@ from typing import Any
 from privproof.capabilities import held_as
 from privproof.errors import QuestionError, nearest
 from privproof.exact import fraction
-from privproof.formats.python_files import STANDARD_INPUT, STANDARD_INPUT_FILE, module_path, run_file, running
+from privproof.formats.python_files import (
+    STANDARD_INPUT,
+    STANDARD_INPUT_FILE,
+    module_path,
+    report_user_errors,
+    run_file,
+)
 from privproof.scenarios.any_question import AnyQuestion
 
 
@@ -99,7 +105,7 @@ def _instance(found: Any, method: str, path: Path) -> Any:
     """An object of a class, if a method of it is asked about that needs one."""
     if not isinstance(found, type) or isinstance(inspect.getattr_static(found, method), staticmethod | classmethod):
         return found
-    with running(path, f"{path}:{found.__name__}"):
+    with report_user_errors(path, f"{path}:{found.__name__}"):
         try:
             return found()
         except TypeError as error:

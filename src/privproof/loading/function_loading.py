@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from privproof.capabilities import held_as
 from privproof.compiling.posing import mechanism_of_function, mechanism_with, pose_question
 from privproof.errors import QuestionError
-from privproof.formats.python_files import SUFFIXES, run_file, running
+from privproof.formats.python_files import SUFFIXES, report_user_errors, run_file
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
 from privproof.loading.file_targets import calibrated_question, found_in, split_target
@@ -92,7 +92,7 @@ def _posed(
     *,
     run: bool,
 ) -> AnyQuestion:
-    with running(path, str(path)):
+    with report_user_errors(path, str(path)):
         changed = mechanism.having(**parameters) if parameters else mechanism
         return pose_question(changed, size=size, horizon=horizon, neighbours=neighbours, run=run)
 
@@ -100,7 +100,7 @@ def _posed(
 def _declared(found: Any, path: Path, inputs: Mapping[str, Input]) -> Any:
     """A function whose parameters are declared as inputs is a mechanism, with or without a mark."""
     if inputs:
-        with running(path, str(path)):
+        with report_user_errors(path, str(path)):
             return (
                 mechanism_with(found, inputs) if isinstance(found, Mechanism) else mechanism_of_function(found, inputs)
             )
@@ -112,7 +112,7 @@ def _declared(found: Any, path: Path, inputs: Mapping[str, Input]) -> Any:
         return found
     if not any(isinstance(each, Input) for each in declared):
         return found
-    with running(path, str(path)):
+    with report_user_errors(path, str(path)):
         return mechanism_of_function(found)
 
 
@@ -146,7 +146,7 @@ def _called(maker: Callable[..., object], path: Path, name: str, size: int | Non
         )
     if size is None and missing:
         raise QuestionError("size", f"it needs {', '.join(missing)}", place=place, hint="give --size N")
-    with running(path, place):
+    with report_user_errors(path, place):
         made = maker(size=size) if size is not None else maker()
     made = calibrated_question(made)
     if not isinstance(made, AnyQuestion):

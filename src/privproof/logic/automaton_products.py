@@ -63,7 +63,7 @@ class MonitorProduct:
         return ProcessGraph.sorted_by_source(len(self), tails, heads, np.zeros(len(tails), np.int64))
 
 
-def supported(path: Path) -> bool:
+def product_decides(path: Path) -> bool:
     """Whether the product decides a formula: it or its negation is co-safe."""
     return cosafe(path) or cosafe(negation(path))
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from privproof.logic.decision_process import Bools, Ints
 from privproof.logic.exact_solving import TooLarge
-from privproof.logic.path_probabilities import Path, unfolded
+from privproof.logic.path_probabilities import Path, unfold_untils
 from privproof.logic.process_graphs import ProcessGraph
 
 _MOST_COPIES = 40_000_000
@@ -73,14 +73,14 @@ def probabilities(
     graph: ProcessGraph, leaves: Sequence[Bools], path: Path, arithmetic: Any
 ) -> tuple[Any, Bools, Bools]:
     """The probability of a path formula from every state, by refinement, and where the graph alone says that it is one or zero."""
-    path = unfolded(path)
+    path = unfold_untils(path)
     count = len(graph)
-    copies = unrefined(graph, leaves, arithmetic)
+    copies = initial_copies(graph, leaves, arithmetic)
     operators = removable(path)
     for number, operator in enumerate(operators):
         last = number == len(operators) - 1
         if last:  # the copies are not needed any more, only their weights
-            holds, (can, cannot) = _split(copies, operator, arithmetic)
+            holds, (can, cannot) = _split_by_truth(copies, operator, arithmetic)
             fails = arithmetic.difference(copies.weights, holds)
             where = [
                 replace(copies, truths=copies.truths | {operator: np.full(len(can), sign)}).truth(path)
@@ -91,13 +91,13 @@ def probabilities(
             exists = np.concatenate([can, cannot])
             total = arithmetic.totals(owner, count, weights, true & exists)
             return certain(arithmetic, total, owner, true & exists, ~true & exists)
-        copies = _refined(copies, operator, arithmetic)
+        copies = _refine_copies(copies, operator, arithmetic)
     true = copies.truth(path)
     total = arithmetic.totals(copies.owner, count, copies.weights, true)
     return certain(arithmetic, total, copies.owner, true, ~true)
 
 
-def unrefined(graph: ProcessGraph, leaves: Sequence[Bools], arithmetic: Any) -> Copies:
+def initial_copies(graph: ProcessGraph, leaves: Sequence[Bools], arithmetic: Any) -> Copies:
     """Every state once."""
     count = len(graph)
     truths: dict[Path, Bools] = {("leaf", i): truth for i, truth in enumerate(leaves)}
@@ -106,11 +106,11 @@ def unrefined(graph: ProcessGraph, leaves: Sequence[Bools], arithmetic: Any) -> 
 
 def refine_states(graph: ProcessGraph, leaves: Sequence[Bools], paths: Sequence[Path], arithmetic: Any) -> Copies:
     """The copies in which each of the paths is true or false."""
-    copies = unrefined(graph, leaves, arithmetic)
+    copies = initial_copies(graph, leaves, arithmetic)
     for path in paths:
-        for operator in removable(unfolded(path)):
+        for operator in removable(unfold_untils(path)):
             if operator not in copies.truths:
-                copies = _refined(copies, operator, arithmetic)
+                copies = _refine_copies(copies, operator, arithmetic)
     return copies
 
 
@@ -139,7 +139,7 @@ def removable(path: Path) -> list[Path]:
     return list(found)
 
 
-def _split(copies: Copies, operator: Path, arithmetic: Any) -> tuple[Any, tuple[Bools, Bools]]:
+def _split_by_truth(copies: Copies, operator: Path, arithmetic: Any) -> tuple[Any, tuple[Bools, Bools]]:
     """The weight with which the operator's formula holds in every copy, and where it can hold and can fail."""
     graph = copies.graph
     everywhere = np.ones(len(graph), np.bool_)
@@ -156,9 +156,9 @@ def _split(copies: Copies, operator: Path, arithmetic: Any) -> tuple[Any, tuple[
     return holds, (can, cannot)
 
 
-def _refined(copies: Copies, operator: Path, arithmetic: Any) -> Copies:
+def _refine_copies(copies: Copies, operator: Path, arithmetic: Any) -> Copies:
     """The copies split by the truth of one more operator."""
-    holds, (can, cannot) = _split(copies, operator, arithmetic)
+    holds, (can, cannot) = _split_by_truth(copies, operator, arithmetic)
     graph = copies.graph
     positive, negative = np.flatnonzero(can), np.flatnonzero(cannot)
     count = len(positive) + len(negative)

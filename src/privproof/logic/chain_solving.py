@@ -20,13 +20,13 @@ from privproof.logic.path_probabilities import (
     FALSE,
     TRUE,
     Path,
-    clocked,
+    is_clocked,
     leaves,
     plain,
     progress,
-    replaced,
-    unbounded,
-    unfolded,
+    replace_subformulas,
+    unbounded_untils,
+    unfold_untils,
 )
 from privproof.logic.process_graphs import ProcessGraph
 from privproof.models.graph_algorithms import components
@@ -47,18 +47,18 @@ def groups(truths: Sequence[Bools], path: Path) -> list[tuple[Bools, list[bool]]
         packed = table.astype(np.int64) @ (1 << np.arange(len(used)))
         found = np.flatnonzero(np.bincount(packed, minlength=1))
         return [
-            (packed == code, _spread(used, [bool(code >> column & 1) for column in range(len(used))]))
+            (packed == code, _spread_truths(used, [bool(code >> column & 1) for column in range(len(used))]))
             for code in found.tolist()
         ]
     packed = np.packbits(table, axis=1)
     _, first, which = np.unique(packed, axis=0, return_index=True, return_inverse=True)
     return [
-        (which.reshape(-1) == number, _spread(used, table[example].tolist()))
+        (which.reshape(-1) == number, _spread_truths(used, table[example].tolist()))
         for number, example in enumerate(first.tolist())
     ]
 
 
-def _spread(used: list[int], truth: list[bool]) -> list[bool]:
+def _spread_truths(used: list[int], truth: list[bool]) -> list[bool]:
     result = [False] * (max(used) + 1)
     for i, here in zip(used, truth, strict=True):
         result[i] = here
@@ -71,8 +71,8 @@ def probabilities(graph: ProcessGraph, truths: Sequence[Bools], path: Path, arit
     The unbounded untils that stand outside each other are refined away first; what is left of the formula is clocked and progresses on
     the copies, where it ends in the weight of a copy.
     """
-    if not clocked(path):
-        return _unclocked(graph, truths, path, arithmetic)[0]
+    if not is_clocked(path):
+        return _unclocked_probabilities(graph, truths, path, arithmetic)[0]
     if path[0] == "X" and (arithmetic.exact or path[2] > _MANY):
         return arithmetic.stepped(graph, probabilities(graph, truths, path[1], arithmetic), path[2])
     if path[0] == "not" and plain(path[1]):
@@ -82,10 +82,10 @@ def probabilities(graph: ProcessGraph, truths: Sequence[Bools], path: Path, arit
     if plain(path):
         return _within(graph, *_sides(path, truths, len(graph)), path[4], arithmetic)
     count = len(graph)
-    untils = unbounded(path)
+    untils = unbounded_untils(path)
     copies = refining.refine_states(graph, truths, untils, arithmetic)
-    truths = [copies.truth(("leaf", i)) for i in range(len(truths))] + [copies.truth(unfolded(f)) for f in untils]
-    path = replaced(path, {f: ("leaf", len(truths) - len(untils) + i) for i, f in enumerate(untils)})
+    truths = [copies.truth(("leaf", i)) for i in range(len(truths))] + [copies.truth(unfold_untils(f)) for f in untils]
+    path = replace_subformulas(path, {f: ("leaf", len(truths) - len(untils) + i) for i, f in enumerate(untils)})
     by_leaf = _by_leaf(truths)
     graph, everywhere = copies.graph, np.ones(len(copies.owner), np.bool_)
     later: dict[Path, list[tuple[Bools, Path]]] = {}
@@ -97,7 +97,7 @@ def probabilities(graph: ProcessGraph, truths: Sequence[Bools], path: Path, arit
             continue
         arithmetic.monitor.pause()
         later[current] = []
-        if clocked(current):
+        if is_clocked(current):
             used = tuple(leaves(current))
             if used not in known_groups:
                 known_groups[used] = groups(truths, current) if truths else [(everywhere, [])]
@@ -176,7 +176,9 @@ def _last_first(path: Path, later: dict[Path, list[tuple[Bools, Path]]]) -> list
     return [current for group in reversed(groups) for current in group]
 
 
-def _unclocked(graph: ProcessGraph, truths: Sequence[Bools], path: Path, arithmetic: Any) -> tuple[Any, Bools, Bools]:
+def _unclocked_probabilities(
+    graph: ProcessGraph, truths: Sequence[Bools], path: Path, arithmetic: Any
+) -> tuple[Any, Bools, Bools]:
     if path in (TRUE, FALSE):
         sure = np.full(len(graph), path == TRUE)
         return arithmetic.indicator(sure), sure, ~sure

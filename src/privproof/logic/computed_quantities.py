@@ -115,7 +115,7 @@ class _Evaluation:
             return self._plain(prop, states)
         assert prop.states is not None
         found = self._plain(prop, prop.states)
-        return [_aggregated(found, prop.aggregate)] * len(states)
+        return [_aggregate_values(found, prop.aggregate)] * len(states)
 
     def _plain(self, prop: Property, states: Sequence[int]) -> list[Value]:
         process, written = prop.model.process, prop.written
@@ -204,7 +204,7 @@ def evaluate(meaning: Meaning, value_of: Callable[[int], Value]) -> Value:
     if op in ("=", "!=", "<=>") and args[0].kind == "bool":
         return bool((values[0] == values[1]) == (op != "!="))
     if op in ("=", "!=", "<", "<=", ">", ">="):
-        return _compared(op, *values)
+        return _compare_amounts(op, *values)
     if op in ("min", "max") or not any(value.low is None for value in values):
         return _number(meaning, values)
     raise _Undecided("it is computed from an infinite reward")
@@ -222,12 +222,12 @@ def _connective(op: str, args: tuple[Meaning, ...], value_of: Callable[[int], Va
     return not settling if known else None
 
 
-def _compared(sign: str, left: Amount, right: Amount) -> bool | None:
+def _compare_amounts(sign: str, left: Amount, right: Amount) -> bool | None:
     """Whether a comparison holds; None where enclosures leave it open."""
     if sign in (">", ">="):
-        return _compared({">": "<", ">=": "<="}[sign], right, left)
+        return _compare_amounts({">": "<", ">=": "<="}[sign], right, left)
     if sign in ("=", "!="):
-        below, above = _compared("<", left, right), _compared("<", right, left)
+        below, above = _compare_amounts("<", left, right), _compare_amounts("<", right, left)
         if below or above:
             return sign == "!="
         return sign == "=" if left.exact and right.exact else None
@@ -317,7 +317,7 @@ def largest(values: Sequence[Amount]) -> Amount:
     return Amount(max(_ends(value)[0] for value in values), max(_ends(value)[1] for value in values))
 
 
-def _aggregated(values: list[Value], aggregate: str) -> Value:
+def _aggregate_values(values: list[Value], aggregate: str) -> Value:
     """What a filter makes of the values in its states."""
     truths = isinstance(next((value for value in values if value is not None), None), bool)
     if aggregate in PLAIN and len(values) != 1:

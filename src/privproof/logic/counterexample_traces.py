@@ -146,7 +146,7 @@ def drawn_traces(
             asked = follower.after(path, start)
             while len(states) <= steps and asked not in (TRUE, FALSE) and not stays(states[-1]):
                 choice = source.randrange(begins[states[-1]], begins[states[-1] + 1])
-                states.append(_drawn(process, choice, source))
+                states.append(_draw_successor(process, choice, source))
                 if not process.is_chain:
                     actions.append(process.action(choice))
                 asked = follower.after(asked, states[-1])
@@ -176,7 +176,7 @@ def _for_ever(path: Path, truth: Sequence[bool]) -> bool:
     return _for_ever(right, truth) and (low == 0 or _for_ever(left, truth))
 
 
-def _drawn(process: DecisionProcess, choice: int, source: random.Random) -> int:
+def _draw_successor(process: DecisionProcess, choice: int, source: random.Random) -> int:
     """The next state, drawn: exactly, if the probabilities are exact."""
     entries = process.entries(choice)
     weights = [sum(bounds(number), start=fmpq(0)) for _, number in entries]

@@ -68,7 +68,7 @@ def expectation(checker: Checker, formula: Expected) -> Likelihood:
     try:
         if not process.exact:
             raise TooLarge("expected rewards of a process with enclosures are not supported")
-        find = _collecting(checker, formula, rewards)
+        find = _reward_finder(checker, formula, rewards)
         least = None if find is None else find(False)  # noqa: FBT003 - whether the largest is asked for
         most = least if process.is_chain or find is None else find(True)  # noqa: FBT003
     except TooLarge as problem:
@@ -94,7 +94,7 @@ Find = Callable[[bool], list[Rational | None]]
 """From whether the largest is asked for to the expected rewards from all states; None is infinite."""
 
 
-def _collecting(checker: Checker, formula: Expected, rewards: Rewards) -> Find | None:
+def _reward_finder(checker: Checker, formula: Expected, rewards: Rewards) -> Find | None:
     """How to compute the rewards of a formula; None where a formula inside is not decided."""
     process, monitor = checker.process, checker.monitor
     match formula.path:
@@ -190,10 +190,10 @@ def _until_satisfied(
 def until_goal(options: Options, goal: Sequence[bool], monitor: Monitor, *, largest: bool) -> list[Rational | None]:
     """The largest or least expected gain until the goal is reached; infinite where it may not be."""
     sure = surely_for_all(options, goal) if largest else surely_for_some(options, goal)
-    return _solved(options, goal, sure, monitor, largest=largest)
+    return _solve_gains(options, goal, sure, monitor, largest=largest)
 
 
-def _solved(
+def _solve_gains(
     options: Options, goal: Sequence[bool], finite: Sequence[bool], monitor: Monitor, *, largest: bool
 ) -> list[Rational | None]:
     """The gains where they are finite, by options that stay there."""
@@ -236,7 +236,7 @@ def total(options: Options, monitor: Monitor, *, largest: bool) -> list[Rational
                 stopping[node].append((ZERO, ((count, ONE),)))
     endless = graph_of(stopping).reaching(marks, np.ones(count + 1, np.bool_))
     goal = [False] * count + [True]
-    return _solved(stopping, goal, (~endless).tolist(), monitor, largest=True)[:count]
+    return _solve_gains(stopping, goal, (~endless).tolist(), monitor, largest=True)[:count]
 
 
 # ------------------------------------------------------------------------------------------------------- step by step

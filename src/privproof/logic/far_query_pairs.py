@@ -159,7 +159,7 @@ def _by_vectors(checker: Checker, formula: Private, begin: Ints) -> Closeness | 
                 try:
                     chain, shows, starts = chain_along(completed, (s, t), lasso, left)
                     left -= len(chain.targets)
-                    shown = _violated(checker, formula, (s, t), lasso, chain, shows, starts)
+                    shown = _violating_gap(checker, formula, (s, t), lasso, chain, shows, starts)
                 except TooLarge:
                     continue
                 if shown is not None:
@@ -178,7 +178,7 @@ def _by_vectors(checker: Checker, formula: Private, begin: Ints) -> Closeness | 
     return Closeness(formula, truth, worse, process.related, how, tuple(gaps.values()), far=FarPairs(bounds, along))
 
 
-def _violated(
+def _violating_gap(
     checker: Checker,
     formula: Private,
     pair: tuple[int, int],

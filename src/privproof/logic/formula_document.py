@@ -111,7 +111,7 @@ def formula_data(formula: Formula, process: DecisionProcess, *, in_columns: bool
             case Comparison() if in_columns:
                 return ["label", comparison_name(f, process)]
             case Comparison():
-                return ["set", _satisfying(f, process)]
+                return ["set", _state_numbers(f, process)]
             case Not(inner):
                 return ["not", say(inner)]
             case And(parts):
@@ -186,5 +186,5 @@ def _until(left: list[object], right: list[object], bound: Bound) -> list[object
     return ["U", left, right, low, high]
 
 
-def _satisfying(comparison: Comparison, process: DecisionProcess) -> list[int]:
+def _state_numbers(comparison: Comparison, process: DecisionProcess) -> list[int]:
     return [int(s) for s in satisfying_states(comparison, process).nonzero()[0]]

@@ -93,7 +93,7 @@ def model_check(
         process, monitor or Monitor(), always_exact=exact, tight=tight, asked=asked, alone=only_private(parsed)
     )
     try:
-        found = _satisfied(checker, FormulaQuestion(process, parsed, asked), chosen)
+        found = _decide_states(checker, FormulaQuestion(process, parsed, asked), chosen)
     except QuestionError as problem:
         if problem.code == "unknown-name" and isinstance(written, WrittenFormula):
             raise written.complaint(problem) from None
@@ -101,7 +101,7 @@ def model_check(
     reading = note_on_reading(written) if isinstance(written, WrittenFormula) else None
     read_so = () if reading is None else (reading,)
     found = replace(found, notes=(*process.relies, *read_so, *_note_on_missing(process, parsed)))
-    found = _confirmed(found, certify=certify)
+    found = _confirm_answer(found, certify=certify)
     return replace(found, seconds=time.perf_counter() - begun)
 
 
@@ -161,10 +161,10 @@ class LogicEngine:
         question = request.question
         assert isinstance(question, FormulaQuestion)
         checker = Checker(question.process, monitor, asked=question.states, alone=only_private(question.formula))
-        yield _answer(_satisfied(checker, question, "those asked about"))
+        yield _answer(_decide_states(checker, question, "those asked about"))
 
 
-def _satisfied(checker: Checker, question: FormulaQuestion, chosen: str) -> Satisfaction:
+def _decide_states(checker: Checker, question: FormulaQuestion, chosen: str) -> Satisfaction:
     """In which states the formula holds, as far as that was decided."""
     try:
         truth = checker.truth(question.formula)
@@ -227,12 +227,12 @@ def _longest(formula: Formula) -> int:
     return longest
 
 
-def _confirmed(found: Satisfaction, *, certify: bool | None) -> Satisfaction:
+def _confirm_answer(found: Satisfaction, *, certify: bool | None) -> Satisfaction:
     """The answer with its verdict, where the independent checker accepts its certificate; otherwise why it has none."""
     computed = found.computed
     if computed == "unknown" or found.is_query:
         return found
-    why = _uncertified(found, certify=certify)
+    why = _reason_uncertified(found, certify=certify)
     if why:
         told = "it holds in every state asked about" if computed == "proved" else "it fails in a state asked about"
         return replace(found, reasons=(*found.reasons, f"computed, and not certified: {told}; {why}"))
@@ -243,7 +243,7 @@ def _confirmed(found: Satisfaction, *, certify: bool | None) -> Satisfaction:
     return replace(found, verdict=verdict)
 
 
-def _uncertified(found: Satisfaction, *, certify: bool | None) -> str:
+def _reason_uncertified(found: Satisfaction, *, certify: bool | None) -> str:
     """Why there is no certificate; empty where there is to be one."""
     if any(getattr(m, "how", "") == "exact, by Storm" for m in found.measured.values()):
         return "Storm computed some probabilities, for which there is no certificate"

@@ -11,7 +11,7 @@ from privproof.capabilities import held_as
 from privproof.errors import FormulaError, PrivproofError, QuestionError
 from privproof.formats import read_document
 from privproof.formats.document_nodes import AS_PRISM, JANI, OURS, PRISM, PROPERTIES, Scalar, file_text
-from privproof.formats.python_files import SUFFIXES, running
+from privproof.formats.python_files import SUFFIXES, report_user_errors
 from privproof.loading.file_targets import found_in, parameter_of, split_target
 from privproof.logic.decision_process import DecisionProcess
 from privproof.models import Horizon
@@ -36,7 +36,7 @@ def load_process(
 
     A Python file holds a process, a function that returns one, or a mechanism, which is made into a chain.
     """
-    from privproof.logic.formats.process_files import read_process, related
+    from privproof.logic.formats.process_files import read_process, relate_states
 
     path, name = split_target(target)
     settings = settings or {}
@@ -47,7 +47,7 @@ def load_process(
             raise QuestionError("size", "a model file has the size it has", place=target, hint="drop --size, --horizon")
         return read_process(path, neighbours=neighbours, constants=settings, self_loops=self_loops, rounded=rounded)
     found, name = found_in(path, name)
-    with running(path, f"{path}:{name}"):
+    with report_user_errors(path, f"{path}:{name}"):
         if held_as(found) == "mechanism":
             from privproof.logic.mechanism_process import mechanism_process  # here, because models need none of it
 
@@ -63,7 +63,7 @@ def load_process(
             place=str(path),
             hint="a @mechanism, a DecisionProcess, or a function that returns one",
         )
-    return process if neighbours is None else related(process, neighbours)
+    return process if neighbours is None else relate_states(process, neighbours)
 
 
 @dataclass(frozen=True)

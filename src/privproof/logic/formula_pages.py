@@ -9,7 +9,7 @@ from privproof.logic.formula_texts import facts, satisfaction_data, sentence, to
 from privproof.logic.process_pictures import process_picture
 from privproof.logic.state_satisfaction import Satisfaction
 from privproof.reporting.html_pages import Page
-from privproof.reporting.model_drawings import DRAWN, drawing
+from privproof.reporting.model_drawings import DRAWN, drawing_element
 
 
 def satisfaction_page(found: Satisfaction, *, certificate: str | None) -> Page:
@@ -24,4 +24,4 @@ def pictures(found: Satisfaction) -> list[str]:
     if len(found.process) > DRAWN:
         return []
     failing = frozenset(np.flatnonzero(found.truth == 0).tolist())
-    return [drawing(svg(process_picture(found.process, failing)))]
+    return [drawing_element(svg(process_picture(found.process, failing)))]

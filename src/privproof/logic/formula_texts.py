@@ -78,9 +78,9 @@ def _filter_words(made: Filtered) -> str:
         case int():
             return f"{over}: {made.value}"
         case Between():
-            return f"{over}: {between(made.value)}"
+            return f"{over}: {number_in_words(made.value)}"
         case (low, high):
-            return f"{over}: from {between(low)} to {between(high)}"
+            return f"{over}: from {number_in_words(low)} to {number_in_words(high)}"
 
 
 def _filter_data(made: Filtered) -> dict[str, Any]:
@@ -160,14 +160,14 @@ def _facts(found: Satisfaction, *, every: bool) -> Iterator[Fact]:
     for note in found.notes:
         yield Fact("note", note)
     compared = [m for m in found.measured.values() if isinstance(m, Closeness)]
-    if compared and all(_nothing(found, close) for close in compared):
+    if compared and all(_both_are_zero(found, close) for close in compared):
         yield Fact("note", "the path formula has probability 0 from every state compared: nothing can be told apart")
     if found.certificate is not None:
         yield Fact("checked", "the independent checker computed everything again and agrees")
     yield Fact("time", f"{found.seconds:.2f} s")
 
 
-def _nothing(found: Satisfaction, close: Closeness) -> bool:
+def _both_are_zero(found: Satisfaction, close: Closeness) -> bool:
     """Whether both probabilities of the worst pair are zero."""
     worst = found.worst(close)
     return worst is not None and worst.left_probability.high == 0 == worst.right_probability.high
@@ -188,16 +188,16 @@ def _likely(found: Satisfaction, likely: Likelihood | Closeness, state: int) -> 
     if likely.how == "not decided":
         return "not known"
     if found.process.is_chain or likely.side == "min":
-        return between(likely.least(state))
+        return number_in_words(likely.least(state))
     if likely.side == "max":
-        return between(likely.most(state))
+        return number_in_words(likely.most(state))
     least, most = likely.least(state), likely.most(state)
     if least == most:
-        return f"{between(least)} under every scheduler"
-    return f"from {between(least)} to {between(most)} over all schedulers"
+        return f"{number_in_words(least)} under every scheduler"
+    return f"from {number_in_words(least)} to {number_in_words(most)} over all schedulers"
 
 
-def between(number: Between) -> str:
+def number_in_words(number: Between) -> str:
     """A probability or an expected reward in words."""
     if number.infinite:
         return "infinite"
@@ -275,7 +275,7 @@ def runs_data(process: DecisionProcess, traces: Sequence[Trace]) -> list[dict[st
 
 
 def _sides(gap: Gap) -> str:
-    return f"{between(gap.left_probability)} against {between(gap.right_probability)}"
+    return f"{number_in_words(gap.left_probability)} against {number_in_words(gap.right_probability)}"
 
 
 def _gap(found: Satisfaction, gap: Gap) -> Iterator[Fact]:

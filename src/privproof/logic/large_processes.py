@@ -101,11 +101,13 @@ def path_bounds(
             last = path_bounds(columns, inner, decided, monitor)
             if last is None:
                 return None
-            return _iterated(columns, last, [(times.constant, np.ones(len(columns), np.bool_), None)], wanted, monitor)
+            return _bounds_after_rounds(
+                columns, last, [(times.constant, np.ones(len(columns), np.bool_), None)], wanted, monitor
+            )
         case Unary("G", Unary("F", inner, within), bound) if within == bound == Bound() and is_state_formula(inner):
-            return _often(columns, inner, decided, monitor)
+            return _recurrence_bounds(columns, inner, decided, monitor)
         case Unary("F", Unary("G", inner, within), bound) if within == bound == Bound() and is_state_formula(inner):
-            return _complement(_often(columns, Not(inner), decided, monitor))
+            return _complement(_recurrence_bounds(columns, Not(inner), decided, monitor))
         case Unary(operator, inner, bound):
             until = Until("U", Truth(value=True), inner if operator == "F" else Not(inner), bound)
             found = path_bounds(columns, until, decided, monitor, wanted)
@@ -122,13 +124,13 @@ def path_bounds(
             low = max(0, bound.low.constant)
             if bound.high is None:
                 last = _endless(columns, left, right, keep, goal, monitor)
-                return _iterated(columns, last, [(low, keep, None)], wanted, monitor)
+                return _bounds_after_rounds(columns, last, [(low, keep, None)], wanted, monitor)
             units = np.where(goal, UNITS, 0)
             steps = bound.high.constant - low
             if steps < 0:
                 units, steps, low = np.zeros_like(units), 0, 0
             last = PathBounds((units, units), (units, units))
-            return _iterated(columns, last, [(steps, keep, goal), (low, keep, None)], wanted, monitor)
+            return _bounds_after_rounds(columns, last, [(steps, keep, goal), (low, keep, None)], wanted, monitor)
     return _beside_monitors(columns, path, decided, monitor) if columns.process.is_chain else None
 
 
@@ -148,23 +150,25 @@ def _complement(found: PathBounds | None) -> PathBounds | None:
 
 
 def _endless(columns: Columns, left: Formula, right: Formula, keep: Bools, goal: Bools, monitor: Monitor) -> PathBounds:
-    return _bounded(
+    return _extreme_bounds(
         columns, left, right, lambda *, largest: until_bounds(columns, keep, goal, monitor, largest=largest)
     )
 
 
-def _often(columns: Columns, inner: Formula, decided: Decided, monitor: Monitor) -> PathBounds | None:
+def _recurrence_bounds(columns: Columns, inner: Formula, decided: Decided, monitor: Monitor) -> PathBounds | None:
     often = decided(inner)
     if often is None:
         return None
-    return _bounded(columns, None, inner, lambda *, largest: often_bounds(columns, often, monitor, largest=largest))
+    return _extreme_bounds(
+        columns, None, inner, lambda *, largest: often_bounds(columns, often, monitor, largest=largest)
+    )
 
 
 class _Find(Protocol):
     def __call__(self, *, largest: bool) -> Bounds: ...
 
 
-def _bounded(columns: Columns, left: Formula | None, right: Formula, find: _Find) -> PathBounds:
+def _extreme_bounds(columns: Columns, left: Formula | None, right: Formula, find: _Find) -> PathBounds:
     """The least probability and, in a decision process, the greatest."""
     least = find(largest=False)
     ends = (least.low.values, least.high.values)
@@ -178,7 +182,9 @@ Rounds: TypeAlias = "list[tuple[int, Bools, Bools | None]]"
 """Numbers of steps, each with where one may go on, and the goal that ends them."""
 
 
-def _iterated(columns: Columns, last: PathBounds, rounds: Rounds, wanted: Ints | None, monitor: Monitor) -> PathBounds:
+def _bounds_after_rounds(
+    columns: Columns, last: PathBounds, rounds: Rounds, wanted: Ints | None, monitor: Monitor
+) -> PathBounds:
     """The expected value after some steps: 0 where one may not go on, 1 where the goal is met before.
 
     Where only some states are wanted, on the states alone that so many steps lead to: a state that is n steps from a wanted one counts
@@ -186,12 +192,12 @@ def _iterated(columns: Columns, last: PathBounds, rounds: Rounds, wanted: Ints |
     """
     total = sum(steps for steps, _, _ in rounds)
     if total == 0 or wanted is None:
-        return _stepped(columns, last, rounds, monitor)
+        return _step_rounds(columns, last, rounds, monitor)
     near = columns.within_steps(wanted, total)
     listed = [(steps, keep[near], None if goal is None else goal[near]) for steps, keep, goal in rounds]
     (a, b), (c, d) = last.least, last.most
     some = PathBounds((a[near], b[near]), (c[near], d[near]), last.evidence)
-    found = _stepped(columns.only(near), some, listed, monitor)
+    found = _step_rounds(columns.only(near), some, listed, monitor)
     place = np.searchsorted(near, wanted)
 
     def spread(ends: Ends) -> Ends:
@@ -202,20 +208,20 @@ def _iterated(columns: Columns, last: PathBounds, rounds: Rounds, wanted: Ints |
     return PathBounds(spread(found.least), spread(found.most), last.evidence)
 
 
-def _stepped(columns: Columns, last: PathBounds, rounds: Rounds, monitor: Monitor) -> PathBounds:
+def _step_rounds(columns: Columns, last: PathBounds, rounds: Rounds, monitor: Monitor) -> PathBounds:
     least, most = last.least, last.most
     for steps, keep, goal in rounds:
         for _ in range(steps):
             monitor.pause()
             before = (*least, *most)
-            least = _moved(columns, least, keep, goal, largest=False)
-            most = least if columns.process.is_chain else _moved(columns, most, keep, goal, largest=True)
+            least = _bounds_after_step(columns, least, keep, goal, largest=False)
+            most = least if columns.process.is_chain else _bounds_after_step(columns, most, keep, goal, largest=True)
             if all(np.array_equal(one, other) for one, other in zip(before, (*least, *most), strict=True)):
                 break
     return PathBounds(least, most, last.evidence)
 
 
-def _moved(columns: Columns, ends: Ends, keep: Bools, goal: Bools | None, *, largest: bool) -> Ends:
+def _bounds_after_step(columns: Columns, ends: Ends, keep: Bools, goal: Bools | None, *, largest: bool) -> Ends:
     """Both bounds after one step more."""
     low, high = (
         np.where(keep, columns.stepped(vector, up=up, largest=largest), 0)

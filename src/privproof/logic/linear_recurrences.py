@@ -66,7 +66,7 @@ def _most(columns: Columns, often: Bools, monitor: Monitor) -> Bounds:
     marks[(columns.first + policy)[values > 0]] = True
     _, ranks = search.towards(often | (values == 0), marks)
     never = ~columns.graph.reaching(won, ~won)
-    return Bounds(Bound(values, policy, ranks), _falling(reached.high.values, None, never))
+    return Bounds(Bound(values, policy, ranks), _falling_bound(reached.high.values, None, never))
 
 
 def _least(columns: Columns, often: Bools, monitor: Monitor) -> Bounds:
@@ -95,14 +95,14 @@ def _least(columns: Columns, often: Bools, monitor: Monitor) -> Bounds:
     if chain:
         _, ranks = search.towards(ending, np.ones(len(columns.begins), np.bool_))
         surely = lost | (inside & ~columns.graph.reaching(~inside & ~lost, inside))
-        return Bounds(Bound(low, None, ranks), _falling(falls, None, surely))
+        return Bounds(Bound(low, None, ranks), _falling_bound(falls, None, surely))
     ranks, _ = Search(columns, ~ending, ending, monitor).attracted()
     staying = _within(columns, lost)
     surely = reached.low.values == UNITS
-    return Bounds(Bound(low, None, ranks), _falling(falls, np.where(lost, staying, policy), surely))
+    return Bounds(Bound(low, None, ranks), _falling_bound(falls, np.where(lost, staying, policy), surely))
 
 
-def _falling(values: Ints, policy: Ints | None, never: Bools) -> Bound:
+def _falling_bound(values: Ints, policy: Ints | None, never: Bools) -> Bound:
     """A bound from above that falls everywhere, made 0 where the graph says so."""
     sharp = np.where(never, 0, values)
     return Bound(sharp, policy, None, None if np.array_equal(sharp, values) else values)

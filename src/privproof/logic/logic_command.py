@@ -22,7 +22,7 @@ from privproof.cli.command_options import (
     TimeLimit,
 )
 from privproof.cli.command_requests import STATUS, begin, one_size, writable
-from privproof.cli.command_worker import command, command_monitor, doing
+from privproof.cli.command_worker import command, command_monitor, report_activity
 from privproof.errors import FormatError, FormulaError, PrivproofError, QuestionError
 from privproof.loading.file_targets import settings_of
 from privproof.logic.decision_process import Missing
@@ -136,14 +136,16 @@ def logic(
     if simulate is not None:
         _simulate([asked for _, asked in listed], states, simulate, seed, as_json=as_json)
         return
-    doing("model checking")
+    report_activity("model checking")
     shown: list[dict[str, object]] = []
     statuses: list[int] = []
     for label, asked in listed:
         head: dict[str, object] = {"constants": label} if label else {}
         head |= {"property": asked.name} if asked.name else {}
         try:
-            found = _checked(asked, states, exact=exact, tight=tight, missing=missing, certify=certificate is not None)
+            found = _check_formula(
+                asked, states, exact=exact, tight=tight, missing=missing, certify=certificate is not None
+            )
         except (QuestionError, FormulaError, FormatError) as problem:
             if len(listed) == 1:
                 raise
@@ -205,7 +207,7 @@ def _simulate(
     listed: list[AskedFormula], states: list[str] | None, count: int, seed: int | None, *, as_json: bool
 ) -> None:
     """Draw runs and show them; a claim is not decided."""
-    doing("drawing runs")
+    report_activity("drawing runs")
     shown: list[object] = []
     for asked in listed:
         if isinstance(asked.written, PrivproofError):
@@ -232,7 +234,7 @@ def _label(values: dict[str, str], tried: list[dict[str, str]]) -> str:
     return ", ".join(f"{name}={values[name]}" for name in changing)
 
 
-def _checked(
+def _check_formula(
     asked: AskedFormula, states: list[str] | None, *, exact: bool, tight: bool, missing: Missing, certify: bool
 ) -> Satisfaction | Computation:
     if isinstance(asked.written, PrivproofError):

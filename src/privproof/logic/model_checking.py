@@ -233,7 +233,7 @@ class Checker:
     def _probable(self, formula: Probable) -> Likelihood:
         prepared = self.path(formula.path)
         if prepared is None:
-            return Likelihood(formula, self._undecided(), _unknown, _unknown, "not decided")
+            return Likelihood(formula, self._undecided(), _unknown_probability, _unknown_probability, "not decided")
         count, within = len(self.process), formula.within
         entries = len(self.process.targets)
         if self.process.exact and not self.always_exact and entries > (LARGE if within is not None else EXACT_ANSWERS):
@@ -355,7 +355,7 @@ class Checker:
             if 4 * int(near.sum()) < len(graph):
                 return self._closer(graph, path, truths, judge, near, bounds, arithmetic.ends(ball))
         except TooLarge:
-            truth, bounds = self._undecided(), _unknown
+            truth, bounds = self._undecided(), _unknown_probability
         try:
             return self._exactly(graph, path, truths, judge)
         except TooLarge as problem:
@@ -415,12 +415,12 @@ def _clearly(within: Range, low: Floats, high: Floats) -> Truths:
     return truth
 
 
-def _unknown(state: int) -> Between:
+def _unknown_probability(state: int) -> Between:
     return Between(ZERO, ONE)
 
 
 def _no_gap(formula: Private) -> Callable[[int, int], Gap]:
-    return lambda s, t: worse_direction(s, t, _unknown(s), _unknown(t), formula)
+    return lambda s, t: worse_direction(s, t, _unknown_probability(s), _unknown_probability(t), formula)
 
 
 def _not(truth: Truths) -> Truths:

@@ -14,7 +14,7 @@ import numpy as np
 
 from privproof.engines.search_monitor import Monitor, Stopped
 from privproof.exact import ONE, ZERO, Rational
-from privproof.logic.automaton_products import MonitorProduct, product, supported
+from privproof.logic.automaton_products import MonitorProduct, product, product_decides
 from privproof.logic.decision_process import Bools, mark_states
 from privproof.logic.end_components import avoidable
 from privproof.logic.exact_solving import Exactly, TooLarge
@@ -32,7 +32,7 @@ def likelihood(checker: Checker, formula: Probable, path: Path, truths: list[Boo
     """What is known of ``P_J φ`` on a decision process."""
     process = checker.process
     count = len(process)
-    if formula.side and formula.within is None and process.exact and supported(path):
+    if formula.side and formula.within is None and process.exact and product_decides(path):
         return _of_one_side(checker, formula, path, truths)
     found = extremes(checker, path, truths, range(count))
     if found is None:
@@ -87,7 +87,7 @@ def extremes(
     if not process.exact:
         checker.reasons.append("a decision process with enclosures is not supported")
         return None
-    if not supported(path):
+    if not product_decides(path):
         return _of_any(checker, path, truths)
     try:
         whole = product(process, truths, path, states, checker.monitor)
@@ -126,11 +126,11 @@ def least_and_most(whole: MonitorProduct, monitor: Monitor) -> tuple[list[Ration
 
 def one_side(whole: MonitorProduct, monitor: Monitor, *, largest: bool) -> list[Rational]:
     """The largest or the least probability of the formula in every node of a product."""
-    found = reaching(whole, largest=largest != whole.complemented, monitor=monitor)
+    found = goal_probabilities(whole, largest=largest != whole.complemented, monitor=monitor)
     return [1 - x for x in found] if whole.complemented else found
 
 
-def reaching(whole: MonitorProduct, *, largest: bool, monitor: Monitor) -> list[Rational]:
+def goal_probabilities(whole: MonitorProduct, *, largest: bool, monitor: Monitor) -> list[Rational]:
     """The largest or least probability of reaching the goal, from every node of a product."""
     count = len(whole)
     can = whole.graph.reaching(mark_states(count, [MonitorProduct.GOAL]), np.ones(count, np.bool_))

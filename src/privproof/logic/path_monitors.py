@@ -78,7 +78,7 @@ def _opposite(holds: Holds) -> Holds:
     return lambda seen: not holds(seen)
 
 
-def _joined(parts: Sequence[Holds], *, every: bool) -> Holds:
+def _join_parts(parts: Sequence[Holds], *, every: bool) -> Holds:
     return lambda seen: (all if every else any)(part(seen) for part in parts)
 
 
@@ -98,14 +98,14 @@ class _Monitors:
             case Not(inner):
                 return _opposite(self._read(inner))
             case And(parts) | Or(parts):
-                return _joined([self._read(part) for part in parts], every=isinstance(formula, And))
+                return _join_parts([self._read(part) for part in parts], every=isinstance(formula, And))
             case Implies(left, right):
-                return _joined([_opposite(self._read(left)), self._read(right)], every=False)
+                return _join_parts([_opposite(self._read(left)), self._read(right)], every=False)
             case Iff(left, right):
                 one, other = self._read(left), self._read(right)
                 return lambda seen: one(seen) == other(seen)
             case FormulaFamily(quantifier):
-                return _joined([self._read(part) for part in formula.instances()], every=quantifier == "all")
+                return _join_parts([self._read(part) for part in formula.instances()], every=quantifier == "all")
         return self._single(path)
 
     def _single(self, path: Path) -> Holds:
@@ -182,7 +182,7 @@ def monitored_bounds(
     table = np.array(steps, np.int64)
     product = _product(columns.process, table, read)
     seen = np.repeat([[last for _, _, last in position] for position in positions], count, axis=0).T
-    return _bounded(product, monitors, seen, read, table, monitor)
+    return _monitor_bounds(product, monitors, seen, read, table, monitor)
 
 
 def _product(process: DecisionProcess, steps: Ints, letters: Ints) -> Columns:
@@ -202,7 +202,7 @@ def _product(process: DecisionProcess, steps: Ints, letters: Ints) -> Columns:
     )
 
 
-def _bounded(
+def _monitor_bounds(
     columns: Columns, monitors: _Monitors, seen: Bools, letters: Ints, steps: Ints, monitor: Monitor
 ) -> Monitored:
     nodes = len(columns)

@@ -97,15 +97,15 @@ def negation(inner: Path) -> Path:
 
 def conjunction(parts: Iterable[Path]) -> Path:
     """The conjunction, flat, without repetitions, in one order."""
-    return _joined("and", parts, unit=TRUE, zero=FALSE)
+    return _join_formulas("and", parts, unit=TRUE, zero=FALSE)
 
 
 def disjunction(parts: Iterable[Path]) -> Path:
     """The disjunction, flat, without repetitions, in one order."""
-    return _joined("or", parts, unit=FALSE, zero=TRUE)
+    return _join_formulas("or", parts, unit=FALSE, zero=TRUE)
 
 
-def _joined(sign: str, parts: Iterable[Path], *, unit: Path, zero: Path) -> Path:
+def _join_formulas(sign: str, parts: Iterable[Path], *, unit: Path, zero: Path) -> Path:
     kept: dict[Path, None] = {}
     for part in parts:
         for inner in part[1:] if part[0] == sign else (part,):
@@ -260,7 +260,7 @@ def _implies(one: Path, other: Path) -> bool:
     return False
 
 
-def clocked(path: Path) -> bool:
+def is_clocked(path: Path) -> bool:
     """Whether a next or a bounded until stands outside every unbounded until."""
     waiting = [path]
     while waiting:
@@ -277,7 +277,7 @@ def plain(path: Path) -> bool:
     return bool(path[0] == "U" and path[3] == 0 and all(part[0] in ("leaf", "true") for part in path[1:3]))
 
 
-def unbounded(path: Path) -> list[Path]:
+def unbounded_untils(path: Path) -> list[Path]:
     """The unbounded untils that stand inside no other."""
     found: dict[Path, None] = {}
     waiting = [path]
@@ -290,21 +290,21 @@ def unbounded(path: Path) -> list[Path]:
     return list(found)
 
 
-def replaced(path: Path, by: dict[Path, Path]) -> Path:
+def replace_subformulas(path: Path, by: dict[Path, Path]) -> Path:
     """The formula with subformulas replaced."""
     if path in by:
         return by[path]
     match path[0]:
         case "not":
-            return negation(replaced(path[1], by))
+            return negation(replace_subformulas(path[1], by))
         case "and":
-            return conjunction(replaced(part, by) for part in path[1:])
+            return conjunction(replace_subformulas(part, by) for part in path[1:])
         case "or":
-            return disjunction(replaced(part, by) for part in path[1:])
+            return disjunction(replace_subformulas(part, by) for part in path[1:])
         case "X":
-            return after(replaced(path[1], by), path[2])
+            return after(replace_subformulas(path[1], by), path[2])
         case "U":
-            return _until(replaced(path[1], by), replaced(path[2], by), *path[3:])
+            return _until(replace_subformulas(path[1], by), replace_subformulas(path[2], by), *path[3:])
     return path
 
 
@@ -353,7 +353,7 @@ def cosafe(path: Path, *, positive: bool = True) -> bool:
     return all(cosafe(part, positive=positive) for part in parts)
 
 
-def unfolded(path: Path) -> Path:
+def unfold_untils(path: Path) -> Path:
     """The formula with bounded untils written by nexts of one step: ``f U<=k g = g | (f & X (f U<=(k-1) g))``.
 
     Raises:

@@ -68,12 +68,12 @@ def settle(options: Options, part: list[int], values: list[Rational], arithmetic
         worths = [worth(option, values) for option in options[first]]
         values[first] = max(worths) if largest else min(worths)
         return
-    policy = _leaving([[row for _, row in options[node]] for node in part], part)
+    policy = _leaving_policy([[row for _, row in options[node]] for node in part], part)
     if not policy:
         return
     if len(part) > _FEW:
-        better = _improved(options, part, values, policy, largest=largest)
-        if len(_leaving([[options[node][better[node]][1]] for node in part], part)) == len(part):
+        better = _improve_policy(options, part, values, policy, largest=largest)
+        if len(_leaving_policy([[options[node][better[node]][1]] for node in part], part)) == len(part):
             policy = better
     while True:
         arithmetic.monitor.pause()
@@ -91,7 +91,7 @@ def settle(options: Options, part: list[int], values: list[Rational], arithmetic
             return
 
 
-def _improved(
+def _improve_policy(
     options: Options, part: list[int], values: Sequence[Rational], policy: dict[int, int], *, largest: bool
 ) -> dict[int, int]:
     """The policy, improved as long as floating point sees how; nothing is promised, and where it fails it is the policy given."""
@@ -134,7 +134,7 @@ def _improved(
     return dict(zip(part, (chosen - first[:-1]).tolist(), strict=True))
 
 
-def _leaving(rows: Sequence[Sequence[Row]], part: list[int]) -> dict[int, int]:
+def _leaving_policy(rows: Sequence[Sequence[Row]], part: list[int]) -> dict[int, int]:
     """For every node one of its rows so that the part is left almost surely; only for those nodes from which it can be left."""
     inside = set(part)
     policy: dict[int, int] = {}

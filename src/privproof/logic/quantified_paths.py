@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privproof.logic.automaton_products import product, supported
+from privproof.logic.automaton_products import product, product_decides
 from privproof.logic.exact_solving import TooLarge
 from privproof.logic.formulas import OfPaths
 from privproof.logic.optimal_schedulers import one_side
@@ -34,7 +34,7 @@ def of_paths(checker: Checker, formula: OfPaths) -> Truths:
     asked = negation(path) if every else path  # every path satisfies it if none satisfies its negation
     loose = process.loosened
     try:
-        if supported(asked):
+        if product_decides(asked):
             whole = product(loose, truths, asked, range(len(process)), checker.monitor)
             found = one_side(whole, checker.monitor, largest=True)
             largest = [found[whole.start[s]] for s in range(len(process))]

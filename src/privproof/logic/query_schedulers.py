@@ -25,14 +25,14 @@ import numpy as np
 
 from privproof.engines.search_monitor import Monitor, Stopped
 from privproof.exact import ONE, ZERO, Budget, Epsilon, Rational
-from privproof.logic.automaton_products import MonitorProduct, product, supported
+from privproof.logic.automaton_products import MonitorProduct, product, product_decides
 from privproof.logic.decision_process import Bools
 from privproof.logic.exact_solving import TooLarge
 from privproof.logic.formulas import Private
 from privproof.logic.path_measures import Between, Closeness, Gap, Truths, gap_between, lower, needed_delta, worst_of
 from privproof.logic.path_probabilities import Path, horizon
 from privproof.logic.query_sequences import Masses, Sequences, stop_letter, weighted_sum_of
-from privproof.logic.vacuity_readings import VacuityReading, reading
+from privproof.logic.vacuity_readings import VacuityReading, vacuity_reading
 
 if TYPE_CHECKING:
     from privproof.compiling import Compiled
@@ -156,13 +156,13 @@ class _Search:
         if not checker.process.exact:
             checker.reasons.append("a decision process with enclosures is not supported")
             return None
-        if not supported(path):
+        if not product_decides(path):
             checker.reasons.append(
                 f"{formula.path} is neither safe nor co-safe, and D over query schedulers needs one of them"
             )
             return None
         try:
-            read = reading(checker.process, pairs, checker.monitor)
+            read = vacuity_reading(checker.process, pairs, checker.monitor)
             states = sorted({state for pair in read.starts.values() for state in pair})
             whole = product(read.process, [truth[read.shows] for truth in truths], path, states, checker.monitor)
             return cls(checker, formula, path, read, whole)

@@ -49,7 +49,7 @@ from privproof.logic.path_probabilities import (
     leaves,
     negation,
     progress,
-    unfolded,
+    unfold_untils,
 )
 from privproof.logic.policy_iteration import Option, Row, exact_row, graph_of, settle
 
@@ -73,7 +73,7 @@ def extremes_of_any(
     Raises:
         TooLarge: there are too many operators, or the products are too large.
     """
-    path = unfolded(path)
+    path = unfold_untils(path)
     largest = _largest(process, truths, path, monitor)
     least = _largest(process, truths, negation(path), monitor)
     return [1 - value for value in least], largest
@@ -98,11 +98,13 @@ def _largest(process: DecisionProcess, truths: Sequence[Bools], path: Path, moni
         _win(walk, first, won, again, safe, tuple(tick for tick in ticks if tick != TRUE))
         if all(won[number] for number in range(len(first.nodes)) if first.nodes[number][1] != (FALSE,)):
             break
-    values = _reaching(first.options, won, monitor)
+    values = _winning_probabilities(first.options, won, monitor)
     return [values[first.numbers[s, (path,)]] for s in range(len(process))]
 
 
-def _reaching(options: Sequence[Sequence[Option]], won: Sequence[bool], monitor: Monitor) -> list[Rational]:
+def _winning_probabilities(
+    options: Sequence[Sequence[Option]], won: Sequence[bool], monitor: Monitor
+) -> list[Rational]:
     """The largest probability of reaching a won node."""
     kept = [[] if here else list(own) for own, here in zip(options, won, strict=True)]
     graph = graph_of(kept)
@@ -148,7 +150,7 @@ def _win(walk: _Walk, first: _Product, won: list[bool], again: Guess, safe: Path
     for part in end_components(options, [node for node, here in enumerate(alive) if here]):
         every = set(range(len(ticks)))
         for node in part:
-            every -= _heard(walk, second.nodes[node], heard)
+            every -= _heard_ticks(walk, second.nodes[node], heard)
             if not every:
                 break
         if not every:
@@ -160,7 +162,7 @@ def _win(walk: _Walk, first: _Product, won: list[bool], again: Guess, safe: Path
             won[number] = True
 
 
-def _heard(walk: _Walk, node: tuple[int, Asked], known: dict[Asked, dict[int, frozenset[int]]]) -> frozenset[int]:
+def _heard_ticks(walk: _Walk, node: tuple[int, Asked], known: dict[Asked, dict[int, frozenset[int]]]) -> frozenset[int]:
     """The ticks that are heard when a node is left."""
     state, asked = node
     there = known.setdefault(asked, {})

@@ -60,7 +60,7 @@ class _Large:
                     found = found + more
                 return found
             self._make_room(size)
-            self._factors = _factored(system, large=True)
+            self._factors = _factor_system(system, large=True)
         return np.asarray(self._factors.solve(right), np.float64)
 
     def _approached(self, system: csr_matrix, right: Floats) -> tuple[Floats, bool]:
@@ -88,7 +88,7 @@ class _Large:
             vector = self._matrix @ vector
 
 
-def _factored(system: csr_matrix, *, large: bool) -> Any:
+def _factor_system(system: csr_matrix, *, large: bool) -> Any:
     from scipy.sparse.linalg import splu
 
     try:
@@ -123,7 +123,7 @@ class Factors:
             if large and end - begin > _ITERATED:
                 factors = _Large(part, monitor)
             else:
-                factors = _factored((identity(end - begin, format="csr") - part).tocsr(), large=large)
+                factors = _factor_system((identity(end - begin, format="csr") - part).tocsr(), large=large)
             self._windows.append((begin, end, factors))
         self._monitor = monitor
 

@@ -15,7 +15,7 @@ from typing import Any
 from privproof.exact import Rational, rational
 from privproof.logic.decision_process import Bools, DecisionProcess
 from privproof.logic.formats.drn_files import write_drn
-from privproof.logic.path_probabilities import FALSE, TRUE, replaced, unfolded
+from privproof.logic.path_probabilities import FALSE, TRUE, replace_subformulas, unfold_untils
 from privproof.logic.path_probabilities import Path as PathFormula
 
 MISSING = "the formula is neither safe nor co-safe; the optional extra privproof[storm] may do more by a deterministic automaton"
@@ -32,7 +32,7 @@ def storm_extremes(
     everywhere = {
         ("leaf", i): TRUE if truth.all() else FALSE for i, truth in enumerate(truths) if truth.all() or not truth.any()
     }
-    path = replaced(path, everywhere)
+    path = replace_subformulas(path, everywhere)
     if path in (TRUE, FALSE):
         value = rational(1 if path == TRUE else 0)
         return [value] * len(process), [value] * len(process)
@@ -43,7 +43,7 @@ def storm_extremes(
         file = Path(folder) / "process.drn"
         file.write_text(write_drn(labelled), encoding="utf-8")
         model = storm.build_model_from_drn[storm.Rational](str(file))
-    text = _text(unfolded(path))
+    text = _text(unfold_untils(path))
     results = []
     for side in ("Pmin", "Pmax"):
         found = storm.model_checking(model, storm.parse_property(f"{side}=? [{text}]"))

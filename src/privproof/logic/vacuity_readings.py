@@ -70,23 +70,23 @@ class VacuityReading:
 
     def _act(self, support: Support, action: int, done: list[int]) -> Support:
         moves = self.moves[support]
-        done.append(acting(moves, action))
+        done.append(effective_action(moves, action))
         return moves[done[-1]]
 
 
-def acting(moves: Moves, action: int) -> int:
+def effective_action(moves: Moves, action: int) -> int:
     """What an action acts as: itself where it remains, otherwise the first that does."""
     return action if action in moves else min(moves)
 
 
-def reading(process: DecisionProcess, pairs: Iterable[Pair], monitor: Monitor) -> VacuityReading:
+def vacuity_reading(process: DecisionProcess, pairs: Iterable[Pair], monitor: Monitor) -> VacuityReading:
     """The process as D reads it for some pairs of neighbours."""
     if process.missing != "enabled" or not process.lacking:
         whole = process.completed
         return VacuityReading(whole, np.arange(len(whole)), {pair: pair for pair in pairs})
     rows = _rows(process)
     begins = {pair: frozenset(pair) for pair in pairs}
-    moves = _lasting(_explored(rows, begins.values(), monitor))
+    moves = _lasting_supports(_explore_supports(rows, begins.values(), monitor))
     places: dict[tuple[int, Support], int] = {}
     for (s, t), support in begins.items():
         if support in moves:
@@ -98,7 +98,7 @@ def reading(process: DecisionProcess, pairs: Iterable[Pair], monitor: Monitor) -
         if len(places) > _MOST_SUPPORTED:
             raise TooLarge
         for action in range(len(process.actions)):
-            done = acting(moves[support], action)
+            done = effective_action(moves[support], action)
             onward = []
             for target, number in process.entries(rows[state][done][0]):
                 node = (target, moves[support][done])
@@ -128,7 +128,7 @@ def _rows(process: DecisionProcess) -> list[dict[int, tuple[int, frozenset[int]]
     return result
 
 
-def _explored(
+def _explore_supports(
     rows: list[dict[int, tuple[int, frozenset[int]]]], begins: Iterable[Support], monitor: Monitor
 ) -> dict[Support, Moves]:
     """All supports within reach, with the next support by every action that all members have."""
@@ -150,7 +150,7 @@ def _explored(
     return found
 
 
-def _lasting(found: dict[Support, Moves]) -> dict[Support, Moves]:
+def _lasting_supports(found: dict[Support, Moves]) -> dict[Support, Moves]:
     """The supports in which one can go on for ever, with the actions that lead to such."""
     into: dict[Support, list[tuple[Support, int]]] = {support: [] for support in found}
     for support, moves in found.items():

@@ -92,7 +92,9 @@ class Transducer(Shown):
         written = distinct_names(outputs, what="output", place="outputs")
         if not steps:
             raise ModelError("steps", "there is no step", place="steps", hint="a transducer reads at least one input")
-        _foretelling(dict(marks or {}), dict(foretold or {}), read, written, open_ended=repeats and finish is not None)
+        _refuse_idle_marks(
+            dict(marks or {}), dict(foretold or {}), read, written, open_ended=repeats and finish is not None
+        )
         ends = None
         if finish is not None:
             for state in finish:
@@ -161,7 +163,7 @@ class Transducer(Shown):
         return self.steps[-1] if self.repeats else None
 
 
-def _foretelling(
+def _refuse_idle_marks(
     marks: Mapping[str, str],
     foretold: Mapping[str, int],
     inputs: tuple[str, ...],

@@ -30,7 +30,7 @@ def neighbours(relation: Neighbours | None, model: Transducer) -> Iterator[tuple
     """All ordered pairs of neighbouring sequences, by number; a sequence may come with itself."""
     base, length = len(model.inputs), len(model.steps)
     if relation is not None and relation.kind == "pairs":
-        yield from _listed(relation, model)
+        yield from _listed_pairs(relation, model)
         return
     everything = np.arange(base**length, dtype=np.int64)
     if relation is None:
@@ -108,7 +108,7 @@ def _one_changed(near: list[tuple[int, int]], base: int, length: int) -> Iterato
                 yield chosen, chosen + (j - i) * weight
 
 
-def _listed(relation: Neighbours, model: Transducer) -> Iterator[tuple[Indices, Indices]]:
+def _listed_pairs(relation: Neighbours, model: Transducer) -> Iterator[tuple[Indices, Indices]]:
     index = {name: i for i, name in enumerate(model.inputs)}
     numbers = []
     for side in (side for pair in relation.listed for side in pair):

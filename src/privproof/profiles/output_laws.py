@@ -26,7 +26,7 @@ from privproof.evidence.witnesses import AnyWitness, SecretWitness
 from privproof.exact import ZERO, Epsilon, Rational, fraction, rational
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.probabilities import Ball, Probability, enclosed
+from privproof.exact.probabilities import Ball, Probability, ball_of_probability
 from privproof.language.patterns import Between, Unseen, pattern_text
 from privproof.language.values import Tail, tails, text
 from privproof.models import HiddenMarkovModel
@@ -72,7 +72,11 @@ class SeenOutput:
         if bound.infinite:
             return False
         with precision(_BITS):
-            left, right, factor = enclosed(self.left, _BITS), enclosed(self.right, _BITS), bound.ball(_BITS).exp()
+            left, right, factor = (
+                ball_of_probability(self.left, _BITS),
+                ball_of_probability(self.right, _BITS),
+                bound.ball(_BITS).exp(),
+            )
             return bool(left > factor * right) or bool(right > factor * left)
 
 
@@ -144,7 +148,7 @@ def mechanism_rows(
         laws = [{_name(output): fraction(p) for output, p in found} for found in classes]
     except LanguageError:  # a picture is not worth an error: the verdict stands without it
         return None
-    return _merged(laws, Fraction(0))
+    return _merge_laws(laws, Fraction(0))
 
 
 def program_rows(
@@ -157,9 +161,9 @@ def program_rows(
         trees = [tree(mechanism, side, most=_MOST_WAYS) for side in (left, right)]
         patterns = {pattern_text(pattern): pattern for found in trees for pattern, _ in words(found)}
         if not any(slots(pattern) for pattern in patterns.values()):
-            return tuple(SeenOutput(name, *_measured(trees, pattern)) for name, pattern in patterns.items())
+            return tuple(SeenOutput(name, *_measure_pattern(trees, pattern)) for name, pattern in patterns.items())
         if len(patterns) == 1 and all(slots(pattern) == [()] for pattern in patterns.values()):
-            cells = [(cell, _measured(trees, cell)) for cell in _cells(trees)]
+            cells = [(cell, _measure_pattern(trees, cell)) for cell in _cells(trees)]
             return tuple(SeenOutput(pattern_text(cell), p, q, (cell.low, cell.high)) for cell, (p, q) in cells)
     except (LanguageError, Unseen):  # likewise
         return None
@@ -183,7 +187,7 @@ def run_rows(mechanism: Mechanism, left: Mapping[str, Any], right: Mapping[str, 
             laws.append(law)
     except LanguageError:  # likewise
         return None
-    return _merged(laws, ExponentialSum.constant(0))
+    return _merge_laws(laws, ExponentialSum.constant(0))
 
 
 def hidden_rows(
@@ -202,7 +206,7 @@ def hidden_rows(
             laws.append({word: fraction(p) for word, p in law.items()})
     except QuestionError:  # likewise
         return None
-    return _merged(laws, Fraction(0))
+    return _merge_laws(laws, Fraction(0))
 
 
 def secret_rows(question: UnderPriors, witness: SecretWitness) -> tuple[SeenOutput, ...] | None:
@@ -222,7 +226,7 @@ def secret_rows(question: UnderPriors, witness: SecretWitness) -> tuple[SeenOutp
             for name, p in row.outputs.items():
                 law[name] = law.get(name, Fraction(0)) + weight * fraction(p) / total if total else Fraction(0)
         laws.append(law)
-    return _merged(laws, Fraction(0))
+    return _merge_laws(laws, Fraction(0))
 
 
 # ------------------------------------------------------------------------------------------------------------- parts
@@ -232,7 +236,7 @@ def _long(data: Mapping[str, Any]) -> bool:
     return any(isinstance(value, list | tuple) and len(value) > _LONGEST for value in data.values())
 
 
-def _measured(trees: Sequence[Sequence[Any]], pattern: Any) -> tuple[Ball, Ball]:
+def _measure_pattern(trees: Sequence[Sequence[Any]], pattern: Any) -> tuple[Ball, Ball]:
     left, right = (Ball.of(measure_ball(found, pattern, _BITS)) for found in trees)
     return left, right
 
@@ -249,7 +253,9 @@ def _complement(value: Probability) -> Probability:
 def _is_law(rows: Sequence[SeenOutput]) -> bool:
     """Whether the probabilities of each side may add up to one."""
     with precision(_BITS):
-        sums = [sum((enclosed(getattr(row, side), _BITS) for row in rows), arb(0)) for side in ("left", "right")]
+        sums = [
+            sum((ball_of_probability(getattr(row, side), _BITS) for row in rows), arb(0)) for side in ("left", "right")
+        ]
         return all(bool(abs(total - 1) < arb("1e-9")) for total in sums)
 
 
@@ -258,13 +264,13 @@ def _agrees(witness: AnyWitness, rows: Sequence[SeenOutput]) -> bool:
     same = [row for row in rows if row.text == witness.seen]
     with precision(_BITS):
         return all(
-            enclosed(mine, _BITS).overlaps(enclosed(told, _BITS))
+            ball_of_probability(mine, _BITS).overlaps(ball_of_probability(told, _BITS))
             for row in same
             for mine, told in ((row.left, witness.left_probability), (row.right, witness.right_probability))
         )
 
 
-def _merged(laws: Sequence[Mapping[str, Any]], zero: Any) -> tuple[SeenOutput, ...]:
+def _merge_laws(laws: Sequence[Mapping[str, Any]], zero: Any) -> tuple[SeenOutput, ...]:
     """Two laws as one table."""
     names = sorted({name for law in laws for name in law}, key=_order)
     return tuple(SeenOutput(name, laws[0].get(name, zero), laws[1].get(name, zero)) for name in names)

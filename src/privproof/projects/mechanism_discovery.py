@@ -76,7 +76,7 @@ def marked_targets(file: Path) -> tuple[Target, ...]:
     except OSError as error:
         return (_unreadable(file, error.strerror or str(error)),)
     marks = _marks(tree)
-    found = list(_marked(tree.body, marks, ""))
+    found = list(_marked_names(tree.body, marks, ""))
     last = {name: line for name, line, _ in found}
     branches: dict[str, list[int]] = {}
     for name, _, block in found:
@@ -109,7 +109,7 @@ def _below(path: str, exclude: Sequence[str], base: Path) -> Iterator[Target]:
     head, colon, name = path.replace("::", ":").rpartition(":")
     file = Path(head) if colon and Path(head).is_file() else _module_file(head if colon else path)
     if file is None:
-        yield Target(path, head if colon else path, problem=_missing(path, head if colon else path))
+        yield Target(path, head if colon else path, problem=_missing_complaint(path, head if colon else path))
     elif colon:
         yield Target(f"{file}:{name}", str(file), name, _line_of(file, name))
     elif file.name == "__init__.py":
@@ -124,11 +124,11 @@ def _in_folder(folder: Path, exclude: Sequence[str], base: Path) -> Iterator[Tar
         folders[:] = sorted(
             name
             for name in folders
-            if name not in _LEFT_OUT and not name.startswith(".") and not _excluded(here / name, exclude, base)
+            if name not in _LEFT_OUT and not name.startswith(".") and not _is_excluded(here / name, exclude, base)
         )
         for name in sorted(files):
             file = here / name
-            if name.startswith(".") or _excluded(file, exclude, base):
+            if name.startswith(".") or _is_excluded(file, exclude, base):
                 continue
             if file.suffix == ".py" and _mentions_mark(file):
                 yield from marked_targets(file)
@@ -136,7 +136,7 @@ def _in_folder(folder: Path, exclude: Sequence[str], base: Path) -> Iterator[Tar
                 yield Target(str(file), str(file))
 
 
-def _excluded(path: Path, patterns: Sequence[str], base: Path) -> bool:
+def _is_excluded(path: Path, patterns: Sequence[str], base: Path) -> bool:
     """Whether a pattern names a path, a folder above it, or its last part."""
     absolute, root = Path(os.path.abspath(path)), Path(os.path.abspath(base))
     relative = absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else absolute.as_posix()
@@ -169,7 +169,7 @@ def _unreadable(file: Path, error: Exception | str) -> Target:
     return Target(str(file), str(file), line=line, problem=problem)
 
 
-def _missing(path: str, head: str) -> FormatError:
+def _missing_complaint(path: str, head: str) -> FormatError:
     folder = Path(head).parent
     there = [each.name for each in folder.iterdir()] if folder.is_dir() else []
     hint = nearest(Path(head).name, there)
@@ -228,7 +228,7 @@ def _marks(tree: ast.Module) -> frozenset[str]:
     return frozenset(names)
 
 
-def _marked(
+def _marked_names(
     body: Sequence[ast.stmt], marks: frozenset[str], prefix: str, block: int = 0
 ) -> Iterator[tuple[str, int, int]]:
     """Every name that is marked at the top of a file or in a class: with its line, and the block that it stands in."""
@@ -240,13 +240,13 @@ def _marked(
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value) if _is_mark(value, marks):
                 yield f"{prefix}{name}", node.lineno, block
             case ast.ClassDef():
-                yield from _marked(node.body, marks, f"{prefix}{node.name}.", block)
+                yield from _marked_names(node.body, marks, f"{prefix}{node.name}.", block)
             case ast.If() | ast.Try() | ast.With():
                 for field in ("body", "orelse", "finalbody"):
                     inner = getattr(node, field, [])
-                    yield from _marked(inner, marks, prefix, inner[0].lineno if inner else 0)
+                    yield from _marked_names(inner, marks, prefix, inner[0].lineno if inner else 0)
                 for handler in getattr(node, "handlers", []):
-                    yield from _marked(handler.body, marks, prefix, handler.lineno)
+                    yield from _marked_names(handler.body, marks, prefix, handler.lineno)
 
 
 def _is_mark(node: ast.expr, marks: frozenset[str]) -> bool:

@@ -61,11 +61,11 @@ def configuration(folder: Path) -> Configuration:
             raise FormatError("configuration", f"it cannot be read: {error}", place=str(file)) from None
         tools = document.get("tool", {})
         if isinstance(tools, Mapping) and "privproof" in tools:
-            return _configured(tools["privproof"], file)
+            return _read_configuration(tools["privproof"], file)
     return Configuration(folder)
 
 
-def _configured(table: Any, file: Path) -> Configuration:
+def _read_configuration(table: Any, file: Path) -> Configuration:
     place = f"{file}: {TABLE}"
     if not isinstance(table, Mapping):
         raise FormatError("configuration", "it is no table", place=place, hint=f"[{TABLE}]")

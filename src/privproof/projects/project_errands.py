@@ -161,20 +161,20 @@ def check_targets(
     with closing(run_errands(workers, errands, stopped)) as answers:
         for target, asked, told in zip(targets, errands, answers, strict=False):
             here = replace(asked, arguments=(*command, "--", target.text))
-            yield target, told if workers.executor is None else _admitted(target, here, told)
+            yield target, told if workers.executor is None else _readmit_told(target, here, told)
 
 
-def _admitted(target: Target, here: Errand, told: Told) -> Told:
+def _readmit_told(target: Target, here: Errand, told: Told) -> Told:
     """What a check told elsewhere, as this machine tells it."""
     reports = reports_of(told)
     if told.status == STATUS["error"]:
         return told
     if told.status == STATUS["unknown"] and not reports:
-        return Told(told.status, json.dumps({"verdict": "unknown", **_unsettled(target, told.out)}))
+        return Told(told.status, json.dumps({"verdict": "unknown", **_unknown_report(target, told.out)}))
     return run_errand(replace(here, report=json.dumps(reports)))
 
 
-def _unsettled(target: Target, out: str) -> dict[str, Any]:
+def _unknown_report(target: Target, out: str) -> dict[str, Any]:
     """A mechanism that is reported as unknown, and the reason that is given."""
     try:
         said = json.loads(out)

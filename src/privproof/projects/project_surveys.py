@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from privproof.asking import check, claiming, posed, tight_epsilon
+from privproof.asking import check, question_of_subject, question_with_claim, tight_epsilon
 from privproof.compiling.posing import Subject
 from privproof.engines.search_monitor import Monitor
 from privproof.evidence import Verdict
@@ -54,10 +54,10 @@ class _Sized:
 
     def question(self, size: int) -> AnyQuestion:
         """The question at a size; without a claim where the smallest epsilon is asked for."""
-        asked = posed(
+        asked = question_of_subject(
             self.subject, size, None, self.options.get("inputs") or {}, self.options.get("neighbours"), self.engine
         )
-        return asked.under(None) if self.epsilon is None else claiming(asked, self.epsilon, self.delta)
+        return asked.under(None) if self.epsilon is None else question_with_claim(asked, self.epsilon, self.delta)
 
     def verdict(self, question: AnyQuestion, monitor: Monitor) -> Verdict:
         """The answer to it."""

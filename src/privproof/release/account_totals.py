@@ -50,10 +50,10 @@ def total_ranges(
         ranges.append([node, node, *known[node][1:]])
     if nodes[-1] < length:
         ranges.append([nodes[-1] + 1, length, *known[nodes[-1]][1:]])
-    return _merged(ranges, spendings, length)
+    return _merge_ranges(ranges, spendings, length)
 
 
-def _merged(ranges: list[list[int | None]], spendings: Sequence[Spending], length: int) -> list[list[int | None]]:
+def _merge_ranges(ranges: list[list[int | None]], spendings: Sequence[Spending], length: int) -> list[list[int | None]]:
     """The ranges, neighbours with the same distances and the same costs between together."""
     windows = sorted({(spent.first, spent.last) for spent in spendings})
 

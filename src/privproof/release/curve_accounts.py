@@ -78,7 +78,7 @@ def _looked_at(
     powers, beside = Powers(chain), _beside(float_below(delta))
     windows = _windows(spendings)
     width = reach_of(powers, length)
-    chosen = _chosen(width)
+    chosen = _sampled_distances(width)
     distances = powers.distances[chosen]
     furthest = int(distances[-1]) if width else 0
     for ratios, nodes, standing in alike(chain, powers, length, pieces_of(spendings, length), furthest):
@@ -92,7 +92,7 @@ def _looked_at(
         for listed, alone in ((nodes, True), (standing, False)):
             for start in range(0, len(listed), some):
                 part = np.array(listed[start : start + some], dtype=np.int64)
-                firsts, lasts = _between(part, distances, length)
+                firsts, lasts = _entries_between(part, distances, length)
                 kept = slice(None) if alone else slice(0, 1 + two.size)
                 sizes = [_overlap(firsts[:, kept], lasts[:, kept], window) for window, _ in windows]
                 losses = _losses(told[None, kept], sizes, windows, beside.table)
@@ -144,7 +144,7 @@ def _windows(spendings: Sequence[Spending]) -> _Windows:
     return [(window, [(*both, times) for both, times in costs.items()]) for window, costs in found.items()]
 
 
-def _chosen(width: int) -> np.ndarray:
+def _sampled_distances(width: int) -> np.ndarray:
     """The places of distances that are looked at."""
     if width <= _DISTANCES:
         return np.arange(width)
@@ -152,7 +152,7 @@ def _chosen(width: int) -> np.ndarray:
     return np.unique(np.concatenate([np.arange(_CLOSE), rest]))
 
 
-def _between(nodes: np.ndarray, distances: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
+def _entries_between(nodes: np.ndarray, distances: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
     """For every entry the first and the last entry between the nodes of a quilt: none, all two-sided ones, the left, the right ones."""
     number, width = len(nodes), len(distances)
     starts = np.maximum(1, nodes[:, None] - distances + 1)

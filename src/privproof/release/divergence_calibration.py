@@ -129,7 +129,7 @@ def _least(
         def coupled(noise: Noise) -> float:
             return _excess(budgets, lambda order: coupled_divergence(moves, furthest, noise, query.step, order))
 
-        return noise_at(_bisected(coupled, slowest.rate, query, kind), query, kind), ()
+        return noise_at(_bisect_rate(coupled, slowest.rate, query, kind), query, kind), ()
     if kind == "laplace":
         raise method_complaint(method, "with Laplace noise divergences are bounded from below alone", "coupling")
     known = laws.by("exact")
@@ -152,7 +152,7 @@ def _by_laws(
         return _excess(budgets, lambda order: _divergence(among, query, noise, order))
 
     while True:
-        rate = _bisected(lambda given: excess(active, given), start, query, kind)
+        rate = _bisect_rate(lambda given: excess(active, given), start, query, kind)
         noise = noise_at(rate, query, kind)
         each = [excess([laws], noise) for laws in known]
         worst = max(range(len(known)), key=each.__getitem__)
@@ -192,7 +192,7 @@ def _excess(budgets: Sequence[MeasuredBudget], divergence: Callable[[float | Non
     return result
 
 
-def _bisected(excess: Callable[[Noise], float], start: Fraction, query: Query, kind: Kind) -> Fraction:
+def _bisect_rate(excess: Callable[[Noise], float], start: Fraction, query: Query, kind: Kind) -> Fraction:
     """The largest rate for which nothing is exceeded, from a rate on that is nearly enough."""
     low, high = float(start), inf
     limit = _LARGEST_RATE / float(query.step)

@@ -98,7 +98,7 @@ def divergence_plan(
     value = float_below(rational_bounds(budget.value.ball(192))[0])
     single = query.kind != "histogram" or len(query.bins) == 1
     objective = DivergenceReach(order, value, kind, single)
-    plans = [_planned(prior, lengths, objective, whole=whole) for prior in priors]
+    plans = [_plan_quilts(prior, lengths, objective, whole=whole) for prior in priors]
     rates = [plan.rate / _one_move(query, prior, kind) for plan, prior in zip(plans, priors, strict=True)]
     return DivergencePlan(
         min(rates),
@@ -119,7 +119,7 @@ def _one_move(query: Query, prior: Prior, kind: Kind) -> Fraction:
     return root if root * root == fraction(squared) else root * Fraction(_HAIR)
 
 
-def _planned(prior: Prior, lengths: Sequence[int], objective: DivergenceReach, *, whole: bool) -> DivergencePlan:
+def _plan_quilts(prior: Prior, lengths: Sequence[int], objective: DivergenceReach, *, whole: bool) -> DivergencePlan:
     """The quilts of one prior."""
     if isinstance(prior, Network):
         chosen, rate = _network_quilts(prior, objective, whole=whole)

@@ -29,7 +29,7 @@ from privproof.language.noise import drawing, sample
 from privproof.language.randomness import drawing_from, release_source
 from privproof.release.calibration_methods import positive
 from privproof.release.influence_costs import budget_below
-from privproof.release.locations.clamped_maps import clamped
+from privproof.release.locations.clamped_maps import clamped_mechanism
 from privproof.release.noise_steps import noise_of
 from privproof.release.release_losses import largest_rate
 from privproof.release.release_question import Geometric
@@ -77,7 +77,7 @@ class Framework:
         Raises:
             ScenarioError: a query value that is no whole number, or a secret that is impossible.
         """
-        asked = pufferfish(clamped(0, 1, "1/2"), prior=prior, secrets=secrets, pairs=pairs)
+        asked = pufferfish(clamped_mechanism(0, 1, "1/2"), prior=prior, secrets=secrets, pairs=pairs)
         zero = Polynomial.constant(0, prior.region.names)
         joint: dict[str, dict[int, Polynomial]] = {secret: {} for secret in secrets}
         for data, weight in data_sets(prior):
@@ -168,7 +168,7 @@ class Protected:
     def mechanism(self) -> Mechanism:
         """The release as a mechanism: noise, clamped to the values that the query can take, which changes no loss."""
         low, high = self.framework.values
-        return clamped(low, high, self.noise.alpha)
+        return clamped_mechanism(low, high, self.noise.alpha)
 
     @property
     def question(self) -> PufferfishQuestion:

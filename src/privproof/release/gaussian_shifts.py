@@ -177,8 +177,8 @@ def own_noise(prior: GaussianChain, query: Query, lengths: Sequence[int]) -> Own
     for length in sorted(set(lengths)):
         weights, steps = [float(w) for w in _weights(query, length)], list(prior.bounds(length))
         sides, _ = _sides(prior, query, length)
-        left = _varied([side[0] for side in sides], weights, steps)
-        right = _varied([side[1] for side in sides][::-1], weights[::-1], steps[::-1])[::-1]
+        left = _least_variances([side[0] for side in sides], weights, steps)
+        right = _least_variances([side[1] for side in sides][::-1], weights[::-1], steps[::-1])[::-1]
         if prior.start == "narrower":
             left = [0.0] * length
         for own, (low, high), one, other in zip(
@@ -189,7 +189,7 @@ def own_noise(prior: GaussianChain, query: Query, lengths: Sequence[int]) -> Own
     return OwnNoise(np.array(moved), np.array(variances))
 
 
-def _varied(ladder: Sequence[Ends], weights: Sequence[float], steps: Sequence[Ends]) -> list[float]:
+def _least_variances(ladder: Sequence[Ends], weights: Sequence[float], steps: Sequence[Ends]) -> list[float]:
     """For every entry the least variance, where an entry has 1, of what all before it add given it."""
     found = [0.0]
     for (low, high), weight, step in zip(ladder, weights, steps, strict=False):

@@ -128,7 +128,9 @@ class Hidden:
         rows = tuple(tuple(behind.rows[i][j] * p for (j, _), p in zip(pairs, chances, strict=True)) for i, _ in pairs)
         names = distinct_names([f"{behind.states[i]}: {value}" for i, value in pairs], what="state", place="emissions")
         law = behind.law
-        start = behind.start if law is None or behind.start == "stationary" else _joined(law, pairs, chances)
+        start = (
+            behind.start if law is None or behind.start == "stationary" else _joint_distribution(law, pairs, chances)
+        )
         told = name or f"a hidden Markov model with {len(behind.states)} states"
         return cls.of(Chain(names, rows, start, told), [value for _, value in pairs], name=told)
 
@@ -183,7 +185,7 @@ class Hidden:
         return f"{self.name or 'a hidden chain'} on {len(self.chain.states)} states that show {len(self.states)} values"
 
 
-def _joined(
+def _joint_distribution(
     law: Sequence[Rational], pairs: Sequence[tuple[int, str]], chances: Sequence[Rational]
 ) -> tuple[Rational, ...]:
     return tuple(law[i] * chance for (i, _), chance in zip(pairs, chances, strict=True))

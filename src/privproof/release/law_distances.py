@@ -73,7 +73,7 @@ def largest_distance(found: Iterable[SumLaws]) -> Distance:
                 if x == y:
                     continue
                 sure, maybe = (
-                    _between(cumulative, remaining, x, y, error) if laws.complete else (0, laws.masses.shape[1])
+                    _shift_bounds(cumulative, remaining, x, y, error) if laws.complete else (0, laws.masses.shape[1])
                 )
                 steps, known = maybe, True
                 if sure < maybe and maybe > best.steps:
@@ -87,7 +87,7 @@ def largest_distance(found: Iterable[SumLaws]) -> Distance:
     return best
 
 
-def _between(cumulative: np.ndarray, remaining: np.ndarray, x: int, y: int, error: float) -> tuple[int, int]:
+def _shift_bounds(cumulative: np.ndarray, remaining: np.ndarray, x: int, y: int, error: float) -> tuple[int, int]:
     """The least w with F(t) <= G(t + w) for all t: a bound from below that is sure, and one from above.
 
     For every t the least shift at which G reaches F(t); G reaches it surely, or perhaps, up to the error on both sides.

@@ -181,19 +181,19 @@ def quilts(chain: Chain, length: int, budget: float | Allowing) -> Quilts:
     (6, (10,), '10.6402')
     """
     objective = Score(budget) if isinstance(budget, float) else budget
-    blocks, node, worst = _searched(chain, length, objective)
+    blocks, node, worst = _search_quilts(chain, length, objective)
     rate = min(objective.rate(block.size, block.cell.influence) for block in blocks)
     return Quilts(length, tuple(blocks), node, worst, shorten(rate, up=False))
 
 
 def spent(chain: Chain, length: int, rate: Fraction) -> tuple[Fraction, Quilts]:
     """What a series loses where every entry costs so much, rounded up: the largest, over entries, of the least influence + size * rate."""
-    blocks, node, worst = _searched(chain, length, Cost(float(rate)))
+    blocks, node, worst = _search_quilts(chain, length, Cost(float(rate)))
     loss = max(Fraction(block.cell.influence) + block.size * rate for block in blocks)
     return loss, Quilts(length, tuple(blocks), node, worst, rate)
 
 
-def _searched(chain: Chain, length: int, objective: Objective) -> tuple[list[Block], int, Block]:
+def _search_quilts(chain: Chain, length: int, objective: Objective) -> tuple[list[Block], int, Block]:
     search = _Search(chain, length, objective)
     return search.stationary() if chain.start == "stationary" else search.in_blocks()
 
@@ -351,7 +351,7 @@ class _Search:
             chosen = min((option for option in options if option is not None), key=lambda option: option.score)
             blocks.append(chosen.serving(node, node))
         worst = max(blocks, key=lambda block: (block.score, -abs(block.first - middle)))
-        return _merged(blocks), worst.first, worst
+        return _merge_blocks(blocks), worst.first, worst
 
     # ----------------------------------------------------------------------------------- given start, and every start
 
@@ -498,7 +498,7 @@ def stationary_ratios(chain: Chain) -> Ratio:
     return Ratio(_log_ratios(row, np.array([p != 0 for p in law]), 2 * UNIT).ravel())
 
 
-def _merged(blocks: list[Block]) -> list[Block]:
+def _merge_blocks(blocks: list[Block]) -> list[Block]:
     """Blocks of neighbours with the same choice, as one."""
     result: list[Block] = []
     for block in blocks:

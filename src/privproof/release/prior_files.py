@@ -84,7 +84,7 @@ def read_prior(path: str | Path) -> tuple[Prior, ...]:
     with with_file_place(root, path):
         several, network = Scalar("chains") in root, Scalar("nodes") in root
         beside = dict.fromkeys(("transitions", "start", "name"), "it stands inside each of the chains")
-        known = ("chains",) if several else ("name", "nodes") if network else _known(root)
+        known = ("chains",) if several else ("name", "nodes") if network else _chain_keys(root)
         known = KEYS if is_gaussian(root) else known
         fields.known_keys(root, ("kind", *known), "", elsewhere=beside)
         kind = fields.required_field(root, "kind", fields.name, hint="kind: prior")
@@ -94,7 +94,7 @@ def read_prior(path: str | Path) -> tuple[Prior, ...]:
             return (gaussian_chain(root),)
         if network:
             return (_network(root),)
-        hidden = _hidden(root, "")
+        hidden = _read_hidden(root, "")
         if hidden is not None:
             return (hidden,)
         listed = root.get(Scalar("chains"))
@@ -104,8 +104,8 @@ def read_prior(path: str | Path) -> tuple[Prior, ...]:
         for number, entry in enumerate(fields.series(listed, "chains")):
             place = f"chains[{number}]"
             given = fields.table(entry, place, hint=_HINT)
-            fields.known_keys(given, _known(given), place)
-            chain = _hidden(given, place) or _prior(given, place)
+            fields.known_keys(given, _chain_keys(given), place)
+            chain = _read_hidden(given, place) or _prior(given, place)
             if isinstance(chain, Band):
                 raise FormatError("shape", "a band among chains", place=place, hint="single numbers")
             chains.append(chain)
@@ -114,7 +114,7 @@ def read_prior(path: str | Path) -> tuple[Prior, ...]:
         return tuple(chains)
 
 
-def _known(given: DocumentTable) -> tuple[str, ...]:
+def _chain_keys(given: DocumentTable) -> tuple[str, ...]:
     """The keys of a chain, hidden or not."""
     for kept, more in _HIDDEN.items():
         if Scalar(kept) in given:
@@ -122,7 +122,7 @@ def _known(given: DocumentTable) -> tuple[str, ...]:
     return ("name", "transitions", "start", "emissions" if Scalar("emissions") in given else "values")
 
 
-def _hidden(given: DocumentTable, place: str) -> Hidden | None:
+def _read_hidden(given: DocumentTable, place: str) -> Hidden | None:
     """The hidden chain in a table, if it holds one."""
     within = f"{place}." if place else ""
     name = fields.optional(given, "name", fields.text, place) or ""
@@ -177,7 +177,7 @@ def _rows(rows: DocumentTable, place: str) -> dict[str, dict[str, Rational]]:
 def _phase(given: DocumentTable, place: str) -> Chain:
     """A phase of a schedule; its own start does not matter."""
     rows = fields.required_field(given, "transitions", fields.table, place, hint=_HINT)
-    with _renamed(place):
+    with _relocate_complaints(place):
         return Chain.of(_rows(rows, f"{place}.transitions"), initial="any")
 
 
@@ -242,12 +242,12 @@ def _prior(given: DocumentTable, place: str) -> Chain | Band:
         if start is not None and not (isinstance(start, Scalar) and start == "any"):
             raise FormatError("shape", "a band starts anywhere", place=f"{place}.start".lstrip("."), hint="start: any")
         return Band.of(entries, name=name)
-    with _renamed(place):
+    with _relocate_complaints(place):
         return _chain(entries, start, place, name)
 
 
 @contextmanager
-def _renamed(place: str) -> Iterator[None]:
+def _relocate_complaints(place: str) -> Iterator[None]:
     """Complaints about a chain, at the place where the file says it: under its own number, and under ``start``."""
     try:
         yield

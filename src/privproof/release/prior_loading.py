@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from privproof.errors import QuestionError
-from privproof.formats.python_files import SUFFIXES, running
+from privproof.formats.python_files import SUFFIXES, report_user_errors
 from privproof.loading.file_targets import found_in, split_target
 from privproof.release.bayes_networks import Network
 from privproof.release.gaussian_chains import GaussianChain
@@ -22,7 +22,7 @@ def load_priors(target: str) -> tuple[Prior, ...]:
 
         return read_prior(path)
     found, name = found_in(path, name)
-    with running(path, f"{path}:{name}"):
+    with report_user_errors(path, f"{path}:{name}"):
         made = found() if callable(found) else found
     listed = (made,) if isinstance(made, Prior) else made
     if isinstance(listed, list | tuple) and listed:

@@ -7,13 +7,13 @@ from fractions import Fraction
 from itertools import pairwise
 from math import inf
 
-from privproof.drawing.axes import counted_entries, entry_name, fixed, percent, short, spanned
+from privproof.drawing.axes import counted_entries, entry_name, entry_ranges, format_decimals, percent, short
 from privproof.drawing.palette import AXIS, BLUE, DARK_ORANGE, GREY, GRID, INK, ORANGE, PALE_BLUE, RED, SILVER
 from privproof.drawing.plots import key_strokes
 from privproof.drawing.strokes import (
     MARGIN,
     WIDTH,
-    clipped,
+    clip_text,
     dot,
     segment,
     svg_document,
@@ -79,24 +79,24 @@ def quilt_chart(
         (dot("white", RED), f"quilt {', '.join(map(entry_name, quilt))}" if quilt else "no quilt node"),
         (
             f'<rect y="-6" width="12" height="12" rx="3" fill="{PALE_BLUE}"/>',
-            f"local set {spanned([(first, last)])} ({counted_entries(size)})",
+            f"local set {entry_ranges([(first, last)])} ({counted_entries(size)})",
         ),
     ]
     if remote:
         many = sum(high - low + 1 for low, high in remote)
-        keys.append((dot(SILVER, SILVER), f"remote set {spanned(remote)} ({counted_entries(many)})"))
+        keys.append((dot(SILVER, SILVER), f"remote set {entry_ranges(remote)} ({counted_entries(many)})"))
     drawn, height = key_strokes(keys, top + 62)
     parts.append(drawn)
     if states:
         height += 22
         said = f"each entry is one of {', '.join(states)}"
-        parts.append(text_at(MARGIN, height + 4, clipped(said, WIDTH - 2 * MARGIN)))
+        parts.append(text_at(MARGIN, height + 4, clip_text(said, WIDTH - 2 * MARGIN)))
     parts.append(_budget(influence_share, each, size, epsilon, height + 44))
     said = f"The secret is entry {node} of {length}; quilt: {', '.join(map(str, quilt)) or 'none'}; local: {first} to {last}"
     return svg_document(title, f"{said}; influence takes {percent(influence_share)} of epsilon.", height + 100, parts)
 
 
-def _shown(length: int, node: int, quilt: Sequence[int], most: int) -> list[int | None]:
+def _drawn_entries(length: int, node: int, quilt: Sequence[int], most: int) -> list[int | None]:
     """The entries that are drawn in at most so many places; None for some that are left out."""
 
     def row(kept: set[int]) -> list[int | None]:
@@ -127,7 +127,7 @@ def _shown(length: int, node: int, quilt: Sequence[int], most: int) -> list[int 
 def _chain(length: int, node: int, quilt: Sequence[int], first: int, last: int, y: float) -> list[str]:
     """The series as a row of circles."""
     slot = max(30.0, text_width(str(length), 11, bold=True) + 8)
-    places = _shown(length, node, quilt, int((WIDTH - 2 * MARGIN) / slot))
+    places = _drawn_entries(length, node, quilt, int((WIDTH - 2 * MARGIN) / slot))
     begin = (WIDTH - slot * len(places)) / 2
     centres = [begin + slot * (j + 0.5) for j in range(len(places))]
     borders = [j for j, i in enumerate(places) if i in quilt]
@@ -178,7 +178,7 @@ def _budget(influence: float, each: float, size: int, epsilon: float | None, y: 
     spent = f"distance {percent(size * each)}: {counted_entries(size)}{apiece}{rest}"
     parts.append(text_at(x + wide, y - 7, spent, fill=BLUE, anchor="end"))
     total = influence + size * each
-    many = fixed(Fraction(size), 0)
+    many = format_decimals(Fraction(size), 0)
     if epsilon is None:
         said = f"{percent(influence)} + {many} × {percent(each)} = {percent(total)} of epsilon"
     else:

@@ -6,14 +6,14 @@ from privproof.exact import decimal, show
 from privproof.release import release_records as records
 from privproof.release.noisy_release import Released
 from privproof.release.table_release import Record
-from privproof.reporting.model_drawings import drawing
+from privproof.reporting.model_drawings import drawing_element
 from privproof.reporting.notebook_cards import card
 from privproof.reporting.report_facts import Fact
 
 
 def record_card(thing: Record) -> str:
     """The card of a record."""
-    parts = [drawing(chart) for chart in records.charts(thing)]
+    parts = [drawing_element(chart) for chart in records.charts(thing)]
     return card(records.headline(thing), records.facts(thing), parts[:1], thing.verdict.status)
 
 

@@ -24,7 +24,7 @@ from privproof.cli.command_options import (
     TimeLimit,
 )
 from privproof.cli.command_requests import REFUSED, STATUS, answer_if_stopped, renyi_orders, writable
-from privproof.cli.command_worker import command, doing, set_time_limit
+from privproof.cli.command_worker import command, report_activity, set_time_limit
 from privproof.errors import BudgetError, QuestionError
 
 _METHODS = "auto, exact, coupling, wasserstein, quilt, contraction, spectral-tight, spectral, gk16, group, own."
@@ -140,7 +140,7 @@ def release(
         )
     answer_if_stopped(column, as_json=as_json, err="privproof: nothing was released\n")
     set_time_limit(time_limit)
-    doing("calibrating the noise")
+    report_activity("calibrating the noise")
     writable(record, certificate, report, save_prior)
     if (prior is not None) + bool(fit) + fit_private != 1:
         raise QuestionError(
@@ -201,7 +201,7 @@ def release(
         paid=None if account is None else Paid(Ledger(account), dataset, analyst, note),
     )
     try:
-        found = release_table(request, compare=report is not None, told=doing)
+        found = release_table(request, compare=report is not None, told=report_activity)
     except BudgetError as problem:
         if request.paid is None or (problem.code, problem.place) != ("budget", "budget"):
             raise

@@ -216,7 +216,7 @@ class _Divergences:
         most = float(rational_bounds(budget.value.ball(192))[1]) * times
         if seen.amount > most * _PLAINLY:
             first = budget is self.question.budgets[0]
-            lower = _rounded(seen.amount / times / _PLAINLY, up=False) if first else _NOTHING
+            lower = _round_value(seen.amount / times / _PLAINLY, up=False) if first else _NOTHING
             yield self.answer("refuted", evidence=seen.evidence(), lower=lower, notes=(seen.words(),), tentative=True)
 
     def largest(self, budget: MeasuredBudget) -> _Seen | None:
@@ -271,7 +271,9 @@ class _Divergences:
         lower = _NOTHING
         if seen is not None:
             times = float(seen.order) if order is None else 1.0
-            lower = _rounded(seen.amount / times / (_CUT if isinstance(self.of.noise, Laplace) else SURELY), up=False)
+            lower = _round_value(
+                seen.amount / times / (_CUT if isinstance(self.of.noise, Laplace) else SURELY), up=False
+            )
         options: list[tuple[float, dict[str, object]]] = [(self.coupled(order) * SURELY, {"method": "coupling"})]
         if not isinstance(self.of.noise, Laplace):
             found = None if order is None else self.at(max(order, _NEXT))
@@ -283,7 +285,7 @@ class _Divergences:
         if value >= float(_LARGEST):
             yield self.answer("unknown", reason=f"{budget.measure} may be {value:.6g}, and values to 10,000 are shown")
             return
-        top = _rounded(value + 1 / GRID, up=True)  # also where floats find a little less than nothing
+        top = _round_value(value + 1 / GRID, up=True)  # also where floats find a little less than nothing
         asked = self.question.within(replace(budget, value=top))
         answer = self.answer("proved", question=asked, evidence={"method": "release", "proofs": [proof]}, upper=top)
         if seen is not None and lower.compare(_NOTHING) > 0:
@@ -308,7 +310,7 @@ def _ladder_evidence(rungs: Ladder) -> dict[str, object]:
     return {"method": "ladder", "orders": [str(order) for order in dict.fromkeys(orders) if order > 1]}
 
 
-def _rounded(value: float, *, up: bool) -> Epsilon:
+def _round_value(value: float, *, up: bool) -> Epsilon:
     """A value that can be written down, rounded to the safe side."""
     if value == float("inf"):
         return INFINITE

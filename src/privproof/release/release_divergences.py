@@ -80,14 +80,20 @@ def moved_divergence(kind: Kind, order: float | None, loss: float, *, single: bo
     if kind == "geometric" or order is None or not single:
         return response(order, loss)
     if order == 1:
-        return _curved(-loss)
+        return _exponential_remainder(-loss)
     more = order - 1
     if order * loss < 1:
-        return log1p((order * _curved(more * loss) + more * _curved(-order * loss)) / (order + more)) / more
+        return (
+            log1p(
+                (order * _exponential_remainder(more * loss) + more * _exponential_remainder(-order * loss))
+                / (order + more)
+            )
+            / more
+        )
     return (more * loss + log(order / (2 * order - 1)) + log1p(more / order * exp(-loss * (2 * order - 1)))) / more
 
 
-def _curved(x: float) -> float:
+def _exponential_remainder(x: float) -> float:
     """``e^x - 1 - x``, with all its digits."""
     if abs(x) > 1:
         return expm1(x) - x
@@ -351,7 +357,7 @@ def told_by_others(laws: SumLaws, query: Query) -> tuple[_ByPair, _ByPair]:
     for x, y in permutations(range(len(laws.values)), 2):
         weighs = query.weight(laws.values[x]) - query.weight(laws.values[y])
         shift = int((weighs / query.step).p)
-        told[x, y], moved[x, y] = _told(known[x], known[y], shift), float(weighs)
+        told[x, y], moved[x, y] = _largest_log_ratio(known[x], known[y], shift), float(weighs)
     return told, moved
 
 
@@ -364,7 +370,7 @@ def _reach(known: np.ndarray, finer: int, variance: float, order: float) -> int:
     return int(sqrt(2 * variance * (more * rarest + _SMALL) + order * more * apart**2) + order * apart) + 2
 
 
-def _told(one: np.ndarray, other: np.ndarray, shift: int) -> float:
+def _largest_log_ratio(one: np.ndarray, other: np.ndarray, shift: int) -> float:
     """The largest logarithm of a ratio of the laws of what all other entries add; infinite where one side has what the other has not."""
     places = np.flatnonzero(np.isfinite(one))
     there = places - shift

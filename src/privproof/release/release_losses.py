@@ -101,7 +101,7 @@ def _highs(batch: Batch, alpha: float) -> list[float]:
     logs = np.log(np.maximum(mixed, _TINY))
     losses = (logs.max(axis=1) - logs.min(axis=1)).max(axis=1)
     error = max(laws.error for laws in batch)
-    rounding = _rounding(error, _terms(batch[0]), float(np.abs(logs).max()))
+    rounding = _rounding_error(error, _terms(batch[0]), float(np.abs(logs).max()))
     return [inf if small < _TINY else float(loss) + rounding for small, loss in zip(least, losses, strict=True)]
 
 
@@ -110,7 +110,7 @@ def _terms(laws: SumLaws) -> int:
     return laws.masses.shape[1] if laws.counts is None else laws.counts.bins * (laws.counts.entries + 64)
 
 
-def _rounding(error: float, width: int, largest: float) -> float:
+def _rounding_error(error: float, width: int, largest: float) -> float:
     """How far the difference of two logarithms of mixtures may be off."""
     return 2 * (error + (6 * width + 64) * UNIT) + 8 * UNIT * largest + 1e-15
 
@@ -172,7 +172,7 @@ def _logarithms(laws: SumLaws, alpha: float) -> tuple[np.ndarray | None, float]:
     if mixed.min() < _TINY:
         return None, 0.0
     logs = np.log(mixed)
-    return logs, _rounding(laws.error, _terms(laws), float(np.abs(logs).max()))
+    return logs, _rounding_error(laws.error, _terms(laws), float(np.abs(logs).max()))
 
 
 def _at(laws: SumLaws, logs: np.ndarray, place: int, rounding: float, highest: float) -> Loss:
@@ -196,13 +196,13 @@ def noisy_masses(masses: np.ndarray, alpha: float, counts: Counts | None) -> np.
 
 def mixtures(masses: np.ndarray, alpha: float) -> np.ndarray:
     """``sum over c of mu(c) alpha^|z - c|`` for every z, row by row; sums of positive terms alone."""
-    result = _decaying(masses, alpha)
-    falling = _decaying(masses[:, ::-1], alpha)[:, ::-1]
+    result = _decaying_sums(masses, alpha)
+    falling = _decaying_sums(masses[:, ::-1], alpha)[:, ::-1]
     result[:, :-1] += alpha * falling[:, 1:]
     return result
 
 
-def _decaying(masses: np.ndarray, alpha: float) -> np.ndarray:
+def _decaying_sums(masses: np.ndarray, alpha: float) -> np.ndarray:
     """``sum over m of alpha^m mu(z - m)`` for every z: windows of 1, 2, 4, ... terms, each from two of the size before."""
     result, window, factor = masses.copy(), 1, alpha
     while window < masses.shape[1] and factor > 0.0:

@@ -8,8 +8,8 @@ from privproof.evidence.verdicts import Verdict
 from privproof.evidence.witnesses import ReleaseWitness
 from privproof.exact import show
 from privproof.exact.balls import precision
-from privproof.exact.number_texts import bound_words, enclosing, outward, rounded
-from privproof.exact.probabilities import enclosed
+from privproof.exact.number_texts import bound_words, enclosing_decimals, outward, rounded_decimal
+from privproof.exact.probabilities import ball_of_probability
 from privproof.release.bayes_networks import Network
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.release_document import release_document
@@ -41,8 +41,14 @@ class ReleaseReport(Report[ReleaseQuestion, ReleaseWitness]):
             ratio += f", beyond e^epsilon = {bound_words(question.budget.epsilon)}"
         return [
             Fact("output", witness.seen),
-            Fact("left", f"given {witness.left}: probability {rounded(enclosed(witness.left_probability, 192))}"),
-            Fact("right", f"given {witness.right}: probability {rounded(enclosed(witness.right_probability, 192))}"),
+            Fact(
+                "left",
+                f"given {witness.left}: probability {rounded_decimal(ball_of_probability(witness.left_probability, 192))}",
+            ),
+            Fact(
+                "right",
+                f"given {witness.right}: probability {rounded_decimal(ball_of_probability(witness.right_probability, 192))}",
+            ),
             Fact("ratio", ratio),
             Fact("prior", witness.observed.prior),
         ]
@@ -88,7 +94,7 @@ def loss_words(verdict: Verdict) -> str:
 
 def _ratio(witness: ReleaseWitness) -> str:
     with precision(192):
-        return rounded(witness.loss().exp())
+        return rounded_decimal(witness.loss().exp())
 
 
 def release_witness_data(witness: ReleaseWitness) -> dict[str, Any]:
@@ -98,7 +104,7 @@ def release_witness_data(witness: ReleaseWitness) -> dict[str, Any]:
         "right": witness.right,
         "output": [witness.output],
         "prior": witness.observed.prior,
-        "left_probability": enclosing(enclosed(witness.left_probability, 192)),
+        "left_probability": enclosing_decimals(ball_of_probability(witness.left_probability, 192)),
         "right_probability": ball_data(witness.right_probability),
         "ratio": ratio_data(witness),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from privproof.asking import ask, claiming
+from privproof.asking import ask, question_with_claim
 from privproof.engines.engine_protocol import Request
 from privproof.errors import QuestionError
 from privproof.exact import EpsilonLike, Number
@@ -82,11 +82,13 @@ def verify(
         raise QuestionError(
             "question", f"{subject!r} is no mechanism", place="verify", hint="a calibrated release, or priors and noise"
         )
-    claimed = claiming(question, epsilon, delta if epsilon is not None else 0, measured_budgets(rho, None, renyi))
+    claimed = question_with_claim(
+        question, epsilon, delta if epsilon is not None else 0, measured_budgets(rho, None, renyi)
+    )
     known = {LAWS: subject.laws} if isinstance(subject, Calibrated) else {}
     return ask(Request(claimed, tight=not claimed.claims, prepared=known))
 
 
 def verify_calibrated(made: Calibrated) -> Verdict:
     """The verdict on a calibrated release; the laws that its noise was found by are not computed again."""
-    return ask(Request(claiming(made.question, None), prepared={LAWS: made.laws}))
+    return ask(Request(question_with_claim(made.question, None), prepared={LAWS: made.laws}))

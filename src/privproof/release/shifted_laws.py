@@ -180,7 +180,7 @@ def divergences_by_shifts(question: MeasuredQuestion, of: ReleaseQuestion) -> It
     least = [_divergence(found, each, own=True) for each in question.budgets]
     if not question.claims:
         (budget,) = question.budgets
-        top, seen = _rounded(least[0] * SURELY + 1 / GRID), _reached(found, budget)
+        top, seen = _round_down(least[0] * SURELY + 1 / GRID), _least_measure(found, budget)
         answer = replace(
             unknown,
             status="proved",
@@ -190,7 +190,7 @@ def divergences_by_shifts(question: MeasuredQuestion, of: ReleaseQuestion) -> It
             notes=found.notes(own=least[0] < amounts[0]),
         )
         if seen is not None and (low := seen[0] / SURELY - 1 / GRID) > 0:
-            lower = _rounded(low)
+            lower = _round_down(low)
             below = {"below": {"value": str(lower), "evidence": {**_EVIDENCE, "order": seen[1]}}}
             yield replace(answer, lower=lower, more=below, tentative=True)
         yield answer
@@ -203,7 +203,7 @@ def divergences_by_shifts(question: MeasuredQuestion, of: ReleaseQuestion) -> It
         notes = found.notes(own=not alone)
         yield replace(unknown, status="proved", evidence=proofs, upper=values[0], notes=notes, tentative=True)
     for number, (budget, most) in enumerate(zip(question.budgets, claimed, strict=True)):
-        seen = _reached(found, budget)
+        seen = _least_measure(found, budget)
         if seen is not None and seen[0] * SURELY > most:
             lower = values[0] if number == 0 else epsilon(0)
             yield replace(
@@ -222,7 +222,7 @@ def _divergence(found: Shifted, budget: MeasuredBudget, *, own: bool) -> float:
     return noise_divergence(noise, None if order is None else float(order), distance)
 
 
-def _reached(found: Shifted, budget: MeasuredBudget) -> tuple[float, str] | None:
+def _least_measure(found: Shifted, budget: MeasuredBudget) -> tuple[float, str] | None:
     """What a measure is at least, with the order that shows it; None where that is not known."""
     order = Rational(2) if budget.measure.order is None else budget.measure.order
     if found.least is None or (isinstance(found.question.noise, Gaussian) and order.q != 1):
@@ -231,5 +231,5 @@ def _reached(found: Shifted, budget: MeasuredBudget) -> tuple[float, str] | None
     return amount / (float(order) if budget.measure.order is None else 1.0), str(order)
 
 
-def _rounded(value: float) -> Epsilon:
+def _round_down(value: float) -> Epsilon:
     return epsilon(to_grid(Fraction(value), up=False))

@@ -62,11 +62,11 @@ def all_moves(found: Iterable[SumLaws]) -> list[Moves]:
         assert laws.counts is None
         ends, values = np.cumsum(laws.masses, axis=1), laws.values
         pairs = combinations(range(len(values)), 2)
-        result += (Moves(laws, values[x], values[y], _moved(ends[x], ends[y])) for x, y in pairs)
+        result += (Moves(laws, values[x], values[y], _moved_masses(ends[x], ends[y])) for x, y in pairs)
     return result
 
 
-def _moved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _moved_masses(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The mass that the coupling in order moves by every distance; cumulative sums are given."""
     cuts = np.union1d(left, right)
     pieces = np.diff(cuts, prepend=0.0)

@@ -126,9 +126,9 @@ def chain_laws(
     least += (length - 1) * _logarithm(min(p for row in chain.rows for p in row if p != 0))
     matrix = chain.matrix
     first = np.array([float(p) for p in law])
-    forward = [_started(first, weights, highest - lowest + 1)]
+    forward = [_starting_table(first, weights, highest - lowest + 1)]
     for i in range(1, length):
-        forward.append(_shifted(matrix.T @ forward[-1], weights, (highest - lowest) * (i + 1) + 1))
+        forward.append(_shift_rows(matrix.T @ forward[-1], weights, (highest - lowest) * (i + 1) + 1))
     backward = np.ones((size, 1))
     error = (2 * length * (size + 4) + width + 2 * size + 8) * UNIT
     found: list[SumLaws] = []
@@ -163,7 +163,7 @@ def chain_laws(
                 counts,
             )
         )
-        backward = matrix @ _shifted(backward, weights, (highest - lowest) * (length - i + 1) + 1)
+        backward = matrix @ _shift_rows(backward, weights, (highest - lowest) * (length - i + 1) + 1)
     yield from reversed(found)
 
 
@@ -201,14 +201,14 @@ def _logarithm(value: Rational) -> float:
     return log(int(value.p)) - log(int(value.q))
 
 
-def _started(first: np.ndarray, weights: Sequence[int], width: int) -> np.ndarray:
+def _starting_table(first: np.ndarray, weights: Sequence[int], width: int) -> np.ndarray:
     result = np.zeros((len(first), width))
     for x, weight in enumerate(weights):
         result[x, weight] = first[x]
     return result
 
 
-def _shifted(table: np.ndarray, weights: Sequence[int], width: int) -> np.ndarray:
+def _shift_rows(table: np.ndarray, weights: Sequence[int], width: int) -> np.ndarray:
     """Every row moved up by the weight of its state."""
     result = np.zeros((len(table), width))
     for x, weight in enumerate(weights):

@@ -83,7 +83,7 @@ def prepare(request: Request, told: Callable[[str], None]) -> Prepared:
         return _network(request, given, told)
     if given and isinstance(given[0], GaussianChain):
         return _numbers(request, given[0], told)
-    priors, where, summary = _prepared(request, told)
+    priors, where, summary = _prepare_priors(request, told)
     split = summary.chains > sum(summary.totals.values())
     gaps = split and request.gaps == "joined"
     if gaps:
@@ -98,7 +98,7 @@ def prepare(request: Request, told: Callable[[str], None]) -> Prepared:
         lengths=tuple(summary.totals if gaps else summary.lengths),
         gaps=gaps,
         split=split,
-        data=_described(request.data, summary),
+        data=_describe_data(request.data, summary),
         assumptions=_assumptions(summary, priors, gaps=gaps),
     )
 
@@ -109,12 +109,12 @@ def _numbers(request: Request, prior: GaussianChain, told: Callable[[str], None]
         if given is not None:
             raise QuestionError(name, "the prior is about real numbers", place=name, hint="drop it")
     told(f"adding up {_names(request.data)}")
-    found = add_up(_reading(request, request.data, None), prior.values, rows=ROWS_AT_ONCE, told=told)
+    found = add_up(_table_reading(request, request.data, None), prior.values, rows=ROWS_AT_ONCE, told=told)
     split = found.chains > sum(found.totals.values())
     gaps = split and request.gaps == "joined"
     taken = prior.over_gaps() if gaps else prior
     lengths = tuple(found.totals if gaps else found.lengths)
-    assumptions = _assumed(taken, found.series, found.chains, gaps=gaps)
+    assumptions = _list_assumptions(taken, found.series, found.chains, gaps=gaps)
     if prior.values is not None:
         ends = f"{show(prior.values[0])}..{show(prior.values[1])}"
         assumptions = (*assumptions, f"values beyond {ends} count as its ends")
@@ -152,7 +152,7 @@ def _network(request: Request, networks: tuple[Network, ...], told: Callable[[st
             "series", "which column names the nodes of the network?", place="series", hint="--series person"
         )
     told(f"reading {_names(request.data)}")
-    found = named_values(_reading(request, request.data, None), rows=ROWS_AT_ONCE)
+    found = named_values(_table_reading(request, request.data, None), rows=ROWS_AT_ONCE)
     nodes = {node.name: node.values for node in networks[0].nodes}
     for name in found:
         known_name(
@@ -193,33 +193,35 @@ def _likely(network: Network, values: Mapping[str, str]) -> bool:
     )
 
 
-def _counted(
+def _count_table(
     request: Request, sources: Sequence[Any], states: Sequence[str] | None, told: Callable[[str], None]
 ) -> Summary:
     told(f"counting {_names(sources)}")
     with Workers(jobs=request.jobs) as workers:
         mapped = None if workers.alone else partial(map_chunks, workers)
-        return summarise(_reading(request, sources, states), mapped=mapped, told=told)
+        return summarise(_table_reading(request, sources, states), mapped=mapped, told=told)
 
 
-def _prepared(request: Request, told: Callable[[str], None]) -> tuple[tuple[Chain | Hidden | Band, ...], str, Summary]:
+def _prepare_priors(
+    request: Request, told: Callable[[str], None]
+) -> tuple[tuple[Chain | Hidden | Band, ...], str, Summary]:
     """The priors, where they come from, and what the private table holds."""
     if request.priors is not None:
         priors: Any = request.priors  # a tuple, since the request was made
-        summary = _counted(request, request.data, priors[0].states, told)
+        summary = _count_table(request, request.data, priors[0].states, told)
         _agree(summary, priors[0])
         return priors, request.told, summary
     if request.public:
-        public = _counted(request, request.public, request.states, told)
-        prior = _fitted(request, public)
-        summary = _counted(request, request.data, prior.states, told)
+        public = _count_table(request, request.public, request.states, told)
+        prior = _fit_prior(request, public)
+        summary = _count_table(request, request.data, prior.states, told)
         _agree(summary, prior)
         return (prior,), f"fitted to {_names(request.public)} ({public})", summary
-    summary = _counted(request, request.data, request.states, told)
-    return (_fitted(request, summary),), "fitted to the private data itself", summary
+    summary = _count_table(request, request.data, request.states, told)
+    return (_fit_prior(request, summary),), "fitted to the private data itself", summary
 
 
-def _reading(request: Request, sources: Sequence[Any], states: Sequence[str] | None) -> TableReading:
+def _table_reading(request: Request, sources: Sequence[Any], states: Sequence[str] | None) -> TableReading:
     return TableReading.of(
         list(sources),
         column=request.column,
@@ -233,7 +235,7 @@ def _reading(request: Request, sources: Sequence[Any], states: Sequence[str] | N
     )
 
 
-def _fitted(request: Request, summary: Summary) -> Chain | Band:
+def _fit_prior(request: Request, summary: Summary) -> Chain | Band:
     """The chain that a table suggests, or the band; states that were found in it stand in the order of the alphabet."""
     if request.start not in ("stationary", "any"):
         raise QuestionError("start", f"{request.start!r} is no start", place="start", hint="stationary, any")
@@ -261,7 +263,7 @@ def _names(sources: Sequence[Any]) -> str:
     return ", ".join(str(one) if isinstance(one, Path) else stream_name(one) for one in sources)
 
 
-def _described(sources: Sequence[Any], summary: Summary) -> dict[str, Any]:
+def _describe_data(sources: Sequence[Any], summary: Summary) -> dict[str, Any]:
     return {
         "files": _names(sources),
         "rows": summary.rows,
@@ -278,7 +280,7 @@ def _possible(summary: Summary, priors: Sequence[Chain | Hidden | Band]) -> None
     listed: tuple[Chain | Hidden | Band, ...] = (*priors,)
     for number, prior in enumerate(listed):
         if isinstance(prior, Hidden):
-            if _shown(summary, prior):
+            if _data_are_possible(summary, prior):
                 return
             if number == len(listed) - 1:
                 raise ScenarioError(
@@ -310,7 +312,7 @@ def _possible(summary: Summary, priors: Sequence[Chain | Hidden | Band]) -> None
             )
 
 
-def _shown(summary: Summary, prior: Hidden) -> bool:
+def _data_are_possible(summary: Summary, prior: Hidden) -> bool:
     """Whether every step of the data, and every first value, is possible by itself under a hidden chain."""
     chain = prior.chain
     steps = {
@@ -334,10 +336,10 @@ def _anywhere(priors: Sequence[Chain | Hidden | Band]) -> tuple[Chain | Hidden |
 
 def _assumptions(summary: Summary, priors: Sequence[Chain | Hidden | Band], *, gaps: bool) -> tuple[str, ...]:
     said = f"{'the prior' if len(priors) == 1 else 'one of the priors'}: {priors[0]}"
-    return _assumed(said, summary.series, summary.chains, gaps=gaps)
+    return _list_assumptions(said, summary.series, summary.chains, gaps=gaps)
 
 
-def _assumed(prior: object, series: int, chains: int, *, gaps: bool) -> tuple[str, ...]:
+def _list_assumptions(prior: object, series: int, chains: int, *, gaps: bool) -> tuple[str, ...]:
     result = [f"the entries follow {prior}"]
     if series > 1 or (chains > series and not gaps):
         between = " and parts of a series on both sides of a gap or a missing entry"

@@ -97,7 +97,7 @@ def print_table(console: Console, table: Sizes, *, asked_tight: bool) -> None:
     console.print(Text(f"  {'trend':<{_WIDTH}}{table.trend}"), soft_wrap=True)
 
 
-def written(show: Callable[[Console], None]) -> str:
+def printed_text(show: Callable[[Console], None]) -> str:
     """What is printed on a plain console, as text."""
     file = StringIO()
     show(plain_console(file))

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from privproof.drawing.palette import BOX, GREY, GRID, INK, PAPER, STATUS, themed
+from privproof.drawing.palette import BOX, GREY, GRID, INK, PAPER, STATUS, theme_colour
 from privproof.errors import FormatError
 from privproof.reporting.report_facts import Fact
 from privproof.reporting.verdict_wording import SYMBOLS
@@ -16,21 +16,22 @@ from privproof.reporting.verdict_wording import SYMBOLS
 STYLE = f"""
 :root {{ color-scheme: light dark; }}
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
-body {{ color: {themed(INK)}; background: {themed(PAPER)}; }}
+body {{ color: {theme_colour(INK)}; background: {theme_colour(PAPER)}; }}
 h1 {{ font-size: 1.4rem; line-height: 1.3; margin-bottom: 1rem; }}
 .status {{ color: #fff; border-radius: .4rem; padding: .1rem .6rem; margin-right: .6rem; white-space: nowrap; }}
 table {{ border-collapse: collapse; width: 100%; }}
-th {{ text-align: left; font-weight: 500; color: {themed(GREY)}; vertical-align: top; padding: .3rem 1.2rem .3rem 0; white-space: nowrap; }}
+th {{ text-align: left; font-weight: 500; color: {theme_colour(GREY)}; }}
+th {{ vertical-align: top; padding: .3rem 1.2rem .3rem 0; white-space: nowrap; }}
 td {{ padding: .3rem 0; overflow-wrap: anywhere; white-space: pre-wrap; font-variant-numeric: tabular-nums; }}
 .facts td {{ width: 100%; max-width: 0; }}
-tr {{ border-bottom: 1px solid {themed(GRID)}; }}
+tr {{ border-bottom: 1px solid {theme_colour(GRID)}; }}
 td.columns {{ font-family: ui-monospace, monospace; font-size: .85rem; white-space: pre; overflow-x: auto; }}
 .candidates td {{ vertical-align: top; padding-right: 1.2rem; }}
 .candidates td.whole {{ white-space: nowrap; }}
 h2 {{ font-size: 1.05rem; margin: 2rem 0 .6rem; }}
-.drawing {{ overflow-x: auto; border: 1px solid {themed(GRID)}; border-radius: .4rem; padding: .5rem; }}
-pre {{ background: {themed(BOX)}; padding: 1rem; border-radius: .4rem; overflow-x: auto; font-size: .85rem; }}
-footer {{ color: {themed(GREY)}; margin-top: 2rem; font-size: .9rem; }}
+.drawing {{ overflow-x: auto; border: 1px solid {theme_colour(GRID)}; border-radius: .4rem; padding: .5rem; }}
+pre {{ background: {theme_colour(BOX)}; padding: 1rem; border-radius: .4rem; overflow-x: auto; font-size: .85rem; }}
+footer {{ color: {theme_colour(GREY)}; margin-top: 2rem; font-size: .9rem; }}
 @media (max-width: 40rem) {{
   .facts, .facts tbody, .facts tr, .facts th, .facts td {{ display: block; width: auto; max-width: none; }}
   .facts tr {{ padding: .3rem 0; }} .facts th, .facts td {{ padding: 0; }}
@@ -103,7 +104,8 @@ class Page:
 def _document(page: Page) -> str:
     """HTML: the sentence with its verdict, the facts, what else there is to see, and everything as data."""
     rows = "\n".join(
-        f"<tr><th>{escape(fact.label)}</th><td{_aligned(fact)}>{escape(fact.text)}</td></tr>" for fact in page.facts
+        f"<tr><th>{escape(fact.label)}</th><td{_column_class(fact)}>{escape(fact.text)}</td></tr>"
+        for fact in page.facts
     )
     badge = f'<span class="status" style="background:{STATUS[page.status]}">{SYMBOLS[page.status]} {page.status}</span>'
     said = escape(json.dumps(page.raw, indent=2, ensure_ascii=False))
@@ -119,6 +121,6 @@ def _document(page: Page) -> str:
 """
 
 
-def _aligned(fact: Fact) -> str:
+def _column_class(fact: Fact) -> str:
     """Tables and code keep their columns."""
     return ' class="columns"' if "\n" in fact.text else ""

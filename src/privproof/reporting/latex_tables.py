@@ -16,8 +16,8 @@ from fractions import Fraction
 from privproof.evidence.verdicts import Explanation, Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import Epsilon
-from privproof.exact.number_texts import rounded
-from privproof.exact.probabilities import Probability, enclosed, exactly, is_zero
+from privproof.exact.number_texts import rounded_decimal
+from privproof.exact.probabilities import Probability, ball_of_probability, exactly, is_zero
 from privproof.language import Mechanism, Prior
 from privproof.reporting.report_registry import report_of
 from privproof.reporting.verdict_wording import headline
@@ -111,7 +111,7 @@ def latex(verdict: Verdict, *, standalone: bool = True) -> str:
     if functions:
         parts.append(r"\paragraph{The mechanism.}")
         parts += [_source(each) for each in functions]
-    parts += _shown(verdict)
+    parts += _verdict_paragraphs(verdict)
     parts += _evidence(verdict, name)
     body = "\n\n".join(parts) + "\n"
     if not standalone:
@@ -134,7 +134,7 @@ def _claim(verdict: Verdict) -> list[str]:
     return [*result, f"The claim is that for all such $D$, $D'$ and every event $E$\n\\[ {wanted}, {where}. \\]"]
 
 
-def _shown(verdict: Verdict) -> list[str]:
+def _verdict_paragraphs(verdict: Verdict) -> list[str]:
     """The counterexample, the alignment, or why nothing is known."""
     result: list[str] = []
     if isinstance(verdict, Unknown):
@@ -168,14 +168,14 @@ def _witness(verdict: Verdict, witness: AnyWitness) -> list[str]:
     if not witness.infinite:
         ratio = witness.ratio
         related = "=" if ratio is not None else "\\approx"
-        value = rounded(witness.loss(192).exp()) if ratio is None else number(ratio)
+        value = rounded_decimal(witness.loss(192).exp()) if ratio is None else number(ratio)
         rows.append(f"\\frac{{\\Pr[M(D) \\in E]}}{{\\Pr[M(D') \\in E]}} &{related} {_plain(value)}")
     result = [said, "\\begin{align*}\n" + ", \\\\\n".join(rows) + ".\n\\end{align*}"]
     budget = question.budget
     if refuted and witness.infinite:
         result.append("The event is impossible on the right and possible on the left: no factor bounds the ratio.")
     elif refuted and budget is not None and budget.delta == 0 and not verdict.asked_tight:
-        bound = rounded(budget.epsilon.ball(192).exp())
+        bound = rounded_decimal(budget.epsilon.ball(192).exp())
         result.append(f"This exceeds $e^{{\\varepsilon}} \\approx {_plain(bound)}$, so the claim does not hold.")
     return result
 
@@ -222,9 +222,13 @@ def _is(value: Probability) -> str:
         return "= 0"
     exact = exactly(value)
     if exact is not None:
-        return f"= {number(exact)}" if len(str(exact)) <= _LONG else f"\\approx {_plain(rounded(enclosed(value, 192)))}"
+        return (
+            f"= {number(exact)}"
+            if len(str(exact)) <= _LONG
+            else f"\\approx {_plain(rounded_decimal(ball_of_probability(value, 192)))}"
+        )
     written = str(value)
-    about = _plain(rounded(enclosed(value, 192)))
+    about = _plain(rounded_decimal(ball_of_probability(value, 192)))
     if "e^" in written and len(written) <= _LONG:
         return f"= {formula(written)} \\approx {about}"
     return f"\\approx {about}"
@@ -262,12 +266,12 @@ def _cell(text: str) -> str:
 
 def _source(function: Mechanism | Prior) -> str:
     program = function.program if function.pin is None else function.pin
-    lines = [part for each in program.functions for line in each.text.splitlines() for part in _broken(line)]
+    lines = [part for each in program.functions for line in each.text.splitlines() for part in _break_line(line)]
     told = "\\\\\n".join(f"\\mbox{{}}{escape_latex(line).replace(' ', '~')}" for line in lines)
     return f"{{\\footnotesize\\ttfamily\\noindent\n{told}\n\\par}}"
 
 
-def _broken(line: str) -> list[str]:
+def _break_line(line: str) -> list[str]:
     """A line of source in pieces that fit."""
     pieces = [line[:_WIDE]]
     rest = line[_WIDE:]

@@ -16,7 +16,7 @@ from privproof.drawing.charts import Line, line_chart
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import Epsilon, Number, epsilon
 from privproof.exact.number_texts import bound_words
-from privproof.exact.probabilities import enclosed
+from privproof.exact.probabilities import ball_of_probability
 from privproof.profiles import Profile, SmallestDelta
 from privproof.profiles.output_laws import SeenOutput
 from privproof.reporting.report_registry import report_of
@@ -111,7 +111,7 @@ def _curve_points(profile: Profile, up_to: Number | None) -> tuple[tuple[float, 
 
 
 def _twin(row: SeenOutput, bound: Epsilon | None) -> Twin:
-    left, right = (float(enclosed(side, 64).mid()) for side in (row.left, row.right))
+    left, right = (float(ball_of_probability(side, 64).mid()) for side in (row.left, row.right))
     beyond = bound is not None and row.beyond(bound)
     ends = None
     if row.ends is not None and row.ends[0] is not None and row.ends[1] is not None:

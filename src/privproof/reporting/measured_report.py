@@ -13,7 +13,7 @@ from privproof.evidence.verdicts import MeasureDetails, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact.balls import precision
 from privproof.exact.measures import Measure
-from privproof.exact.number_texts import enclosing, outward, rounded_ball
+from privproof.exact.number_texts import enclosing_decimals, outward, rounded_ball
 from privproof.profiles.measure_conversions import delta_of_mu, delta_of_rho
 from privproof.reporting.program_report import arguments_words
 from privproof.reporting.replay_commands import Command
@@ -169,7 +169,7 @@ def _decimals(details: MeasureDetails) -> str:
         ball = details.amount.ball()
         if not ball > 0:
             return rounded_ball(ball)
-        low, high = enclosing(ball, digits=12)
+        low, high = enclosing_decimals(ball, digits=12)
     return low if low == high else f"{low}..{high}"
 
 

@@ -19,6 +19,6 @@ def source(function: Mechanism | Prior) -> str:
     return "".join(f"<pre>{escape(each.text)}</pre>" for each in program.functions)
 
 
-def drawing(picture: str) -> str:
+def drawing_element(picture: str) -> str:
     """A picture that may be wider than the page."""
     return f'<div class="drawing">{picture}</div>'

@@ -11,7 +11,7 @@ from functools import singledispatch
 from html import escape
 from typing import Any, cast
 
-from privproof.capabilities import named, shown_as
+from privproof.capabilities import load_named, shown_as
 from privproof.drawing.palette import DARK, DARK_PAGES, STATUS
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import decimal, show
@@ -22,7 +22,7 @@ from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.models.stream_automaton import StreamAutomaton
 from privproof.profiles import EnclosedProfile, Profile, SmallestDelta
 from privproof.reporting.law_pictures import distribution_picture, profile_picture
-from privproof.reporting.model_drawings import DRAWN, drawing, source
+from privproof.reporting.model_drawings import DRAWN, drawing_element, source
 from privproof.reporting.profile_texts import delta_page
 from privproof.reporting.report_facts import Fact
 from privproof.reporting.verdict_wording import SYMBOLS, facts, headline
@@ -63,7 +63,7 @@ def _table(listed: Sequence[Fact]) -> str:
 def card_of(thing: object) -> str:
     """The card of something that shows itself."""
     for way in shown_as(thing):
-        return str(named(way.card)(thing))
+        return str(load_named(way.card)(thing))
     return card(repr(thing))
 
 
@@ -72,7 +72,7 @@ def _(thing: Verdict) -> str:
     drawn = distribution_picture(thing)
     sentence = headline(thing, asked_tight=thing.asked_tight)
     listed = facts(thing, command=None, asked_tight=thing.asked_tight)
-    return card(sentence, listed, [drawn and drawing(drawn)], thing.status)
+    return card(sentence, listed, [drawn and drawing_element(drawn)], thing.status)
 
 
 @card_of.register
@@ -82,14 +82,14 @@ def _(thing: Profile) -> str:
         Fact("delta = 0", f"from epsilon {tight.show()} on" if not tight.infinite else "at no epsilon"),
         Fact("epsilon = 0", f"delta {show(thing.total_variation)}, the total variation distance"),
     ]
-    return card(f"{thing.name}: the privacy profile", listed, [drawing(profile_picture(thing))])
+    return card(f"{thing.name}: the privacy profile", listed, [drawing_element(profile_picture(thing))])
 
 
 @card_of.register
 def _(thing: SmallestDelta) -> str:
     page = delta_page(thing, None)
     drawn = distribution_picture(thing.verdict)
-    return card(page.sentence, page.facts, [drawn and drawing(drawn)])
+    return card(page.sentence, page.facts, [drawn and drawing_element(drawn)])
 
 
 @card_of.register
@@ -107,13 +107,13 @@ def _(thing: HiddenMarkovModel | MarkovChain | Transducer) -> str:
     name = {HiddenMarkovModel: "hidden Markov model", MarkovChain: "Markov chain", Transducer: "transducer"}[
         type(thing)
     ]
-    drawn = [drawing(svg(thing))] if len(thing.states) <= DRAWN else []
+    drawn = [drawing_element(svg(thing))] if len(thing.states) <= DRAWN else []
     return card(f"{name} with {len(thing.states)} states", (), drawn)
 
 
 @card_of.register
 def _(thing: StreamAutomaton) -> str:
-    drawn = [drawing(svg(automaton_picture(thing)))] if len(thing.states) <= DRAWN else []
+    drawn = [drawing_element(svg(automaton_picture(thing)))] if len(thing.states) <= DRAWN else []
     return card(f"stream automaton with {len(thing.states)} states", (), drawn)
 
 
@@ -128,7 +128,7 @@ def _(thing: EnclosedProfile) -> str:
     return card(
         f"{thing.name}: the privacy profile, enclosed",
         listed,
-        [drawing(profile_picture(curve))] if len(curve) > 1 else [],
+        [drawing_element(profile_picture(curve))] if len(curve) > 1 else [],
     )
 
 
@@ -139,5 +139,5 @@ def _(thing: AnyQuestion) -> str:
     model = getattr(thing, "model", None) or getattr(thing, "automaton", None)
     drawn = []
     if isinstance(model, HiddenMarkovModel | MarkovChain | Transducer | StreamAutomaton) and len(model.states) <= DRAWN:
-        drawn = [drawing(svg(cast(Any, thing)))]
+        drawn = [drawing_element(svg(cast(Any, thing)))]
     return card(f"a question about {thing.name or 'a mechanism'}", listed, drawn)

@@ -11,11 +11,11 @@ from rich.text import Text
 
 from privproof.exact import Rational, log, rational, show
 from privproof.exact.balls import precision
-from privproof.exact.number_texts import enclosing
+from privproof.exact.number_texts import enclosing_decimals
 from privproof.profiles import Profile, SmallestDelta
 from privproof.reporting.html_pages import Page
 from privproof.reporting.law_pictures import profile_picture
-from privproof.reporting.model_drawings import drawing
+from privproof.reporting.model_drawings import drawing_element
 from privproof.reporting.report_facts import Fact
 from privproof.reporting.report_registry import report_of
 from privproof.reporting.verdict_wording import data
@@ -62,7 +62,7 @@ def profile_page(profile: Profile, points: int, *, up_to: Rational | None = None
 
 
 def _drawn_curve(found: Profile | Sequence[SmallestDelta], up_to: Rational | None = None) -> str:
-    return f"<h2>The curve</h2>{drawing(profile_picture(found, up_to=up_to))}"
+    return f"<h2>The curve</h2>{drawing_element(profile_picture(found, up_to=up_to))}"
 
 
 def _print(console: Console, sentence: str, facts: Sequence[Fact], width: int) -> None:
@@ -167,7 +167,7 @@ def _ends(found: SmallestDelta) -> tuple[str, str]:
     """Both bounds as decimals, rounded outwards."""
     with precision(128):
         low, high = (
-            ["0", "0"] if end == 0 else enclosing(arb(rational(end)), digits=_DIGITS)
+            ["0", "0"] if end == 0 else enclosing_decimals(arb(rational(end)), digits=_DIGITS)
             for end in (found.lower, found.upper)
         )
     return low[0], high[1]

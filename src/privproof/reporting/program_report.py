@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from privproof.evidence.verdicts import Explanation, Refuted, Verdict
 from privproof.evidence.witnesses import LossWitness, RunWitness
 from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.number_texts import bound_words, outward, rounded
-from privproof.exact.probabilities import Probability, enclosed, is_zero
+from privproof.exact.number_texts import bound_words, outward, rounded_decimal
+from privproof.exact.probabilities import Probability, ball_of_probability, is_zero
 from privproof.language.inputs import ADD_REMOVE
 from privproof.language.patterns import Between, are_rows
 from privproof.profiles.output_laws import SeenOutput, program_rows
@@ -121,8 +121,8 @@ def event_data(witness: LossWitness | RunWitness) -> dict[str, Any]:
         "right": plain_data(dict(witness.right)),
         "output": [witness.output],
         "event": witness.output,
-        "left_probability": _written(left),
-        "right_probability": _written(right),
+        "left_probability": _probability_data(left),
+        "right_probability": _probability_data(right),
         "left_ball": ["0", "0"] if is_zero(left) else ball_data(left),
         "right_ball": ["0", "0"] if is_zero(right) else ball_data(right),
         "ratio": ratio_data(witness),
@@ -189,7 +189,7 @@ def _numbers(question: ProgramQuestion) -> str:
     return f" and every {', '.join(names)}" if names else ""
 
 
-def _written(value: Probability) -> str | list[str]:
+def _probability_data(value: Probability) -> str | list[str]:
     """A probability: its closed form, or two decimals that enclose it."""
     return str(value.at(1)) if isinstance(value, ExponentialSum) else ball_data(value)
 
@@ -199,9 +199,9 @@ def shown_probability(value: Probability) -> str:
     if is_zero(value):
         return "0"
     if not isinstance(value, ExponentialSum):
-        return f"≈ {rounded(enclosed(value, 192))}"
+        return f"≈ {rounded_decimal(ball_of_probability(value, 192))}"
     text = str(value.at(1))
-    near = rounded(value.ball(1, 192))
+    near = rounded_decimal(value.ball(1, 192))
     if text == near:
         return text
     return f"{text} ≈ {near}" if len(text) <= _LONGEST else f"≈ {near}"
@@ -232,7 +232,7 @@ def tight_words(verdict: Verdict) -> str:
 def _loss_facts(verdict: Verdict, question: ProgramQuestion, witness: LossWitness, *, asked_tight: bool) -> list[Fact]:
     allowed = None
     if isinstance(verdict, Refuted) and not asked_tight:
-        allowed = question.budget.epsilon.show() if question.budget is not None else _allowed(question, witness)
+        allowed = question.budget.epsilon.show() if question.budget is not None else _allowed_loss(question, witness)
     result = event_facts(witness, verdict, allowed)
     if witness.observed.line:
         result.append(Fact("where", witness.observed.line))
@@ -250,7 +250,7 @@ def delta_facts(verdict: Verdict) -> list[Fact]:
     return [Fact("smallest delta", f"{said} at this epsilon")]
 
 
-def _allowed(question: ProgramQuestion, witness: LossWitness) -> str:
+def _allowed_loss(question: ProgramQuestion, witness: LossWitness) -> str:
     assert question.claim is not None
     size = max((len(v) for v in witness.left.values() if isinstance(v, list)), default=0)
     value = question.claim.value_at({**witness.left, "size": size})

@@ -75,10 +75,10 @@ def _writer() -> tuple[Callable[[str], None], Callable[[], None]]:
     stream = sys.stderr
     if not stream.isatty():
         return lambda line: None, lambda: None
-    return lambda line: _put(stream, f"\r\x1b[K{line[:100]}"), lambda: _put(stream, "\r\x1b[K")
+    return lambda line: _write_and_flush(stream, f"\r\x1b[K{line[:100]}"), lambda: _write_and_flush(stream, "\r\x1b[K")
 
 
-def _put(stream: Any, text: str) -> None:
+def _write_and_flush(stream: Any, text: str) -> None:
     stream.write(text)
     stream.flush()
 

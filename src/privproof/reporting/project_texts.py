@@ -40,7 +40,7 @@ def print_results(
     width = min(_WIDE, max((len(result.target.text) for result in listed), default=0))
     for result in listed:
         line = Text(f"{_SYMBOLS[result.outcome]} {result.outcome:<8} ", style=_STYLES[result.outcome])
-        line.append(f"{result.target.text:<{width}}  {_told(result)}".rstrip(), style="default not bold")
+        line.append(f"{result.target.text:<{width}}  {_claim_or_fault(result)}".rstrip(), style="default not bold")
         console.print(line, soft_wrap=True)
     console.print(Text(summary(results), style="bold"), soft_wrap=True)
     if reason:
@@ -53,7 +53,7 @@ _NARROW = 60
 """Characters of a table's last column."""
 
 
-def _told(result: Result) -> str:
+def _claim_or_fault(result: Result) -> str:
     """The end of a result's line: what is claimed, or what is wrong."""
     said = result.sentence.splitlines()[0] if result.sentence else ""
     if result.outcome in ("proved", "refuted"):
@@ -81,7 +81,7 @@ def results_page(results: Sequence[Result], title: str = "privproof") -> str:
     rows = "\n".join(
         f'<tr><td><span class="status" style="background:{_COLOURS[result.outcome]}">{_SYMBOLS[result.outcome]} '
         f'{result.outcome}</span></td><td><a href="#r{number}">{escape(result.target.text)}</a></td>'
-        f"<td>{escape(_told(result))}</td><td>{result.seconds:.2f} s</td></tr>"
+        f"<td>{escape(_claim_or_fault(result))}</td><td>{result.seconds:.2f} s</td></tr>"
         for number, result in enumerate(results)
     )
     parts = "\n".join(

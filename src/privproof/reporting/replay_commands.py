@@ -32,13 +32,13 @@ class Command:
 
     def replay(self, witness: WordWitness) -> str:
         """The command that recomputes both probabilities of a witness."""
-        word = " ".join(_quoted(str(letter)) for letter in witness.observed.letters)
+        word = " ".join(_quote_letter(str(letter)) for letter in witness.observed.letters)
         pair = witness.observed.pair
         chosen = [] if pair == "neighbours" else ["--pair", pair]
         parts = ["privproof", "check", self.target, *self.options, *chosen, "--word", word]
         return " ".join(map(shlex.quote, parts))
 
 
-def _quoted(letter: str) -> str:
+def _quote_letter(letter: str) -> str:
     """A letter as one part of a word: in quotation marks only where it needs them."""
     return shlex.quote(letter) if set(letter) & set(" \t\n\"'\\#") or not letter else letter

@@ -9,8 +9,8 @@ from typing import Any
 from privproof.evidence import Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact.balls import precision
-from privproof.exact.number_texts import enclosing
-from privproof.exact.probabilities import Probability, enclosed, is_zero
+from privproof.exact.number_texts import enclosing_decimals
+from privproof.exact.probabilities import Probability, ball_of_probability, is_zero
 from privproof.language.row import Row
 
 
@@ -38,7 +38,7 @@ def plain_data(value: object) -> Any:
 
 def ball_data(value: Probability) -> str | list[str]:
     """A probability as two decimals that enclose it; zero is exact."""
-    return "0" if is_zero(value) else enclosing(enclosed(value, 192))
+    return "0" if is_zero(value) else enclosing_decimals(ball_of_probability(value, 192))
 
 
 def ratio_data(witness: AnyWitness) -> str | list[str]:
@@ -46,10 +46,10 @@ def ratio_data(witness: AnyWitness) -> str | list[str]:
     if witness.infinite:
         return "inf"
     with precision(192):
-        return enclosing(witness.loss(192).exp())
+        return enclosing_decimals(witness.loss(192).exp())
 
 
 def loss_data(witness: AnyWitness) -> list[str]:
     """The loss of a witness that is possible on both sides, as two decimals that enclose it."""
     loss = witness.loss(192)
-    return enclosing(loss) if loss > 0 else ["0", "0"]
+    return enclosing_decimals(loss) if loss > 0 else ["0", "0"]

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from privproof.capabilities import kind_of, named
+from privproof.capabilities import kind_of, load_named
 from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact.number_texts import outward
@@ -124,5 +124,5 @@ class Report(ABC, Generic[Q, W]):
 
 def report_of(question: AnyQuestion) -> Report[Any, Any]:
     """The report of a question's kind."""
-    report: Report[Any, Any] = named(kind_of(question.family).report)()
+    report: Report[Any, Any] = load_named(kind_of(question.family).report)()
     return report

@@ -40,13 +40,13 @@ def sarif(results: Sequence[Result], version: str) -> str:
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_finding(result) for result in results if result.outcome != "proved"],
+        "results": [_finding_data(result) for result in results if result.outcome != "proved"],
         "properties": {"checked": len(results), "proved": sum(result.outcome == "proved" for result in results)},
     }
     return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, ensure_ascii=False, indent=1) + "\n"
 
 
-def _finding(result: Result) -> dict[str, Any]:
+def _finding_data(result: Result) -> dict[str, Any]:
     number = next(i for i, rule in enumerate(_RULES) if rule[0] == result.outcome)
     name = f"{result.target.file}:{result.target.name}"
     return {

@@ -13,7 +13,7 @@ from privproof.exact import show
 from privproof.exact.number_texts import bound_words
 from privproof.formats import svg
 from privproof.profiles.output_laws import SeenOutput, secret_rows
-from privproof.reporting.model_drawings import DRAWN, drawing, source
+from privproof.reporting.model_drawings import DRAWN, drawing_element, source
 from privproof.reporting.replay_commands import Command
 from privproof.reporting.report_facts import Fact
 from privproof.reporting.report_registry import Report
@@ -73,7 +73,7 @@ class SecretsReport(Report[UnderPriors, SecretWitness]):
 
     def drawn(self, verdict: Verdict, question: UnderPriors) -> list[str]:
         """The mechanism and the prior, or the model."""
-        return _drawn(question)
+        return _question_drawings(question)
 
 
 @singledispatch
@@ -97,16 +97,16 @@ def _(question: PufferfishQuestion) -> str:
 
 
 @singledispatch
-def _drawn(question: UnderPriors) -> list[str]:
+def _question_drawings(question: UnderPriors) -> list[str]:
     raise AssertionError(question)
 
 
-@_drawn.register
+@_question_drawings.register
 def _(question: ParametricQuestion) -> list[str]:
-    return [drawing(svg(question.model))] if len(question.model.states) <= DRAWN else []
+    return [drawing_element(svg(question.model))] if len(question.model.states) <= DRAWN else []
 
 
-@_drawn.register
+@_question_drawings.register
 def _(question: PufferfishQuestion) -> list[str]:
     return [source(question.mechanism), source(question.prior)]
 

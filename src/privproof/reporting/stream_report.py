@@ -10,12 +10,12 @@ from privproof.evidence.verdicts import Proved, Refuted, Shifted, Verdict
 from privproof.evidence.witnesses import StreamWitness, word_with_repetitions
 from privproof.exact import epsilon
 from privproof.exact.balls import rational_bounds
-from privproof.exact.number_texts import bound_words, outward, rounded
-from privproof.exact.probabilities import Probability, enclosed, is_zero
+from privproof.exact.number_texts import bound_words, outward, rounded_decimal
+from privproof.exact.probabilities import Probability, ball_of_probability, is_zero
 from privproof.formats import stream_picture, svg
 from privproof.models.stream_automaton import guard_words
 from privproof.reporting.mechanism_calls import call_text, import_line
-from privproof.reporting.model_drawings import DRAWN, drawing, source
+from privproof.reporting.model_drawings import DRAWN, drawing_element, source
 from privproof.reporting.program_report import event_source, public_words
 from privproof.reporting.replay_commands import Command
 from privproof.reporting.report_facts import Fact, ball_data, loss_data, plain_data, ratio_data
@@ -92,7 +92,7 @@ class StreamReport(Report[StreamQuestion, StreamWitness]):
         parts = [] if question.mechanism is None else [source(question.mechanism)]
         if len(question.automaton.states) <= DRAWN:
             marked = [n for steps, _ in verdict.leak.segments for n in steps] if verdict.leak is not None else []
-            parts.append(drawing(svg(stream_picture(question, marked))))
+            parts.append(drawing_element(svg(stream_picture(question, marked))))
         return parts
 
 
@@ -222,7 +222,7 @@ def secrets(question: StreamQuestion) -> list[str]:
 
 def shown_ball(value: Probability) -> str:
     """A probability."""
-    return "0" if is_zero(value) else f"≈ {rounded(enclosed(value, 192))}"
+    return "0" if is_zero(value) else f"≈ {rounded_decimal(ball_of_probability(value, 192))}"
 
 
 def python_lines(question: StreamQuestion, witness: StreamWitness) -> str:

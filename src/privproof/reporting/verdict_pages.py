@@ -8,7 +8,7 @@ from privproof.evidence.verdicts import Verdict
 from privproof.reporting.html_pages import Page
 from privproof.reporting.latex_tables import latex
 from privproof.reporting.law_pictures import distribution_picture
-from privproof.reporting.model_drawings import drawing
+from privproof.reporting.model_drawings import drawing_element
 from privproof.reporting.replay_commands import Command
 from privproof.reporting.report_registry import report_of
 from privproof.reporting.verdict_wording import data, facts, headline
@@ -19,7 +19,7 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
     sentence = headline(verdict, asked_tight=asked_tight)
     listed = facts(verdict, command=command, asked_tight=asked_tight)
     laws = distribution_picture(verdict)
-    bars = "" if laws is None else f"<h2>Both distributions</h2>{drawing(laws)}"
+    bars = "" if laws is None else f"<h2>Both distributions</h2>{drawing_element(laws)}"
     parts = report_of(verdict.question).drawn(verdict, verdict.question)
     drawn = f"<h2>The mechanism</h2>{''.join(parts)}" if parts else ""
     more = f"{bars}\n{drawn}"

@@ -17,7 +17,7 @@ from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.profiles.output_laws import SeenOutput, hidden_rows, mechanism_rows
 from privproof.reporting.mechanism_calls import call_text, import_line
-from privproof.reporting.model_drawings import DRAWN, drawing, source
+from privproof.reporting.model_drawings import DRAWN, drawing_element, source
 from privproof.reporting.replay_commands import Command
 from privproof.reporting.report_facts import Fact, plain_data
 from privproof.reporting.report_registry import Report
@@ -120,7 +120,7 @@ class WordReport(Report[Question, WordWitness]):
     def drawn(self, verdict: Verdict, question: Question) -> list[str]:
         """The function, where there is one, and the drawing of a model that is not too large to be looked at."""
         parts = [] if question.origin is None else [source(question.origin.mechanism)]
-        return parts + ([drawing(svg(question))] if len(question.model.states) <= DRAWN else [])
+        return parts + ([drawing_element(svg(question))] if len(question.model.states) <= DRAWN else [])
 
 
 def _growing_bounds(verdict: Verdict, question: Question) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 from .any_question import AnyQuestion, Family
-from .composed_questions import ComposedQuestion, Sampling, SamplingKind, Use, composed_question, sampling
+from .composed_questions import ComposedQuestion, Sampling, SamplingKind, Use, composed_question, sampling_of_kind
 from .draws_questions import DrawsQuestion
 from .markov_prior import MarkovPrior
 from .measured_questions import MeasuredQuestion
@@ -50,6 +50,6 @@ __all__ = [
     "program_question",
     "pufferfish",
     "runs_question",
-    "sampling",
+    "sampling_of_kind",
     "whole_output",
 ]

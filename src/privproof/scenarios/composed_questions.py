@@ -130,11 +130,11 @@ def composed_question(*uses: Use) -> ComposedQuestion:
                 hint=f"privacy_profile(question).composed({use.times})",
             )
         if use.sampling is not None:
-            _sampled(use, use.sampling)
+            _check_sampling(use, use.sampling)
     return ComposedQuestion(tuple(replace(use, of=use.of.under(None)) for use in uses))
 
 
-def _sampled(use: Use, sampling: Sampling) -> None:
+def _check_sampling(use: Use, sampling: Sampling) -> None:
     if not 0 < sampling.rate <= 1:
         raise QuestionError(
             "sampling", f"rate={sampling.rate} is not above 0 and at most 1", place=use.of.name, hint="1/100"
@@ -165,10 +165,10 @@ def _any_record(mechanism: object) -> bool:
     return all(each.public or (each.shape == "list" and each.within is None and not each.fields) for each in inputs)
 
 
-def sampling(kind: str, rate: Number) -> Sampling:
+def sampling_of_kind(kind: str, rate: Number) -> Sampling:
     """A way of sampling.
 
-    >>> print(sampling("poisson", "1/100"))
+    >>> print(sampling_of_kind("poisson", "1/100"))
     a Poisson sample of rate 1/100
     """
     for known in _RELATION:

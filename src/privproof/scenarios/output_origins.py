@@ -69,7 +69,7 @@ class Origin:
             if run.ended and any(ENDED in _parts(value) for value in self.outputs.values()):
                 steps[-1].append(ENDED)
             return len(steps) == len(letters) and all(
-                _written(self.outputs, letter, shown) for letter, shown in zip(letters, steps, strict=True)
+                _writes_output(self.outputs, letter, shown) for letter, shown in zip(letters, steps, strict=True)
             )
         wanted = [self.outputs[letter] for letter in letters if letter is not None]
         flat = [v for value in wanted for v in _parts(value)]
@@ -122,7 +122,7 @@ def _parts(value: Any) -> tuple[Any, ...]:
     return value.values if isinstance(value, Several) else (value,)
 
 
-def _written(outputs: Mapping[str, Any], letter: str | None, shown: Sequence[Any]) -> bool:
+def _writes_output(outputs: Mapping[str, Any], letter: str | None, shown: Sequence[Any]) -> bool:
     if letter is None:
         return not shown
     wanted = _parts(outputs[letter])

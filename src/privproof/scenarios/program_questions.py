@@ -64,7 +64,7 @@ class ProgramQuestion(AnyQuestion):
 
     def under(self, budget: Budget | None) -> ProgramQuestion:
         """The same question with another budget."""
-        return replace(self, budget=budget, claim=None if budget is None else _bound(budget.epsilon), delta=None)
+        return replace(self, budget=budget, claim=None if budget is None else _affine_bound(budget.epsilon), delta=None)
 
     @property
     def claims(self) -> bool:
@@ -204,10 +204,10 @@ def _symbols(mechanism: Mechanism) -> list[str]:
 def claim_in_numbers(mechanism: Mechanism, size: int | None) -> Affine | None:
     """The epsilon that a mechanism claims of itself, as an expression in the size and public numbers."""
     claim = own_claim(mechanism, size)
-    return _bound(claim.epsilon) if isinstance(claim, Budget) else claim
+    return _affine_bound(claim.epsilon) if isinstance(claim, Budget) else claim
 
 
-def _bound(value: Epsilon) -> Affine | None:
+def _affine_bound(value: Epsilon) -> Affine | None:
     """An epsilon as a rational: itself, or the next one below on a fine grid."""
     if value.infinite:
         return None

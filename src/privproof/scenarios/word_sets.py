@@ -178,7 +178,7 @@ def automaton(words: Words, alphabet: Collection[str]) -> Automaton:
     reader = _WordsReader(words.only, tuple(alphabet))
     expression = reader.read_whole(reader.union)
     moves, ends = _subsets(reader, expression, letters)
-    return _trimmed(moves, ends, words)
+    return _trim_automaton(moves, ends, words)
 
 
 def _subsets(reader: _WordsReader, expression: _Fragment, letters: list[str]) -> tuple[list[dict[str, int]], set[int]]:
@@ -206,7 +206,7 @@ def _subsets(reader: _WordsReader, expression: _Fragment, letters: list[str]) ->
     return moves, ends
 
 
-def _trimmed(moves: list[dict[str, int]], ends: set[int], words: Words) -> Automaton:
+def _trim_automaton(moves: list[dict[str, int]], ends: set[int], words: Words) -> Automaton:
     alive = set(ends)
     while True:
         more = {i for i, table in enumerate(moves) if i not in alive and not alive.isdisjoint(table.values())}

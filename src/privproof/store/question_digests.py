@@ -104,7 +104,7 @@ def asked_digest(question: Any, **options: Any) -> Asked:
     functions: dict[int, FunctionType] = {}
     said = [_plain(question, functions), _plain(options, functions)]
     found = tuple(functions.values())
-    reached = [_reached(function) for function in found]
+    reached = [_readable_state(function) for function in found]
     text = json.dumps([said, reached, environment()], sort_keys=True, separators=(",", ":"))
     return Asked(hashlib.sha256(text.encode()).hexdigest(), found)
 
@@ -170,7 +170,7 @@ def _name(kind: type) -> str:
 # ------------------------------------------------------------------------------------------------- what functions reach
 
 
-def _reached(function: FunctionType) -> Any:
+def _readable_state(function: FunctionType) -> Any:
     """Everything that running a function may read."""
     state = state_of(function)
     if not state.whole:
@@ -192,7 +192,7 @@ def _with_imports(files: set[str]) -> set[str]:
     while left:
         file = left.pop()
         package = getattr(loaded.get(str(Path(file).resolve())), "__package__", None) or ""
-        for name in _imported(file, package):
+        for name in _imported_modules(file, package):
             found = getattr(sys.modules.get(name), "__file__", None)
             if isinstance(found, str) and _is_own(found) and found not in known and name.split(".")[0] not in _PURE:
                 known.add(found)
@@ -200,7 +200,7 @@ def _with_imports(files: set[str]) -> set[str]:
     return known
 
 
-def _imported(file: str, package: str) -> Iterator[str]:
+def _imported_modules(file: str, package: str) -> Iterator[str]:
     """The names of the modules that a file may import, wherever it does."""
     try:
         tree = ast.parse(Path(file).read_bytes())

@@ -17,7 +17,7 @@ from privproof.errors import PrivproofError
 from privproof.evidence.engine_answers import Answer
 from privproof.evidence.gate import Refusal, admit_reported, readmit
 from privproof.evidence.verdicts import Unknown, Verdict
-from privproof.exact.patience import Stopped, watched
+from privproof.exact.patience import Stopped, watch_computation
 from privproof.scenarios import AnyQuestion
 from privproof.store.question_digests import Asked, NotKept, asked_digest, environment_digest, question_functions
 from privproof.store.stored_records import Unreadable, answer_of, record_of
@@ -49,7 +49,7 @@ def ask_once(
         return ask(), False
     begun = time.perf_counter()
     entry = store.get(asked.digest)
-    known = None if entry is None else _known(entry, asked, question, limit, monitor)
+    known = None if entry is None else _verdict_of_entry(entry, asked, question, limit, monitor)
     if known is not None:
         return replace(known, seconds=time.perf_counter() - begun), True
     if entry is not None and entry.status != "unknown":
@@ -60,7 +60,7 @@ def ask_once(
     return verdict, False
 
 
-def _known(
+def _verdict_of_entry(
     entry: Entry, asked: Asked, question: AnyQuestion, limit: float | None, monitor: Monitor | None
 ) -> Verdict | None:
     """The verdict of what was kept; None where it does not count."""
@@ -71,8 +71,8 @@ def _known(
         if answer.status != entry.status:
             return None
         if answer.status == "unknown":
-            return _unknown(answer, notes)
-        with watched(monitor or Monitor()):
+            return _unknown_verdict(answer, notes)
+        with watch_computation(monitor or Monitor()):
             verdict = readmit(answer, dict(entry.certificate or {}), question)
     except (Unreadable, PrivproofError, Stopped):
         return None
@@ -132,12 +132,12 @@ def reported_verdict(entry: Entry, question: AnyQuestion, monitor: Monitor | Non
     """
     try:
         answer, notes = answer_of(entry.record, question_functions(question))
-        with watched(monitor or Monitor()):
+        with watch_computation(monitor or Monitor()):
             for posed in (question, question.listed()):
                 mine = posed if posed.claims else posed.under(answer.question.budget)
                 answer = replace(answer, question=mine, compiled=None, evidence={}, more={}, tentative=False)
                 if answer.status == "unknown":
-                    found: Verdict | Refusal = _unknown(answer, notes)
+                    found: Verdict | Refusal = _unknown_verdict(answer, notes)
                 else:
                     found = admit_reported(answer, dict(entry.certificate or {}))
                 if isinstance(found, Verdict):
@@ -148,7 +148,7 @@ def reported_verdict(entry: Entry, question: AnyQuestion, monitor: Monitor | Non
     return found
 
 
-def _unknown(answer: Answer, notes: tuple[str, ...]) -> Unknown:
+def _unknown_verdict(answer: Answer, notes: tuple[str, ...]) -> Unknown:
     """An unknown verdict as it was kept or reported."""
     return Unknown(
         answer.question,

@@ -120,7 +120,7 @@ class VerdictStore:
                 return None
             status, name, seconds, limit, certificate, record, environment, used = row
             if not 0 <= time.time() - used < _SELDOM:
-                with suppress(sqlite3.Error), _writing(database):  # a store that can only be read is read
+                with suppress(sqlite3.Error), _write_transaction(database):  # a store that can only be read is read
                     database.execute("UPDATE verdicts SET used = ? WHERE digest = ?", (time.time(), digest))
             try:
                 document = None if certificate is None else json.loads(zlib.decompress(certificate))
@@ -144,7 +144,7 @@ class VerdictStore:
         row = (digest, *said, document, record, size, now, now, entry.environment)
 
         def keep(database: sqlite3.Connection) -> None:
-            with _writing(database):
+            with _write_transaction(database):
                 database.execute(f"INSERT OR REPLACE INTO verdicts VALUES ({', '.join('?' * len(row))})", row)
                 names = ("page_count", "freelist_count", "page_size")
                 pages, free, page = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
@@ -157,7 +157,7 @@ class VerdictStore:
         """Forget a verdict."""
 
         def forget(database: sqlite3.Connection) -> None:
-            with _writing(database):
+            with _write_transaction(database):
                 database.execute("DELETE FROM verdicts WHERE digest = ?", (digest,))
 
         self._with(forget, there=True)
@@ -186,7 +186,7 @@ class VerdictStore:
         """
 
         def give_up(database: sqlite3.Connection) -> None:
-            with _writing(database):
+            with _write_transaction(database):
                 database.execute("DELETE FROM verdicts WHERE used <= ?", (time.time() - days * _DAY,))
                 if environment is not None:
                     database.execute("DELETE FROM verdicts WHERE environment <> ?", (environment,))
@@ -216,7 +216,7 @@ def _lay_out(database: sqlite3.Connection) -> None:
     """Make the table, if no other process has; what is found before the lock is held may be changed by the time it is."""
     if _layout(database) == _LAYOUT:
         return
-    with _writing(database):
+    with _write_transaction(database):
         if _layout(database) == _LAYOUT:
             return
         database.execute("DROP TABLE IF EXISTS verdicts")
@@ -228,7 +228,7 @@ def _lay_out(database: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def _writing(database: sqlite3.Connection) -> Iterator[None]:
+def _write_transaction(database: sqlite3.Connection) -> Iterator[None]:
     """A transaction of the one process that writes.
 
     SQLite's own waiting sleeps the longer the more often it was in vain, so that who has just come goes first; among many that write

@@ -109,7 +109,7 @@ class Guard:
         if scope["type"] != "http":
             return  # there is nothing else here
         request = Request(scope)
-        guarded = _guarded(send)
+        guarded = _guard_answers(send)
         try:
             answer = self._admit(request)
         except Refused as refused:
@@ -159,7 +159,7 @@ def _same(given: str, known: str) -> bool:
     return hmac.compare_digest(given.encode(), known.encode())
 
 
-def _guarded(send: Send) -> Send:
+def _guard_answers(send: Send) -> Send:
     """Every answer says what it may load, and that it is kept nowhere."""
 
     async def guarded(message: Message) -> None:

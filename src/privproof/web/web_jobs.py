@@ -92,10 +92,10 @@ class Job:
         return {
             **result,
             "status": self.told.status,
-            "answer": _read(self.told.out),
+            "answer": _read_json(self.told.out),
             "out": self.told.out,
             "err": self.told.err,
-            "report": None if report is None else _read(report),
+            "report": None if report is None else _read_json(report),
             "certificate": self.told.files.get(CERTIFICATE),
         }
 
@@ -103,7 +103,7 @@ class Job:
         """In a word: what the answer says of itself."""
         if self.told is None:
             return ""
-        answer = _read(self.told.out)
+        answer = _read_json(self.told.out)
         if isinstance(answer, dict) and answer.get("error"):
             return "wrong"
         if not isinstance(answer, dict):
@@ -120,7 +120,7 @@ class Job:
         return len(self.told.out) + len(self.told.err) + sum(map(len, self.told.files.values()))
 
 
-def _read(text: str) -> Any:
+def _read_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -58,7 +58,9 @@ class Pages:
             Route("/api/jobs/{name}/stop", self.stop, methods=["POST"]),
             Route("/api/jobs/{name}/forget", self.forget, methods=["POST"]),
         ]
-        return Guard(Starlette(routes=routes, exception_handlers={WrongRequest: _wrong, Refused: _refused}), self.known)
+        return Guard(
+            Starlette(routes=routes, exception_handlers={WrongRequest: _wrong, Refused: _refusal_response}), self.known
+        )
 
     async def page(self, request: Request) -> Response:
         """The page, with its key."""
@@ -97,12 +99,12 @@ class Pages:
 
     async def outline(self, request: Request) -> Response:
         """What the editor holds, and what is refused in it."""
-        answer = await self._told(outline_command_of(await _sent(request), _LOOK))
+        answer = await self._told(outline_command_of(await _request_document(request), _LOOK))
         return JSONResponse({"outline": answer["answer"], "err": answer["err"]})
 
     async def begin(self, request: Request) -> Response:
         """Ask."""
-        job = self.jobs.begin(command_of_request(await _sent(request), self.seconds))
+        job = self.jobs.begin(command_of_request(await _request_document(request), self.seconds))
         return JSONResponse(job.summary(), 202)
 
     async def list_jobs(self, request: Request) -> Response:
@@ -141,12 +143,12 @@ async def _wrong(request: Request, problem: Exception) -> Response:
     return _problem(400, str(problem))
 
 
-async def _refused(request: Request, refused: Exception) -> Response:
+async def _refusal_response(request: Request, refused: Exception) -> Response:
     assert isinstance(refused, Refused)
     return refused.answer()
 
 
-async def _sent(request: Request) -> object:
+async def _request_document(request: Request) -> object:
     try:
         return json.loads(await request.body())
     except (ValueError, RecursionError):

@@ -52,13 +52,13 @@ def check_composed(
     if not uses:
         refuse("nothing is used", "question.uses")
     if (verdict, method) == ("proved", "composition"):
-        return _proved(claim, uses, evidence, limits)
+        return _check_proof(claim, uses, evidence, limits)
     if (verdict, method) == ("refuted", "losses"):
-        return _refuted(claim, uses, evidence, limits)
+        return _check_refutation(claim, uses, evidence, limits)
     refuse(f"{method[:40]!r} is no evidence for {verdict}", "evidence.method")
 
 
-def _proved(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, object], limits: Limits) -> Accepted:
+def _check_proof(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, object], limits: Limits) -> Accepted:
     only_members(evidence, ("method", "step", "uses"), "evidence")
     parts = a_list(evidence.get("uses"), "evidence.uses")
     if len(parts) != len(uses):
@@ -87,7 +87,9 @@ def _proved(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, obj
     )
 
 
-def _refuted(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, object], limits: Limits) -> Accepted:
+def _check_refutation(
+    claim: Claim, uses: list[dict[str, object]], evidence: dict[str, object], limits: Limits
+) -> Accepted:
     only_members(evidence, ("method", "step", "reach", "use", "left", "right", "also"), "evidence")
     if "step" not in evidence:
         return _refuted_once(claim, _made_once(uses), evidence, limits)
@@ -113,7 +115,7 @@ def _refuted(claim: Claim, uses: list[dict[str, object]], evidence: dict[str, ob
     if len(seen) > 1 and (len(sides) > 1 or any("sampling" in uses[number] for number in seen)):
         refuse("several uses are compared on the same two data sets, all of them whole", "evidence.also")
     assert total is not None
-    return _exceeded(claim, total.excess(claim.epsilon, step))
+    return _accept_excess(claim, total.excess(claim.epsilon, step))
 
 
 def _refuted_once(claim: Claim, use: dict[str, object], evidence: dict[str, object], limits: Limits) -> Accepted:
@@ -123,10 +125,10 @@ def _refuted_once(claim: Claim, use: dict[str, object], evidence: dict[str, obje
         refuse("there is one use", "evidence.use")
     left, right = (an_integer(evidence.get(side), f"evidence.{side}") for side in ("left", "right"))
     curve, _, _ = _curve_of_a_pair(json.dumps(use, sort_keys=True), left, right, limits)
-    return _exceeded(claim, value_at(curve, claim.epsilon))
+    return _accept_excess(claim, value_at(curve, claim.epsilon))
 
 
-def _exceeded(claim: Claim, found: arb) -> Accepted:
+def _accept_excess(claim: Claim, found: arb) -> Accepted:
     if not found > claim.delta:
         refuse(f"a delta of {found.str(12, radius=False)} is not above {text(claim.delta)}", "evidence")
     return Accepted(
@@ -211,7 +213,7 @@ def _curve_above(document: str, way: int, limits: Limits) -> tuple[Curve, int]:
         curve: Curve = Laws(read_runs(of, Claim(INFINITE, Rational(0), pointwise=False), limits)).above()
     elif method == "certificates":
         only_members(part, ("method", "reach", "certificates"), "evidence.uses")
-        curve = _established(of, a_list(part.get("certificates"), "evidence.uses.certificates"), limits)
+        curve = _establish_curve(of, a_list(part.get("certificates"), "evidence.uses.certificates"), limits)
     else:
         refuse("this is no evidence about one use", "evidence.uses.method")
     if sampling is not None:
@@ -223,9 +225,9 @@ def _curve_above(document: str, way: int, limits: Limits) -> tuple[Curve, int]:
     return curve, times
 
 
-def _established(of: dict[str, object], certificates: list[object], limits: Limits) -> Curve:
+def _establish_curve(of: dict[str, object], certificates: list[object], limits: Limits) -> Curve:
     """The curve that certificates about one mechanism establish."""
-    from privproof_checker.front import checked
+    from privproof_checker.front import check_document
 
     points: list[tuple[Epsilon, Rational]] = []
     mus: list[Epsilon] = []
@@ -238,7 +240,7 @@ def _established(of: dict[str, object], certificates: list[object], limits: Limi
         if asked.get("kind") == "measured":
             if asked.get("of") != of or asked.get("measure") != "mu":
                 refuse("this is about another question, or another measure", place)
-            accepted = checked(inner, limits)
+            accepted = check_document(inner, limits)
             if accepted.upper is None or accepted.upper.infinite:
                 refuse("no mu is established", place)
             mus.append(accepted.upper)
@@ -249,7 +251,7 @@ def _established(of: dict[str, object], certificates: list[object], limits: Limi
         claim = read_claim(asked, limits)
         if claim.epsilon.infinite or (claim.pointwise and claim.delta != 0) or not _is_a_number(asked, claim, limits):
             refuse("expected a proof of one epsilon, with a delta over events", place)
-        if checked(inner, limits).verdict != "proved":
+        if check_document(inner, limits).verdict != "proved":
             refuse("nothing is proved", place)
         points.append((claim.epsilon, claim.delta))
     return from_points(points, mus)

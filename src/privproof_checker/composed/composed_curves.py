@@ -22,7 +22,7 @@ from privproof_checker.numbers import Epsilon, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.runs.divergence import Term, excess, upper_terms
 from privproof_checker.runs.run_leaves import Ran
-from privproof_checker.runs.shown import Observed, observed
+from privproof_checker.runs.shown import Observed, observe_tree
 
 
 class Laws:
@@ -35,7 +35,7 @@ class Laws:
     def _of(self, number: int) -> Observed:
         if number not in self._seen:
             with precision(BITS):
-                self._seen[number] = observed(self.ran.trees[number], f"trees[{number}]")
+                self._seen[number] = observe_tree(self.ran.trees[number], f"trees[{number}]")
         return self._seen[number]
 
     def above(self) -> Curve:

@@ -57,7 +57,7 @@ def whole_probability(laws: tuple[tuple[str, Rational], ...], forms: tuple[Linea
         [pair] = [each for each in pairs if alone[0] in each]
         gone, [other] = alone[0], pair - {alone[0]}
         lacking += len(weights[other])
-        weights[other] = _told(weights.pop(gone), weights[other], gone, other, pairs.pop(pair), bits)
+        weights[other] = _combine_masses(weights.pop(gone), weights[other], gone, other, pairs.pop(pair), bits)
         mentioned.remove(gone)
     total = 1 << bits
     for j in mentioned:
@@ -67,7 +67,7 @@ def whole_probability(laws: tuple[tuple[str, Rational], ...], forms: tuple[Linea
         return (arb(total) + arb(0.5, 0.5) * lacking) / arb(1 << bits)
 
 
-def _told(
+def _combine_masses(
     mine: dict[int, int], theirs: dict[int, int], gone: int, other: int, tests: list[dict[int, int]], bits: int
 ) -> dict[int, int]:
     """The masses of one integer, each times what another has where the tests between them hold."""

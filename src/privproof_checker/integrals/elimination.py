@@ -29,7 +29,7 @@ from privproof_checker.integrals.integral_regions import (
     bounds,
     form_of,
     is_hollow,
-    ordered,
+    order_condition,
     region_of,
 )
 from privproof_checker.numbers.patience import pause
@@ -195,7 +195,7 @@ class Elimination(ABC, Generic[K]):
         assert start is not None
         cells: dict[Region, Terms[K]] = {start: {(self.nothing, *(self.nothing, 0) * len(scope)): self.number(fmpq(1))}}
         for factor in sorted(factors, key=lambda each: len(each.cells)):
-            cells = self._multiplied(cells, _widened(factor, scope, self.nothing).cells)
+            cells = self._multiplied(cells, _widen_scope(factor, scope, self.nothing).cells)
         found: dict[Region, Terms[K]] = {}
         for region, terms in self._even(cells, scope):
             for low, high, cell in self._split(region, node):
@@ -236,12 +236,12 @@ class Elimination(ABC, Generic[K]):
                 conditions: list[Form | bool] = []
                 for k, each in enumerate(lowers):
                     if low is not None and k != i:
-                        conditions.append(ordered(each, low, int(self.whole and k < i), whole=self.whole))
+                        conditions.append(order_condition(each, low, int(self.whole and k < i), whole=self.whole))
                 for k, each in enumerate(uppers):
                     if high is not None and k != j:
-                        conditions.append(ordered(high, each, int(self.whole and k < j), whole=self.whole))
+                        conditions.append(order_condition(high, each, int(self.whole and k < j), whole=self.whole))
                 if low is not None and high is not None:
-                    conditions.append(ordered(low, high, 0, whole=self.whole))
+                    conditions.append(order_condition(low, high, 0, whole=self.whole))
                 if False in conditions:
                     continue
                 forms = [each for each in conditions if not isinstance(each, bool)]
@@ -281,11 +281,11 @@ class Elimination(ABC, Generic[K]):
         for here, (_, slope) in zip(places, pairs, strict=True):
             base[here] = base[here] + (rate * slope // below if below > 1 else rate * slope)
         slopes = [slope if below == 1 else fmpq(slope, below) for _, slope in pairs]
-        for power, coefficient in enumerate(_moved(polynomial, above if below == 1 else fmpq(above, below))):
+        for power, coefficient in enumerate(_shift_polynomial(polynomial, above if below == 1 else fmpq(above, below))):
             if coefficient == 0:
                 continue
             value = coefficient * factor
-            for powers, times in _spread(slopes, power):
+            for powers, times in _expand_power(slopes, power):
                 key = list(base)
                 for here, degree in zip(places, powers, strict=True):
                     key[here + 1] += degree
@@ -443,7 +443,7 @@ def _add(total: Terms[K], key: Key, value: K) -> None:
     total[key] = value
 
 
-def _moved(polynomial: list[K], distance: int | fmpq) -> list[K]:
+def _shift_polynomial(polynomial: list[K], distance: int | fmpq) -> list[K]:
     """The coefficients of a polynomial at x plus a distance, by Horner's rule."""
     if distance == 0:
         return polynomial
@@ -455,7 +455,7 @@ def _moved(polynomial: list[K], distance: int | fmpq) -> list[K]:
     return result
 
 
-def _spread(slopes: Sequence[int | fmpq], degree: int) -> Iterator[tuple[tuple[int, ...], int | fmpq]]:
+def _expand_power(slopes: Sequence[int | fmpq], degree: int) -> Iterator[tuple[tuple[int, ...], int | fmpq]]:
     """The power of a linear form without a constant: powers of the variables, and coefficients."""
     if not slopes:
         yield from [((), 1)] if degree == 0 else ()
@@ -466,11 +466,11 @@ def _spread(slopes: Sequence[int | fmpq], degree: int) -> Iterator[tuple[tuple[i
         return
     for first in range(degree + 1):
         times = comb(degree, first) * slope**first
-        for rest, factor in _spread(others, degree - first):
+        for rest, factor in _expand_power(others, degree - first):
             yield (first, *rest), times * factor
 
 
-def _widened(factor: Factor[K], scope: tuple[int, ...], nothing: object) -> Factor[K]:
+def _widen_scope(factor: Factor[K], scope: tuple[int, ...], nothing: object) -> Factor[K]:
     """The same factor as a function of more variables."""
     if factor.scope == scope:
         return factor

@@ -32,10 +32,10 @@ def largest_gaps(inequalities: Iterable[tuple[dict[int, Rational], Rational]]) -
         pair = (under[0] if under else NOUGHT, above[0] if above else NOUGHT)
         gap = -constant / size.pop()
         found[pair] = max(gap, found.get(pair, gap))
-    return _extended(found)
+    return _extend_gaps(found)
 
 
-def _extended(gaps: Gaps) -> Gaps:
+def _extend_gaps(gaps: Gaps) -> Gaps:
     found = dict(gaps)
     for middle in {node for pair in gaps for node in pair}:
         for (i, a), one in list(found.items()):
@@ -68,7 +68,7 @@ def union_of(one: Gaps, two: Gaps) -> Gaps | None:
     whole = {pair: min(gap, two[pair]) for pair, gap in one.items() if pair in two}
     for (i, j), gap in one.items():
         if i != j and two.get((j, i)) == -gap and whole.get((i, j)) != gap:
-            halves = (_extended({**whole, (i, j): gap}), _extended({**whole, (j, i): -gap}))
+            halves = (_extend_gaps({**whole, (i, j): gap}), _extend_gaps({**whole, (j, i): -gap}))
             if _same(halves[0], one) and _same(halves[1], two):
                 return whole
     return None

@@ -46,7 +46,7 @@ def order_probability(laws: Sequence[Law], forms: Sequence[Inequality]) -> Expon
             centers = _centers(start, distances)
             known |= centers.keys()
             scaled = {node: center / laws[node][1] for node, center in centers.items()}
-            total = total * _listed(scaled, {pair for pair in before if pair[0] in centers})
+            total = total * _sum_over_orders(scaled, {pair for pair in before if pair[0] in centers})
     return total
 
 
@@ -65,7 +65,7 @@ def _centers(start: int, distances: dict[tuple[int, int], fmpq]) -> dict[int, fm
     return centers
 
 
-def _listed(centers: dict[int, fmpq], before: set[tuple[int, int]]) -> ExponentialSum:
+def _sum_over_orders(centers: dict[int, fmpq], before: set[tuple[int, int]]) -> ExponentialSum:
     """The sum over all total orders in which every pair comes in its order."""
     weights = {node: ExponentialSum.term(1, center) for node, center in centers.items()}
     tops = {larger for larger, _ in before}

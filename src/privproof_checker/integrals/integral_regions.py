@@ -77,7 +77,7 @@ def bounds(region: Iterable[Form], node: int) -> tuple[list[Mark], list[Mark], l
     return lowers, uppers, others
 
 
-def ordered(low: Mark, high: Mark, less: int, *, whole: bool) -> Form | bool:
+def order_condition(low: Mark, high: Mark, less: int, *, whole: bool) -> Form | bool:
     """That a mark is at most another one, less a number."""
     factors = {node: factor * low[2] for node, factor in high[0]}
     for node, factor in low[0]:
@@ -99,7 +99,7 @@ def is_hollow(region: Region, *, whole: bool) -> bool:
             continue
         lowers, uppers, others = bounds(found, min(sides, key=lambda n: (sides[n][0] * sides[n][1] - sum(sides[n]), n)))
         for low, high in product(lowers, uppers):
-            between = ordered(low, high, 0, whole=whole)
+            between = order_condition(low, high, 0, whole=whole)
             if between is False:
                 return True
             if between is not True:

@@ -85,7 +85,7 @@ def forest_probability(noises: Sequence[Noise], inequalities: Sequence[Inequalit
         waiting -= members
         joined = [pair for pair in pairs if pair <= members]
         middle = max(members, key=lambda j: (sum(j in pair for pair in joined), -j))
-        result *= _mass(_rooted(middle, Rational(1), Rational(0), noises, ends, pairs, place), place)
+        result *= _mass(_root_tree(middle, Rational(1), Rational(0), noises, ends, pairs, place), place)
     return result
 
 
@@ -94,7 +94,7 @@ def tree_around(
 ) -> Vertex | None:
     """The noises that are connected with one, of which ``unit * x + zero`` is the value; None if inequalities contradict one another."""
     read = _comparisons(len(noises), inequalities, place)
-    return None if read is None else _rooted(atom, unit, zero, noises, *read, place)
+    return None if read is None else _root_tree(atom, unit, zero, noises, *read, place)
 
 
 _Pairs: TypeAlias = dict[frozenset[int], list[Inequality]]
@@ -148,7 +148,7 @@ def _come_again(inequalities: Sequence[Inequality]) -> bool:
     return any(len(pair) == 2 and pairs.count(pair) > 1 for pair in pairs)
 
 
-def _rooted(
+def _root_tree(
     atom: int,
     unit: Rational,
     zero: Rational,
@@ -216,7 +216,7 @@ def _mass(root: Vertex, place: str) -> arb:
     """The probability that a noise lies between its ends and all below it agree."""
     if not root.below:
         low, high = root.ends
-        return _between(root, low, high)
+        return _probability_between(root, low, high)
     if all(not child.below for child in root.below):
         return _star(root, place)
     vertices = list(_vertices(root))
@@ -278,7 +278,7 @@ def _over(vertex: Vertex, value: Rational) -> arb:
     return (-w).exp() if after else arb(1)
 
 
-def _between(vertex: Vertex, low: Rational | None, high: Rational | None) -> arb:
+def _probability_between(vertex: Vertex, low: Rational | None, high: Rational | None) -> arb:
     if low is not None and low >= vertex.zero:
         return _over(vertex, low) - (arb(0) if high is None else _over(vertex, high))
     top = arb(1) if high is None else _at(vertex, high)
@@ -300,7 +300,7 @@ def _star(root: Vertex, place: str) -> arb:
     if high is None:
         outside += _over(root, stop)
     if start >= stop:
-        return up_to(_between(root, low, high))
+        return up_to(_probability_between(root, low, high))
     cuts = {start, stop, *_kinks(root)}
     for child in root.below:
         for point in (*_kinks(child), *(end for end in child.ends if end is not None)):
@@ -394,7 +394,7 @@ def _tree(root: Vertex, vertices: Sequence[Vertex], place: str) -> arb:
     """Gaussian noise in a tree."""
     nodes = _nodes(vertices, [v for v in vertices if v.below], None, _STEPS, place)
     strip, step = nodes.strip, nodes.step
-    values, strength, _ = _weighted(root, nodes)
+    values, strength, _ = _weighted_density(root, nodes)
     edge = 2 * strength / ((2 * arb.pi() * strip / step).exp() - 1)
     return step * sum(values, arb(0)) + arb(0, edge.upper()) + up_to(_cut_off(root, nodes))
 
@@ -446,7 +446,7 @@ def blend(root: Vertex, scale: Rational, place: str) -> Blend | None:
     ):
         return None
     nodes = _nodes(vertices, [root, *(v for v in vertices if v.below)], scale, _BLEND_STEPS, place)
-    values, strength, _ = _weighted(root, nodes)
+    values, strength, _ = _weighted_density(root, nodes)
     across = nodes.strip / arb(scale)
     edge = 2 * strength * (across * across / 2).exp() / ((2 * arb.pi() * nodes.strip / nodes.step).exp() - 1)
     points = tuple((nodes.point(k), nodes.step * value) for k, value in enumerate(values))
@@ -459,19 +459,19 @@ def _cut_off(vertex: Vertex, nodes: _Nodes) -> arb:
     return normal_share(first) + normal_share(-last / vertex.spread)
 
 
-def _weighted(vertex: Vertex, nodes: _Nodes) -> tuple[list[arb], arb, arb]:
+def _weighted_density(vertex: Vertex, nodes: _Nodes) -> tuple[list[arb], arb, arb]:
     """The density where everything below agrees: at the nodes; a bound on its integral along lines of the strip; a bound in the strip."""
     values = [density_of(vertex, acb(nodes.point(k)), after=True).real for k in range(nodes.count)]
     across = nodes.strip / vertex.spread
     strength = (across * across / 2).exp()
     for child in vertex.below:
-        factors, largest = _passed(child, nodes)
+        factors, largest = _child_factors(child, nodes)
         values = [a * b for a, b in zip(values, factors, strict=True)]
         strength *= largest
     return values, strength.upper(), (strength / (2 * arb.pi()).sqrt() / vertex.spread).upper()
 
 
-def _passed(child: Vertex, nodes: _Nodes) -> tuple[list[arb], arb]:
+def _child_factors(child: Vertex, nodes: _Nodes) -> tuple[list[arb], arb]:
     """The probability that a child and everything below it agree with its parent's value at each node; a bound in the strip."""
     if not child.below:
         low, high = child.gaps
@@ -483,11 +483,11 @@ def _passed(child: Vertex, nodes: _Nodes) -> tuple[list[arb], arb]:
             )
         bound = highest_share(nodes.strip / child.spread)
         return values, bound if low is None or high is None else 2 * bound
-    inside, strength, top = _weighted(child, nodes)
+    inside, strength, top = _weighted_density(child, nodes)
     ratio = arb.pi() * nodes.strip / nodes.step
     error = 2 * strength * nodes.step * (1 + arb.pi()) / (2 * arb.pi() ** 2 * nodes.strip * ratio.sinh())
     error += 2 * _cut_off(child, nodes)  # no weight is above 1.1
-    matrix = _running(nodes.count, int(ctx.prec))
+    matrix = _running_weights(nodes.count, int(ctx.prec))
     column = matrix * arb_mat(nodes.count, 1, inside)
     below = [nodes.step * column[k, 0] + arb(0, error.upper()) for k in range(nodes.count)]
     if child.gaps[1] is None:  # above its parent
@@ -497,7 +497,7 @@ def _passed(child: Vertex, nodes: _Nodes) -> tuple[list[arb], arb]:
 
 
 @lru_cache(maxsize=2)
-def _running(count: int, bits: int) -> arb_mat:
+def _running_weights(count: int, bits: int) -> arb_mat:
     """The weights ``1/2 + Si(pi (k-j))/pi``."""
     half = arb(1) / 2
     weights = [half + (arb.pi() * d).si() / arb.pi() for d in range(count)]

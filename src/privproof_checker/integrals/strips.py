@@ -266,7 +266,7 @@ def _double(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]
     if highest > _MOST_EXPANDED:
         return _node_by_node(laws, group)
     with precision(ctx.prec + highest):
-        return _multiplied(laws, group)
+        return _expanded_integrals(laws, group)
 
 
 _Listed = dict[int, list[arb]]
@@ -283,12 +283,12 @@ def _at_nodes(laws: Sequence[Law], group: Sequence[Product], nodes: _Nodes) -> t
     return {j: standard.weighted(laws[j]) for j in hubs}, below, above
 
 
-def _multiplied(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
+def _expanded_integrals(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
     nodes = _nodes(laws, group, _DOUBLE, _MOST_PAIRS)
     count = nodes.count
     bells, below, above = _at_nodes(laws, group, nodes)
     outer, inner = _Monomials(bells, below, above), _Monomials(bells, below, above)
-    terms = {product: list(_expanded(product, outer, inner)) for product in group}
+    terms = {product: list(_expand_product(product, outer, inner)) for product in group}
     half = arb(1) / 2
     steps = [half + (arb.pi() * d).si() / arb.pi() for d in range(count)]
     weights = arb_poly([1 - step for step in reversed(steps[1:])] + steps)
@@ -369,7 +369,7 @@ class _Monomials:
         return self._known[key]
 
 
-def _expanded(product: Product, outer: _Monomials, inner: _Monomials) -> Iterator[tuple[int, int, int]]:
+def _expand_product(product: Product, outer: _Monomials, inner: _Monomials) -> Iterator[tuple[int, int, int]]:
     """A product as a sum: how often, and the numbers of a row in h and of a row in l."""
     (first, second), powers = product
     fixed_l = [(j, 0 if gaps == 0b001 else 1, power) for (j, gaps), power in powers if gaps in (0b001, 0b110)]

@@ -133,10 +133,10 @@ def _law(steps: tuple[tuple[Rational, int], ...], bits: int) -> tuple[list[int],
         times = steps.count((variance, a))
         while times:
             if times & 1:
-                total, middle = _cut(total * power, middle + place, bits)
+                total, middle = _cut_product(total * power, middle + place, bits)
             times >>= 1
             if times:
-                power, place = _cut(power * power, 2 * place, bits)
+                power, place = _cut_product(power * power, 2 * place, bits)
     return [int(mass) for mass in total.coeffs()], middle
 
 
@@ -164,7 +164,7 @@ def one_law(variance: Rational, bits: int) -> list[int]:
     return side
 
 
-def _cut(product: fmpz_poly, middle: int, bits: int) -> tuple[fmpz_poly, int]:
+def _cut_product(product: fmpz_poly, middle: int, bits: int) -> tuple[fmpz_poly, int]:
     """A product of laws, rounded down, without what is rounded to 0 at its ends."""
     if product.length() > _MOST_INTEGERS:
         refuse("integers with discrete Gaussian noise have too many sums", _PLACE)

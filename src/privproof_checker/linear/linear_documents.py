@@ -27,7 +27,7 @@ _SUPPLIER: ContextVar[Supplier | None] = ContextVar("supplier", default=None)
 
 
 @contextmanager
-def supplied(supplier: Supplier) -> Iterator[None]:
+def supply_refutations(supplier: Supplier) -> Iterator[None]:
     """Ask for refutations that a certificate lacks; they are written into it, and read from there like all others."""
     token = _SUPPLIER.set(supplier)
     try:

@@ -226,12 +226,12 @@ def _counts(form: Form) -> bool:
 def clauses_of(script: str) -> Clauses:
     """The clauses of a text of definitions, declarations and assertions in SMT-LIB, as `solving` writes them."""
     reading = _Reading()
-    for command in _parsed(script):
+    for command in _parse_script(script):
         reading.command(command)
     return reading.clauses
 
 
-def _parsed(text: str) -> list[Node]:
+def _parse_script(text: str) -> list[Node]:
     stack: list[list[Node]] = [[]]
     for token in _TOKEN.findall(text):
         if token == "(":

@@ -37,7 +37,7 @@ class Refutation:
     steps: tuple[Clause, ...] = ()
 
 
-def refuted(clauses: Clauses, refutation: Refutation, place: str) -> None:
+def check_refutation(clauses: Clauses, refutation: Refutation, place: str) -> None:
     """Refuse a refutation that does not show that the clauses have no solution; names its atoms in the clauses."""
     for form in refutation.atoms:
         if any(not 0 <= variable < len(clauses.whole) for variable, _ in form.parts):

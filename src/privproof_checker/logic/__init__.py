@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from privproof_checker.logic.decision_processes import BITS, Process, read_process
 from privproof_checker.logic.formula_questions import read_asked
-from privproof_checker.logic.formulas import Private, Reader, State, outermost, written
+from privproof_checker.logic.formulas import Private, Reader, State, formula_text, outermost
 from privproof_checker.logic.state_truth import Truth
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse
@@ -28,10 +28,12 @@ _MOST_SHOWN = 200
 def check_logic(verdict: str, question: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
     """Check a certificate whose question is a formula of dpCTL*."""
     with precision(BITS):
-        return _checked(verdict, question, certificate, limits)
+        return _check_formula(verdict, question, certificate, limits)
 
 
-def _checked(verdict: str, question: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
+def _check_formula(
+    verdict: str, question: dict[str, object], certificate: dict[str, object], limits: Limits
+) -> Accepted:
     process = read_process(question.get("process"), "question.process", limits)
     reader = Reader(process.names, process.labels, limits, process.rewards)
     asked = read_asked(question, certificate, reader, "logic", ("operators",))
@@ -70,7 +72,7 @@ def _how(process: Process, truth: Truth) -> str:
 
 def _details(process: Process, truth: Truth, formula: State, asked: list[int]) -> dict[str, object]:
     probabilities = {
-        written(operator)[:_MOST_SHOWN]: {
+        formula_text(operator)[:_MOST_SHOWN]: {
             process.names[s]: truth.found[operator][s] for s in asked[:_MOST_SHOWN] if s in truth.found[operator]
         }
         for operator in outermost(formula)

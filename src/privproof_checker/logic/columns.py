@@ -128,7 +128,7 @@ class Columns:
         found[begin] = True
         front = np.flatnonzero(found)
         for _ in range(steps):
-            onward = np.unique(self.targets[between(self.first_entry, len(self.targets), self._own(front))])
+            onward = np.unique(self.targets[numbers_between(self.first_entry, len(self.targets), self._own(front))])
             front = onward[~found[onward]]
             if not len(front):
                 break
@@ -137,12 +137,12 @@ class Columns:
 
     def _own(self, states: Ints) -> Ints:
         """The choices of some states."""
-        return between(self.first_choice, len(self.owner), states)
+        return numbers_between(self.first_choice, len(self.owner), states)
 
     def only(self, states: Ints) -> Columns:
         """The process of some states, in order, without labels and neighbours; what leads elsewhere leads to the first of them."""
         choices = self._own(states)
-        entries = between(self.first_entry, len(self.targets), choices)
+        entries = numbers_between(self.first_entry, len(self.targets), choices)
         place = np.zeros(len(self), np.int64)
         place[states] = np.arange(len(states))
         owner = place[self.owner[choices]]
@@ -167,7 +167,7 @@ class Columns:
         return np.asarray((np.maximum if largest else np.minimum).reduceat(values, self.first_choice), np.int64)
 
 
-def between(begins: Ints, end: int, which: Ints) -> Ints:
+def numbers_between(begins: Ints, end: int, which: Ints) -> Ints:
     """All numbers from some of the beginnings to the next one."""
     first = begins[which]
     return stretches(first, np.append(begins[1:], end)[which] - first)

@@ -53,7 +53,7 @@ class Extremes:
         return None if low is None or high is None else (low, high)
 
 
-def supported(path: Path) -> bool:
+def is_supported(path: Path) -> bool:
     """Whether a path formula is safe or co-safe."""
     obligations = Obligations()
     root = obligations.of(path)
@@ -145,7 +145,7 @@ def _component(product: Product, part: list[int], values: list[Value | None], *,
         chosen = _towards(product, part, values)
         still: set[int] = set() if chosen else members
     else:
-        still = _staying(product, part, values)
+        still = _staying_nodes(product, part, values)
         chosen = {node: product.rows[node][0] for node in part if node not in still}
     for node in still:
         values[node] = ZERO
@@ -194,7 +194,7 @@ def _towards(product: Product, part: list[int], values: list[Value | None]) -> d
     return chosen
 
 
-def _staying(product: Product, part: list[int], values: list[Value | None]) -> set[int]:
+def _staying_nodes(product: Product, part: list[int], values: list[Value | None]) -> set[int]:
     """The nodes from which one can stay for ever among themselves and exits of value 0."""
     staying = set(part)
     members = set(part)

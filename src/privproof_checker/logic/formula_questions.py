@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from privproof_checker.logic.formulas import Reader, State, a_state, privates, states_of, written
+from privproof_checker.logic.formulas import Reader, State, a_state, formula_text, privates, states_of
 from privproof_checker.outcomes import refuse
 from privproof_checker.plain_documents import a_text, a_text_or_null, an_object, only_members
 
@@ -44,7 +44,7 @@ class Asked:
             holds: where the formula holds among some states (None: not known).
             compared: whether some state has a neighbour other than itself.
         """
-        words = written(self.formula)
+        words = formula_text(self.formula)
         words = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]} ..."
         if verdict == "proved":
             if self.comparing and not compared:

@@ -242,11 +242,11 @@ class Reader:
                 name = a_text(rest[0], f"{place}[1]")
                 if name not in self.labels:
                     refuse(f"unknown label {name[:60]!r}", f"{place}[1]")
-                return Leaf(States(self.labels[name], shown(name)))
+                return Leaf(States(self.labels[name], quote_name(name)))
             case "state":
                 self._arity(rest, 1, place)
                 state = a_state(rest[0], len(self.names), f"{place}[1]")
-                return Leaf(States(frozenset((state,)), f"state {shown(self.names[state])}"))
+                return Leaf(States(frozenset((state,)), f"state {quote_name(self.names[state])}"))
             case "set":
                 self._arity(rest, 1, place)
                 members = states_of(rest[0], len(self.names), f"{place}[1]")
@@ -356,7 +356,7 @@ class Reader:
         return Amounts(low, low_included, high, a_flag(given.get("high_included"), f"{place}.high_included"))
 
     def _set(self, members: list[int]) -> str:
-        listed = ", ".join(shown(self.names[state]) for state in members[:10])
+        listed = ", ".join(quote_name(self.names[state]) for state in members[:10])
         return f"{{{listed}{', ...' if len(members) > 10 else ''}}}"
 
 
@@ -376,7 +376,7 @@ def states_of(value: object, count: int, place: str) -> list[int]:
     return result
 
 
-def shown(name: str) -> str:
+def quote_name(name: str) -> str:
     """A name as it is written in a formula."""
     return name if name.replace("_", "a").isalnum() and len(name) <= 60 else repr(name[:60])
 
@@ -420,61 +420,61 @@ def outermost(formula: State) -> Iterator[Probability | Expected | Steady | Priv
             yield from outermost(part)
 
 
-def written(formula: State | Path) -> str:
+def formula_text(formula: State | Path) -> str:
     """A formula in words: ``D[ln(3), 0](X out1)``; a temporal operator below another kind of operator stands in parentheses."""
     match formula:
         case States(_, words):
             return words
         case Leaf(state):
-            return written(state)
+            return formula_text(state)
         case Several(every, ()):
             return "true" if every else "false"
         case Several(every, parts) | PathSeveral(every, parts):
-            return "(" + (" & " if every else " | ").join(_closed(part) for part in parts) + ")"
+            return "(" + (" & " if every else " | ").join(_closed_text(part) for part in parts) + ")"
         case PathNot(Until(left, right, low, high)) if left == TRUE:
-            return f"G{_window(low, high)} {_negated(right)}"
+            return f"G{_window(low, high)} {_negated_text(right)}"
         case Not(inner) | PathNot(inner):
-            return f"!{_closed(inner)}"
+            return f"!{_closed_text(inner)}"
         case Next(steps, inner):
-            return f"X{f'^{steps}' if steps > 1 else ''} {written(inner)}"
+            return f"X{f'^{steps}' if steps > 1 else ''} {formula_text(inner)}"
         case Until(left, right, low, high) if left == TRUE:
-            return f"F{_window(low, high)} {written(right)}"
+            return f"F{_window(low, high)} {formula_text(right)}"
         case Until(left, right, low, high):
-            return f"({_closed(left)} U{_window(low, high)} {_closed(right)})"
+            return f"({_closed_text(left)} U{_window(low, high)} {_closed_text(right)})"
         case Probability(within, path):
             return f"P{within}({_bare(path)})"
         case Steady(within, state):
-            return f"S{within}({written(state)})"
+            return f"S{within}({formula_text(state)})"
         case SomePath(path):
             return f"E({_bare(path)})"
         case Expected(within, reward, Steps(count, moment, mean)):
             what = "S" if mean else f"I={count}" if moment else "C" if count is None else f"C<={count}"
-            return f"R{{{shown(reward)}}}{within}({what})"
+            return f"R{{{quote_name(reward)}}}{within}({what})"
         case Expected(within, reward, path):
             assert not isinstance(path, Steps)
-            return f"R{{{shown(reward)}}}{within}({_bare(path)})"
+            return f"R{{{quote_name(reward)}}}{within}({_bare(path)})"
         case Private(epsilon, delta, path):
             exact = str(epsilon)
             return f"D[{exact if len(exact) <= 60 else epsilon.show()}, {text(delta)}]({_bare(path)})"
     raise AssertionError(formula)
 
 
-def _negated(path: Path) -> str:
+def _negated_text(path: Path) -> str:
     match path:
         case PathNot(inner) | Leaf(Not(inner)):
-            return written(inner)
-    return f"!{_closed(path)}"
+            return formula_text(inner)
+    return f"!{_closed_text(path)}"
 
 
-def _closed(formula: State | Path) -> str:
+def _closed_text(formula: State | Path) -> str:
     """In parentheses where it begins with X, F or G, which reach further in some conventions than in others."""
-    words = written(formula)
+    words = formula_text(formula)
     temporal = isinstance(formula, Next | Until | PathNot) and not words.startswith(("(", "!"))
     return f"({words})" if temporal else words
 
 
 def _bare(path: Path) -> str:
-    words = written(path)
+    words = formula_text(path)
     return words[1:-1] if isinstance(path, Until | PathSeveral) and words.startswith("(") else words
 
 

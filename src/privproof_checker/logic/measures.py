@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from flint import arb, fmpq
 
-from privproof_checker.graph_algorithms import bottom, components, preceding, reachable
+from privproof_checker.graph_algorithms import bottom, components, reachable, reverse_edges
 from privproof_checker.logic.decision_processes import Value, Walk
 from privproof_checker.logic.formulas import TRUE, Leaf, Next, Path, PathNot, PathSeveral, State, Until
 from privproof_checker.logic.monitor_products import Product, explore
@@ -167,7 +167,7 @@ class Measure:
             if part[0] not in unknown and bottom(part, following):
                 success = bottoms.succeed(product, part)
                 (unknown if success is None else yes if success else no).update(part)
-        before = preceding(following).__getitem__
+        before = reverse_edges(following).__getitem__
         may_win, may_lose, unsure = reachable(yes, before), reachable(no, before), reachable(unknown, before)
         values: list[Value | None] = [None] * len(product.nodes)
         for part in parts:
@@ -249,7 +249,7 @@ class _Bottoms:
             raise _NotKnown
         following = product.following()
         lost = [i for i, (_, obligation) in enumerate(product.nodes) if obligation == self.obligations.false]
-        return len(reachable(lost, preceding(following).__getitem__)) < len(following)
+        return len(reachable(lost, reverse_edges(following).__getitem__)) < len(following)
 
 
 class _NotKnown(Exception):

@@ -162,10 +162,10 @@ def check_monitored(
         (tuple(bool(both // len(table[0]) >> i & 1) for i in range(len(monitors.leaves))), both % len(table[0]))
         for both in found.tolist()
     ]
-    positions, steps = _explored(monitors, table, letters)
+    positions, steps = _explore_positions(monitors, table, letters)
     product = _Product(process, np.array(steps, np.int64), kind.reshape(-1))
     seen = np.repeat([monitors.seen(position) for position, _ in positions], len(process))
-    return _checked(
+    return _check_vectors(
         product, monitors, seen, _Written(given, len(table), len(process), [p for _, p in positions], place)
     )
 
@@ -185,7 +185,7 @@ def _read_table(value: object, place: str) -> list[list[int]]:
     return rows
 
 
-def _explored(
+def _explore_positions(
     monitors: Monitors, table: list[list[int]], letters: list[tuple[tuple[bool, ...], int]]
 ) -> tuple[list[tuple[Position, int]], list[list[int]]]:
     """The positions of the monitors with those of the evidence, in order, and from each by every letter the next."""
@@ -246,7 +246,7 @@ class _Written:
         return self.column(self.given.get(name), name)
 
 
-def _checked(product: _Product, monitors: Monitors, seen: Ints, written: _Written) -> tuple[Ints, Ints]:
+def _check_vectors(product: _Product, monitors: Monitors, seen: Ints, written: _Written) -> tuple[Ints, Ints]:
     given, place = written.given, written.place
     only_members(given, ("formula", "letters", "steps", "low", "high", "classes", "leaving", "again"), place)
     low, high = written.named("low"), written.named("high")

@@ -166,9 +166,9 @@ class Obligations:
             return FALSE
         match self._nodes[number]:
             case ("and", tuple(parts)):
-                return _known(self._all(self._expanded(part) for part in parts))
+                return _known_chain(self._all(self._expanded(part) for part in parts))
             case ("or", tuple(parts)):
-                return _known(self._any(self._expanded(part) for part in parts))
+                return _known_chain(self._any(self._expanded(part) for part in parts))
         return frozenset((frozenset((number,)),))
 
     # ------------------------------------------------------------------------------------------------------- stepping
@@ -275,7 +275,7 @@ class Obligations:
 
     def together(self, several: Iterable[int]) -> int:
         """The conjunction of obligations."""
-        return self.numbered(_known(self._all(self._chains[each] for each in several)))
+        return self.numbered(_known_chain(self._all(self._chains[each] for each in several)))
 
     def _weak_until(self, f: int, g: int) -> int:
         return self._until("R", g, self._several("or", (f, g)), 0, None)
@@ -291,7 +291,7 @@ class Obligations:
     def _changed(self, obligation: int, change: Callable[[int, int, int], int]) -> int:
         replace = self._replacing(change)
         chains = (self._all(self._expanded(replace(number)) for number in each) for each in self._chains[obligation])
-        return self.numbered(_known(self._any(chains)))
+        return self.numbered(_known_chain(self._any(chains)))
 
     def _replacing(self, change: Callable[[int, int, int], int]) -> Callable[[int], int]:
         """The map of nodes, inner ones first, that changes endless U and R; the change is told the node and its replaced parts."""
@@ -383,7 +383,7 @@ class Obligations:
         return None if unknown else result
 
 
-def _known(chain: Antichain | None) -> Antichain:
+def _known_chain(chain: Antichain | None) -> Antichain:
     assert chain is not None
     return chain
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 from flint import fmpq
 
-from privproof_checker.logic.columns import Columns, Ints, Numbered, between, stretches
+from privproof_checker.logic.columns import Columns, Ints, Numbered, numbers_between, stretches
 from privproof_checker.logic.decision_processes import Process, Row, a_kind, read_word
 from privproof_checker.logic.formulas import Leaf, Next, Path, PathNot, PathSeveral, Private, State, Until, a_state
 from privproof_checker.logic.query_pairs import Facts, Pairs
@@ -159,7 +159,7 @@ class QueryPairs:
             targets, numerators = (np.ones(int(lengths.sum()), np.int64) for _ in range(2))
             denominators = np.ones(states * actions, np.int64)
             denominators[place] = process.denominators
-            entries = between(first, len(targets), place)
+            entries = numbers_between(first, len(targets), place)
             targets[entries], numerators[entries] = process.targets, process.numerators
             targets[first[lacking]] = lacking // actions if process.missing == "stay" else states - 1
             self._completed = Columns(
@@ -202,7 +202,7 @@ class QueryPairs:
         keys = np.flatnonzero(reached)
         position, shows = np.divmod(keys, count)
         choices = shows * actions + asked[position]
-        entries = between(process.first_entry, len(process.targets), choices)
+        entries = numbers_between(process.first_entry, len(process.targets), choices)
         lengths = ends[choices] - process.first_entry[choices]
         ahead = np.repeat(onward[position], lengths) * count + process.targets[entries]
         chain = Columns(

@@ -34,12 +34,12 @@ class Facts:
     violated: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
-def allowed(formula: Private, left: Value, right: Value) -> bool:
+def surely_holds(formula: Private, left: Value, right: Value) -> bool:
     """Whether ``left <= e^epsilon right + delta`` is certain."""
     return formula.epsilon.allows(ends(left)[1], ends(right)[0], formula.delta)
 
 
-def forbidden(formula: Private, left: Value, right: Value) -> bool:
+def surely_fails(formula: Private, left: Value, right: Value) -> bool:
     """Whether ``left > e^epsilon right + delta`` is certain."""
     return not formula.epsilon.allows(ends(left)[0], ends(right)[1], formula.delta)
 
@@ -108,10 +108,10 @@ class Pairs:
     def _compare(self, left: dict[int, Value], right: dict[int, Value], place: str) -> None:
         """Refuse unless the expected greatest value on the left and least on the right satisfy the claim."""
         found = self._found()
-        above, below = _expected(left, found.greatest), _expected(right, found.least)
+        above, below = _expected_value(left, found.greatest), _expected_value(right, found.least)
         if above is None or below is None:
             refuse("the extreme probabilities are not known", place)
-        if not allowed(self.formula, above, below):
+        if not surely_holds(self.formula, above, below):
             refuse(f"{in_words(above)} on the left against {in_words(below)} on the right is not allowed", place)
 
     def _tree(self, left: int, right: int, how: dict[str, object], place: str) -> None:
@@ -207,7 +207,7 @@ class Pairs:
         one, two = found[left], found[right]
         if one is None or two is None:
             refuse("the probabilities are not known", place)
-        if not forbidden(self.formula, one, two):
+        if not surely_fails(self.formula, one, two):
             refuse(f"the sequence does not violate it: {in_words(one)} against {in_words(two)}", place)
         first = " ".join(self.process.actions[action] for action in before[:20]) + (" ..." if len(before) > 20 else "")
         again = " ".join(self.process.actions[action] for action in repeated[:20]) + (
@@ -223,7 +223,7 @@ class Pairs:
         return self.process.names[self._reading.walk.shows[state]]
 
 
-def _expected(masses: dict[int, Value], values: list[Value | None]) -> Value | None:
+def _expected_value(masses: dict[int, Value], values: list[Value | None]) -> Value | None:
     total: Value = ZERO
     for node, mass in masses.items():
         value = values[node]

@@ -71,7 +71,7 @@ class Reading:
 def read_for(process: Process, pairs: Iterable[tuple[int, int]], limit: int, place: str) -> Reading:
     """The reading of a process for some pairs of its states."""
     if process.missing == "enabled":
-        return _enabled(process, list(pairs), limit, place)
+        return _read_enabled(process, list(pairs), limit, place)
     rows = tuple(
         tuple(given.get(action) or _elsewhere(process, state) for action in range(len(process.actions)))
         for state, given in enumerate(process.choices)
@@ -86,8 +86,8 @@ def _elsewhere(process: Process, state: int) -> Row:
     return ((state if process.missing == "stay" else process.names.index(_REFUSED), ONE),)
 
 
-def _enabled(process: Process, pairs: list[tuple[int, int]], limit: int, place: str) -> Reading:
-    lasting = _lasting(process, {frozenset(pair) for pair in pairs}, limit, place)
+def _read_enabled(process: Process, pairs: list[tuple[int, int]], limit: int, place: str) -> Reading:
+    lasting = _lasting_supports(process, {frozenset(pair) for pair in pairs}, limit, place)
     begins = [(state, frozenset(pair)) for pair in pairs if frozenset(pair) in lasting for state in pair]
     listed = list(dict.fromkeys(begins))
     number = {node: i for i, node in enumerate(listed)}
@@ -117,7 +117,9 @@ def _enabled(process: Process, pairs: list[tuple[int, int]], limit: int, place: 
     return Reading(walk, starts, [support for _, support in listed], lasting)
 
 
-def _lasting(process: Process, begins: set[Support], limit: int, place: str) -> dict[Support, dict[int, Support]]:
+def _lasting_supports(
+    process: Process, begins: set[Support], limit: int, place: str
+) -> dict[Support, dict[int, Support]]:
     """The lasting supports within reach, with the next one by each action that all of their states have and that leads to a lasting one."""
     found: dict[Support, dict[int, Support]] = {}
     waiting = list(begins)

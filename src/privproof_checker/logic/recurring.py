@@ -76,7 +76,7 @@ def _greatest(walk: Walk, holds: Holds, path: Path, asked: list[int]) -> dict[in
     won = {i for i, (_, obligation) in enumerate(product.nodes) if obligation == obligations.true}
     for again in _subsets(untils):
         for lasting in _subsets(releases):
-            won |= _won(walk, obligations, truths, product, again, lasting, won)
+            won |= _won_nodes(walk, obligations, truths, product, again, lasting, won)
     rows: list[list[Row]] = [[] if node in won else own for node, own in enumerate(product.rows)]
     final = Product(product.nodes, product.number, rows, set())
     following = final.following()
@@ -95,7 +95,7 @@ def _subsets(things: list[int]) -> Iterator[frozenset[int]]:
         yield from map(frozenset, combinations(things, size))
 
 
-def _won(
+def _won_nodes(
     walk: Walk,
     obligations: Obligations,
     truths: Sequence[Truths | None],

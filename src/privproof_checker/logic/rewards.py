@@ -184,11 +184,11 @@ def _values(moves: Moves, goals: list[bool], inside: set[int], *, greatest: bool
 
 def _settle(moves: Moves, part: list[int], values: list[Amount], *, greatest: bool) -> None:
     """Fill in the values of a component that can be left."""
-    chosen = _leaving(part, {node: moves[node] for node in part})
+    chosen = _leaving_moves(part, {node: moves[node] for node in part})
     if len(chosen) < len(part):
         refuse("a component of the process cannot be left", "question.process")
     for _ in range(_MOST_ROUNDS):
-        if len(_leaving(part, {node: [chosen[node]] for node in part})) < len(part):
+        if len(_leaving_moves(part, {node: [chosen[node]] for node in part})) < len(part):
             refuse("a choice stays in a component for ever", "question.process")
         _solve(part, [chosen[node] for node in part], values)
         improved = False
@@ -204,7 +204,7 @@ def _settle(moves: Moves, part: list[int], values: list[Amount], *, greatest: bo
     refuse("the choices of a decision process do not settle", "question.process")
 
 
-def _leaving(part: list[int], moves: dict[int, list[Move]]) -> dict[int, Move]:
+def _leaving_moves(part: list[int], moves: dict[int, list[Move]]) -> dict[int, Move]:
     """For the nodes from which the component can be left a move that leads there."""
     before: dict[int, list[tuple[int, Move]]] = {node: [] for node in part}
     chosen: dict[int, Move] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from privproof_checker.logic.decision_processes import Process, Value, Walk, ends, in_words, paths_of, walk_of
-from privproof_checker.logic.extremes import extremes, supported
+from privproof_checker.logic.extremes import extremes, is_supported
 from privproof_checker.logic.formulas import (
     Expected,
     Not,
@@ -23,7 +23,7 @@ from privproof_checker.logic.formulas import (
 )
 from privproof_checker.logic.longrun import long_run
 from privproof_checker.logic.measures import Measure
-from privproof_checker.logic.query_pairs import Facts, Pairs, allowed, forbidden
+from privproof_checker.logic.query_pairs import Facts, Pairs, surely_fails, surely_holds
 from privproof_checker.logic.recurring import any_extremes
 from privproof_checker.logic.rewards import expectations
 from privproof_checker.numbers import ONE, ZERO
@@ -83,7 +83,7 @@ class Truth:
                 return {s: s in members for s in states}
             case Not(inner):
                 truth = self.holds(inner, states)
-                return {s: _negated(truth[s]) for s in states}
+                return {s: _negate_truth(truth[s]) for s in states}
             case Several(every, parts):
                 columns = [self.holds(part, states) for part in parts]
                 return {s: _several([column[s] for column in columns], every=every) for s in states}
@@ -120,7 +120,7 @@ class Truth:
 
     def _extremes(self, walk: Walk, path: Path, states: list[int]) -> dict[int, tuple[Value, Value] | None]:
         """The least and the greatest probability of a path formula over all schedulers."""
-        if not supported(path):
+        if not is_supported(path):
             return any_extremes(walk, self.holds, path, states)
         found = extremes(walk, self.holds, path, states)
         return {s: found.at(s) for s in states}
@@ -167,14 +167,16 @@ class Truth:
                 one, two = measured[s], measured[t]
                 if one is None or two is None:
                     verdicts.append(None)
-                elif forbidden(formula, one, two) or forbidden(formula, two, one):
+                elif surely_fails(formula, one, two) or surely_fails(formula, two, one):
                     verdicts.append(False)
                     self.violations[formula, s] = (
                         f"the probability is {in_words(one)} in the state {self.process.names[s]} and {in_words(two)} in "
                         f"its neighbour {self.process.names[t]}"
                     )
                 else:
-                    verdicts.append(True if allowed(formula, one, two) and allowed(formula, two, one) else None)
+                    verdicts.append(
+                        True if surely_holds(formula, one, two) and surely_holds(formula, two, one) else None
+                    )
                 self.compared |= {(formula, s, t), (formula, t, s)}
             result[s] = _several(verdicts, every=True)
         return result
@@ -198,7 +200,7 @@ class Truth:
         return True if all(pair in facts.holding for pair in ordered) else None
 
 
-def _negated(truth: bool | None) -> bool | None:  # noqa: FBT001
+def _negate_truth(truth: bool | None) -> bool | None:  # noqa: FBT001
     return None if truth is None else not truth
 
 

@@ -48,13 +48,13 @@ class Words:
         place: str,
         limits: Limits,
     ) -> None:
-        from privproof_checker.front import checked  # the front knows this module
+        from privproof_checker.front import check_document  # the front knows this module
 
         self.process, self.found, self.shows, self.place = process, found, shows, place
         given = an_object(value, place)
         only_members(given, ("certificate", "states", "counted", "other"), place)
         certificate = an_object(given.get("certificate"), f"{place}.certificate")
-        if checked(certificate, limits).verdict != "proved":
+        if check_document(certificate, limits).verdict != "proved":
             refuse("a certificate about words must prove its claim", f"{place}.certificate")
         asked = f"{place}.certificate.question"
         question = an_object(certificate.get("question"), asked)

@@ -30,7 +30,7 @@ from privproof_checker.plain_documents import a_list, a_number, a_text, an_integ
 from privproof_checker.programs.program_inputs import Affine
 from privproof_checker.runs import read_runs
 from privproof_checker.runs.run_leaves import Ran
-from privproof_checker.runs.shown import Observed, observed
+from privproof_checker.runs.shown import Observed, observe_tree
 
 _MEASURES = ("rho", "mu", "renyi")
 _CLAIMED = ("epsilon", "delta", "pointwise", "claim")
@@ -122,7 +122,7 @@ def _budgets(measure: str, value: object, limits: Limits) -> list[_Budget]:
         if "claim" in given:
             if measure == "mu" or "value" in given:
                 refuse("a value that grows is for rho and Rényi divergences, in the place of a number", place)
-            found.append(_Budget(order, INFINITE, _growing(given["claim"], f"{place}.claim", limits)))
+            found.append(_Budget(order, INFINITE, _read_growing_value(given["claim"], f"{place}.claim", limits)))
             continue
         bound = read_epsilon(given.get("value"), f"{place}.value", limits)
         if bound.infinite:
@@ -134,7 +134,7 @@ def _budgets(measure: str, value: object, limits: Limits) -> list[_Budget]:
     return found
 
 
-def _growing(value: object, place: str, limits: Limits) -> Affine:
+def _read_growing_value(value: object, place: str, limits: Limits) -> Affine:
     """A value that grows; whether there are such names is known where it is compared."""
     given = an_object(value, place)
     only_members(given, ("constant", "terms"), place)
@@ -145,7 +145,7 @@ def _growing(value: object, place: str, limits: Limits) -> Affine:
     return Affine(a_number(given.get("constant"), f"{place}.constant", limits), terms)
 
 
-def _told(measure: str, budgets: list[_Budget]) -> str:
+def _budgets_text(measure: str, budgets: list[_Budget]) -> str:
     values = [each.value if each.growing is None else each.growing for each in budgets]
     return ", ".join(
         f"{measure} = {value}" if each.order is None else f"Rényi divergence {value} of order {text(each.order)}"
@@ -182,10 +182,10 @@ def _from_epsilon(
             total = share * (more * most).exp() + (1 - share) * (-more * most).exp()
             holds = total.log() <= more * claimed
         if not holds:
-            refuse(f"epsilon {loss} does not show {_told(measure, [each])}", "evidence")
+            refuse(f"epsilon {loss} does not show {_budgets_text(measure, [each])}", "evidence")
     return Accepted(
         "proved",
-        f"{accepted.statement}; randomised response with this epsilon is within {_told(measure, budgets)}",
+        f"{accepted.statement}; randomised response with this epsilon is within {_budgets_text(measure, budgets)}",
         {"method": "pure", "epsilon": str(loss)},
         lower=epsilon(0),
         upper=budgets[0].value,
@@ -212,7 +212,7 @@ def _exactly_of_response(order: Rational | None, loss: Epsilon) -> Epsilon | Non
 
 def _inner(of: dict[str, object], evidence: dict[str, object], limits: Limits) -> tuple[Accepted, dict[str, object]]:
     """What the certificate inside establishes, which is about the same question, and its question."""
-    from privproof_checker.front import checked
+    from privproof_checker.front import check_document
 
     only_members(evidence, ("method", "certificate"), "evidence")
     inner = an_object(evidence.get("certificate"), "evidence.certificate")
@@ -223,7 +223,7 @@ def _inner(of: dict[str, object], evidence: dict[str, object], limits: Limits) -
         refuse("this is about another question", "evidence.certificate.question")
     if asked.get("kind") != "release":  # whose epsilon is about whole laws, of any two values in both orders
         refuse_other_laws(asked, "evidence.certificate.question")
-    return checked(inner, limits), asked
+    return check_document(inner, limits), asked
 
 
 def _from_shifts(
@@ -251,10 +251,10 @@ def _from_shifts(
             holds = each.value.compare(Epsilon(others.ratio, others.root, others.shift + more)) >= 0
         if not holds:
             told = f"shifts that cost {others} and come to {str(squares)[:200]} in squares"
-            refuse(f"{told} do not show {_told(measure, [each])}", "evidence")
+            refuse(f"{told} do not show {_budgets_text(measure, [each])}", "evidence")
     return Accepted(
         "proved",
-        f"{accepted.statement}; the shifts of Gaussian noise are settled: within {_told(measure, budgets)}",
+        f"{accepted.statement}; the shifts of Gaussian noise are settled: within {_budgets_text(measure, budgets)}",
         {
             "method": "settled",
             "others": str(others),
@@ -287,10 +287,10 @@ def _from_range(
     rate = accepted.range**2 / 8
     for each in budgets:
         if measure == "mu" or each.value.compare(epsilon(rate * (1 if each.order is None else each.order))) < 0:
-            refuse(f"losses within {text(accepted.range)} do not show {_told(measure, [each])}", "evidence")
+            refuse(f"losses within {text(accepted.range)} do not show {_budgets_text(measure, [each])}", "evidence")
     return Accepted(
         "proved",
-        f"{accepted.statement}; all losses lie within {text(accepted.range)} of each other: within {_told(measure, budgets)}",
+        f"{accepted.statement}; all losses lie within {text(accepted.range)} of each other: within {_budgets_text(measure, budgets)}",
         {"method": "range", "range": text(accepted.range)},
         lower=epsilon(0),
         upper=budgets[0].value,
@@ -310,7 +310,7 @@ class _Checking:
     def seen(self, number: int) -> Observed:
         """What a tree shows."""
         if number not in self._seen:
-            self._seen[number] = observed(self.ran.trees[number], f"question.of.trees[{number}]")
+            self._seen[number] = observe_tree(self.ran.trees[number], f"question.of.trees[{number}]")
         return self._seen[number]
 
     def proved(self, budgets: list[_Budget], evidence: dict[str, object], below: object) -> Accepted:
@@ -333,7 +333,7 @@ class _Checking:
         pairs = len(self.ran.neighbours.pairs)
         return Accepted(
             "proved",
-            f"{pairs} ordered pairs of neighbours are within {_told(self.measure, budgets)}",
+            f"{pairs} ordered pairs of neighbours are within {_budgets_text(self.measure, budgets)}",
             {"method": "divergences", "pairs": pairs},
             lower=lower,
             upper=budgets[0].value,
@@ -357,16 +357,18 @@ class _Checking:
                 exact = rate is not None and budget.value.compare(epsilon(rate * budget.order)) >= 0
                 holds = exact or (found is not None and bool(found <= budget.value.ball(BITS)))
             if not holds:
-                refuse(f"trees {i} and {j} are not shown to be within {_told(self.measure, [budget])}", "evidence")
+                refuse(
+                    f"trees {i} and {j} are not shown to be within {_budgets_text(self.measure, [budget])}", "evidence"
+                )
 
     def refuted(self, budgets: list[_Budget], evidence: dict[str, object]) -> Accepted:
         """That some pair of neighbours is beyond some value."""
         beyond = [each for each in budgets if self._exceeds(each, evidence, strictly=True)]
         if not beyond:
-            refuse(f"no value of {_told(self.measure, budgets)} is exceeded", "evidence")
+            refuse(f"no value of {_budgets_text(self.measure, budgets)} is exceeded", "evidence")
         return Accepted(
             "refuted",
-            f"two neighbours are beyond {_told(self.measure, beyond)}",
+            f"two neighbours are beyond {_budgets_text(self.measure, beyond)}",
             {"method": a_text(evidence.get("method"), "evidence.method")},
             lower=max_value(beyond[0].value, self._needed(evidence)),
             upper=INFINITE,

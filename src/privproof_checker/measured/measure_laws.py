@@ -19,9 +19,9 @@ from privproof_checker.outcomes import Accepted, refuse
 from privproof_checker.plain_documents import an_integer, only_members, text
 from privproof_checker.programs.open_trees import WHOLE, Linear
 from privproof_checker.runs.divergence import excess, plain
-from privproof_checker.runs.moved import Pairing, pairing
+from privproof_checker.runs.moved import Pairing, law_pairing
 from privproof_checker.runs.run_leaves import Ran, Tree
-from privproof_checker.runs.shown import BITS, Apart, Observed, Seen, between, matched, observed
+from privproof_checker.runs.shown import BITS, Apart, Observed, Seen, distance_between, observe_tree, pair_observations
 
 _NOWHERE = Apart(ZERO, ())
 
@@ -48,7 +48,7 @@ class Piece:
     @property
     def pairings(self) -> list[Pairing]:
         """Its other numbers."""
-        return [pairing(moved, "question.of.trees") for moved in self.distance.moved]
+        return [law_pairing(moved, "question.of.trees") for moved in self.distance.moved]
 
     @property
     def normal(self) -> bool:
@@ -87,8 +87,8 @@ class Piece:
 def from_above(left: Observed, right: Observed) -> list[Piece] | None:
     """The pieces that bound every divergence from above; None where one may be impossible on the right."""
     pieces = []
-    for mine, other in matched(left, right):
-        distance = None if other is None else between(mine, other)
+    for mine, other in pair_observations(left, right):
+        distance = None if other is None else distance_between(mine, other)
         if other is None or distance is None:
             if mine.probability <= 0:
                 continue
@@ -111,7 +111,7 @@ def from_below(left: Observed, right: Observed, trees: tuple[Tree, Tree]) -> lis
         others = sides[1].get(shape, [])
         if len(mine) == len(others) == 1 and mine[0][0] == others[0][0] and not mine[0][1].opaque:
             one, two = mine[0][1], others[0][1]
-            distance = between(one, two)
+            distance = distance_between(one, two)
             if distance is not None:
                 pieces.append(_piece(one, two, distance))
                 continue
@@ -158,7 +158,7 @@ def refuted_by_excess(ran: Ran, evidence: dict[str, object]) -> Accepted:
         refuse("this is evidence about events at a finite epsilon", "evidence.method")
     trees = ran.trees[ran.places[left]], ran.trees[ran.places[right]]
     with precision(BITS):
-        one, two = (observed(tree, "question.trees") for tree in trees)
+        one, two = (observe_tree(tree, "question.trees") for tree in trees)
         pieces = from_below(one, two, trees)
         bound = claim.epsilon.ball(BITS).exp()
         found = sum((piece.least(bound) for piece in pieces), arb(0))

@@ -77,7 +77,7 @@ class ExponentialSum:
             return ZERO
         exponent, factor = next(iter(self._above.items()))
         share = factor / self._below.get(exponent, ONE)
-        return share if self._above == _scaled(self._below, share) else None
+        return share if self._above == _scale_terms(self._below, share) else None
 
     @property
     def size(self) -> int:
@@ -158,7 +158,7 @@ class ExponentialSum:
 
     def __mul__(self, other: ExponentialSum | Rational | int) -> ExponentialSum:
         if not isinstance(other, ExponentialSum):
-            return ExponentialSum(_scaled(self._above, fmpq(other)), self._below, self._parts)
+            return ExponentialSum(_scale_terms(self._above, fmpq(other)), self._below, self._parts)
         one, two, parts = _together(self, other)
         return ExponentialSum(_product(one[0], two[0]), _product(one[1], two[1]), parts)
 
@@ -184,7 +184,7 @@ def _total(one: Sum, two: Sum) -> Sum:
     return result
 
 
-def _scaled(terms: Mapping[int, Rational], factor: Rational) -> Sum:
+def _scale_terms(terms: Mapping[int, Rational], factor: Rational) -> Sum:
     return {exponent: each * factor for exponent, each in terms.items()} if factor != 0 else {}
 
 

@@ -26,7 +26,7 @@ _WATCH: ContextVar[Watch | None] = ContextVar("watch of the checker", default=No
 
 
 @contextmanager
-def watched(watch: Watch | None) -> Iterator[None]:
+def watch_check(watch: Watch | None) -> Iterator[None]:
     """Inside this context checks ask the watch, if there is one."""
     token = _WATCH.set(watch)
     try:

@@ -89,7 +89,7 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
     once = tuple(state.start()) if all(path.end != 0 for path in paths) else ()
     conditions = [_initial(state)]
     conditions += [
-        _kept(state, path, alignments[path], promises, foretold, bounds, losses, () if path.start else once)
+        _path_condition(state, path, alignments[path], promises, foretold, bounds, losses, () if path.start else once)
         for path in paths
     ]
     shown = establish(conditions, definitions, evidence, limits)
@@ -209,7 +209,7 @@ def _bounds(
     elif declared.ratio is not None or any(each.terms for each in counted.values()):
         _claimed_in_logarithms(total, counted, declared)
     else:
-        _claimed(total, product, declared)
+        _check_cost(total, product, declared)
     no_number = any(each.terms for each in counted.values())
     only = promises or foretold.ranges is not None  # these bound no divergence: up to bad noise, and in hindsight
     most = None if no_number or only else total.largest(declared.ranges)
@@ -245,22 +245,22 @@ def _logarithm(given: dict[str, object], place: str, state: State, limits: Limit
     if "times" not in given:
         only_members(given, ("ratio", "constant", "terms"), place)
         affine = read_affine(given, state.declared, place, limits)
-        return _known(Logarithm(a_number(given.get("ratio"), f"{place}.ratio", limits)), state, place), affine
+        return _known_logarithm(Logarithm(a_number(given.get("ratio"), f"{place}.ratio", limits)), state, place), affine
     only_members(given, ("ratio", "times"), place)
-    logarithm = _known(Logarithm(a_number(given.get("ratio"), f"{place}.ratio", limits)), state, place)
+    logarithm = _known_logarithm(Logarithm(a_number(given.get("ratio"), f"{place}.ratio", limits)), state, place)
     times_ = an_integer(given.get("times"), f"{place}.times")
     if not 0 <= times_ <= _MOST_TIMES:
         refuse(f"a bound is between 0 and {_MOST_TIMES} times the logarithm", place)
     return logarithm, times_
 
 
-def _known(logarithm: Logarithm, state: State, place: str) -> Logarithm:
+def _known_logarithm(logarithm: Logarithm, state: State, place: str) -> Logarithm:
     if logarithm not in state.groups:
         refuse("no noise has such an alpha", place)
     return logarithm
 
 
-def _claimed(total: Affine, product: Rational, declared: Declared) -> None:
+def _check_cost(total: Affine, product: Rational, declared: Declared) -> None:
     """Refuse costs that may exceed the claim: the affine part, and the logarithm of a product."""
     if product != 1:
         limit, rest = declared.epsilon, total
@@ -319,7 +319,7 @@ def _initial(state: State) -> Condition:
     return Condition("evidence.invariants.0", _symbols(state), (*state.facts(), *state.start()), (goal,))
 
 
-def _kept(
+def _path_condition(
     state: State,
     path: Path,
     alignment: Alignment,

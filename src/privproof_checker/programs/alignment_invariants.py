@@ -45,13 +45,13 @@ class _Term:
 def read_invariant(text: str, symbols: Mapping[str, Symbol], place: str) -> str:
     """The formula in our own symbols."""
     outer = {name: _Term(symbol.own, symbol.sort) for name, symbol in symbols.items()}
-    term = _Writer(place).term(_read(text, place), outer)
+    term = _Writer(place).term(_parse_term(text, place), outer)
     if term.sort != BOOL:
         refuse("an invariant is a formula", place)
     return term.text
 
 
-def _read(text: str, place: str) -> object:
+def _parse_term(text: str, place: str) -> object:
     """The S-expression in a text: nested lists of atoms."""
     stack: list[list[object]] = [[]]
     at, count, end = 0, 0, len(text.rstrip())

@@ -74,7 +74,7 @@ class Here:
 
         names = {f"^{k}": f"^{k + 1}" for k in range(gap, self.marks)} | {f"~{who}": f"^{gap}"}
         return self.again(
-            held={name: _renamed(value, names) for name, value in self.held.items()},
+            held={name: _rename_value(value, names) for name, value in self.held.items()},
             ways=frozenset((*w[:gap], who, *w[gap:]) for w in self.ways),
             gaps={j: moved(bits) for j, bits in self.gaps.items() if j != who},
             marks=self.marks + 1,
@@ -106,7 +106,7 @@ class Here:
         everywhere = (1 << self.marks) - 1
         names = {f"^{k}": f"^{k - 1}" for k in range(mark + 1, self.marks)}
         return self.again(
-            held={name: _renamed(value, names) for name, value in self.held.items()},
+            held={name: _rename_value(value, names) for name, value in self.held.items()},
             ways=frozenset(sitting),
             gaps={j: bits for j, bits in gaps.items() if bits != everywhere},
             marks=self.marks - 1,
@@ -168,7 +168,7 @@ def joined_together(found: list[Here]) -> list[Here]:
         found = after
 
 
-def _renamed(value: Value, names: Mapping[str, str]) -> Value:
+def _rename_value(value: Value, names: Mapping[str, str]) -> Value:
     if not isinstance(value, tuple) or not any(name in names for name, _ in value[1]):
         return value
     return value[0], tuple(sorted((names.get(name, name), factor) for name, factor in value[1]))

@@ -82,7 +82,7 @@ def proved_by_cells(program: Program, evidence: dict[str, object], limits: Limit
     bounds = _bounds(evidence.get("cells"), program)
     cells = [_cell(program, bounds[i], bounds[i + 1]) for i in range(len(bounds) - 1)]
     _apart(program, bounds)
-    told = _told(private[0], evidence.get("field"))
+    told = _telling_input(private[0], evidence.get("field"))
     assert told.values is not None
     kept = [an_integer(each, "evidence.kept") for each in a_list(evidence.get("kept"), "evidence.kept")]
     if kept != sorted(set(kept)) or not all(0 <= each < len(cells) for each in kept):
@@ -91,8 +91,8 @@ def proved_by_cells(program: Program, evidence: dict[str, object], limits: Limit
     if not records or not all(any(same(each, value) for value in told.values) for each in records):
         refuse("the records that are looked at are some of those that are declared", "evidence.records")
     within(len(cells) * len(told.values), _MOST_PAIRS, "cells and records", "evidence.cells")
-    touching = _touched(told.values, told, cells, program)
-    looked_at = _touched(records, told, cells, program)
+    touching = _changes_by_record(told.values, told, cells, program)
+    looked_at = _changes_by_record(records, told, cells, program)
     _enough(cells, touching, looked_at, kept, 1 if declared.relation == ADD_REMOVE else 2)
     alignment = an_object(evidence.get("alignment"), "evidence.alignment")
     if alignment.get("method") != "alignment" or "foretold" in alignment or "range" in alignment:
@@ -122,7 +122,7 @@ def _bounds(value: object, program: Program) -> list[int]:
     return listed
 
 
-def _read(step: Instruction) -> tuple[Expression, ...]:
+def _expressions_read(step: Instruction) -> tuple[Expression, ...]:
     """What an instruction of a cell reads; refuses instructions that cells do not have."""
     match step:
         case Assign(_, value):
@@ -140,7 +140,7 @@ def _read(step: Instruction) -> tuple[Expression, ...]:
     refuse(f"{type(step).__name__.lower()} inside a cell", "question.code")
 
 
-def _written(step: Instruction) -> str | None:
+def _written_name(step: Instruction) -> str | None:
     return step.name if isinstance(step, Assign | Sample | Whole | Forget | Coin) else None
 
 
@@ -150,12 +150,14 @@ def _apart(program: Program, bounds: list[int]) -> None:
     for number in range(len(bounds) - 1):
         for at in range(bounds[number], bounds[number + 1]):
             step = program.code[at]
-            names = [part.name for each in _read(step) for part in parts_within(each) if part.head == "variable"]
-            written = _written(step)
+            names = [
+                part.name for each in _expressions_read(step) for part in parts_within(each) if part.head == "variable"
+            ]
+            written = _written_name(step)
             for name in names if written is None else (*names, written):
                 if name not in program.declared.inputs and owner.setdefault(name, number) != number:
                     refuse(f"two cells have the variable {name[:40]!r}", f"question.code[{at}]")
-            for part in (part for each in _read(step) for part in parts_within(each)):
+            for part in (part for each in _expressions_read(step) for part in parts_within(each)):
                 if part.head in ("read", "length", "entry", "part", "count", "position"):
                     refuse("a cell knows of data by totals alone", f"question.code[{at}]")
 
@@ -167,7 +169,7 @@ def _cell(program: Program, first: int, end: int) -> _Cell:
     added: list[Expression] = []
 
     def expression(given: Expression) -> Form:
-        given = _settled(_filled(given, known))
+        given = _decide_tests(_fill_constants(given, known))
         if given.head == "total":
             added.append(given.parts[0])
             return ("total", given.sort, given.name)
@@ -186,14 +188,16 @@ def _cell(program: Program, first: int, end: int) -> _Cell:
             case Assign(name) if name in known:
                 return ("constant",)
             case Emit(parts, processed):
-                shown = tuple(expression(each) for each in parts if _settled(_filled(each, known)).head != "literal")
+                shown = tuple(
+                    expression(each) for each in parts if _decide_tests(_fill_constants(each, known)).head != "literal"
+                )
                 return ("Emit", processed, *shown)
             case Jump(to):
                 return ("Jump", target(at, to))
             case Test(condition, then, otherwise):
                 return ("Test", expression(condition), target(at, then), target(at, otherwise))
             case Sample():
-                read = tuple(map(expression, _read(step)))
+                read = tuple(map(expression, _expressions_read(step)))
                 return (
                     "Sample",
                     step.law,
@@ -202,7 +206,7 @@ def _cell(program: Program, first: int, end: int) -> _Cell:
                     *read,
                 )
             case Assign(name) | Whole(name) | Forget(name) | Coin(name):
-                read = tuple(map(expression, _read(step)))
+                read = tuple(map(expression, _expressions_read(step)))
                 own = names.setdefault(name, len(names))
                 return (type(step).__name__, program.variables[name], own, *read)
         refuse(f"{type(step).__name__.lower()} inside a cell", f"question.code[{at}]")
@@ -217,13 +221,15 @@ def _cell(program: Program, first: int, end: int) -> _Cell:
 def _constants(program: Program, first: int, end: int) -> dict[str, Expression]:
     """Variables that are given a constant once, before any test and before they are read."""
     steps = program.code[first:end]
-    written = [_written(step) for step in steps]
+    written = [_written_name(step) for step in steps]
     read: set[str] = set()
     found: dict[str, Expression] = {}
     for at, step in enumerate(steps):
         if isinstance(step, Test) or (isinstance(step, Jump) and step.target != first + at + 1):
             break
-        read |= {part.name for each in _read(step) for part in parts_within(each) if part.head == "variable"}
+        read |= {
+            part.name for each in _expressions_read(step) for part in parts_within(each) if part.head == "variable"
+        }
         if not isinstance(step, Assign) or step.value.head != "literal" or step.name in read:
             continue
         if written.count(step.name) == 1 and program.variables[step.name] == step.value.sort:
@@ -231,19 +237,19 @@ def _constants(program: Program, first: int, end: int) -> dict[str, Expression]:
     return found
 
 
-def _filled(given: Expression, known: Mapping[str, Expression]) -> Expression:
+def _fill_constants(given: Expression, known: Mapping[str, Expression]) -> Expression:
     """An expression with constants in the place of variables; what it is made of alone is new, not what is known of it."""
     if given.head == "variable":
         return known.get(given.name, given)
     if not given.parts:
         return given
-    return replace(given, parts=tuple(_filled(each, known) for each in given.parts), place="", constant=None)
+    return replace(given, parts=tuple(_fill_constants(each, known) for each in given.parts), place="", constant=None)
 
 
 # --------------------------------------------------------------------------------------------------------------- records
 
 
-def _told(source: Input, value: object) -> Input:
+def _telling_input(source: Input, value: object) -> Input:
     """What of a record tells which cell it is of: the record itself, or one of its fields; its values are listed."""
     told = source
     if source.fields:
@@ -257,7 +263,7 @@ def _told(source: Input, value: object) -> Input:
     return told
 
 
-def _touched(
+def _changes_by_record(
     values: Iterable[Scalar], told: Input, cells: list[_Cell], program: Program
 ) -> list[tuple[int, Form] | None]:
     """For every record the cell whose totals it adds something to, and what; None if there is none, and refuses if there are several."""
@@ -270,11 +276,11 @@ def _touched(
     def added(cell: _Cell, value: object) -> Form | None:
         assert isinstance(value, Rational | bool)
         literal = Expression("literal", told.sort, "", value=value)
-        forms = tuple(_form(_settled(each, {told.name: literal})) for each in cell.added)
+        forms = tuple(_form(_decide_tests(each, {told.name: literal})) for each in cell.added)
         return None if all(each[0] == "literal" and each[2] == 0 for each in forms) else forms
 
     for number, cell in enumerate(cells):
-        compared = _compared(cell, told)
+        compared = _compared_tags(cell, told)
         if compared is not None and added(cell, _OTHER) is not None:
             compared = None
         for value in places if compared is None else compared & places.keys():
@@ -287,7 +293,7 @@ def _touched(
     return found
 
 
-def _compared(cell: _Cell, told: Input) -> set[object] | None:
+def _compared_tags(cell: _Cell, told: Input) -> set[object] | None:
     """The tags that decide what a record adds to a cell, whose tag is compared with them and looked at nowhere else; None otherwise."""
     if told.sort != "tag":
         return None
@@ -317,7 +323,7 @@ def _form(given: Expression) -> Form:
     return (given.head, given.sort, given.name, *map(_form, given.parts))
 
 
-def _settled(given: Expression, known: Mapping[str, Expression] = NOTHING) -> Expression:
+def _decide_tests(given: Expression, known: Mapping[str, Expression] = NOTHING) -> Expression:
     """An expression, where so much is known of the record: tests that this or constants decide are decided."""
     if given.head == "record" and given.name in known:
         return known[given.name]
@@ -325,10 +331,10 @@ def _settled(given: Expression, known: Mapping[str, Expression] = NOTHING) -> Ex
         return given
     if given.head == "if":
         test, then, otherwise = given.parts
-        decided = _settled(test, known)
+        decided = _decide_tests(test, known)
         if decided.head == "literal":
-            return _settled(then if decided.value else otherwise, known)
-    parts = tuple(_settled(each, known) for each in given.parts)
+            return _decide_tests(then if decided.value else otherwise, known)
+    parts = tuple(_decide_tests(each, known) for each in given.parts)
     values = [each.value for each in parts if each.head == "literal"]
     if given.head in ("and", "or"):
         decisive = given.head == "or"
@@ -402,8 +408,10 @@ def _some(program: Program, bounds: list[int], kept: list[int], told: Input, rec
                     code.append(Test(condition, then + by, otherwise + by))
                 case _:
                     code.append(step)
-            read = [part.name for each in _read(step) for part in parts_within(each) if part.head == "variable"]
-            written = _written(step)
+            read = [
+                part.name for each in _expressions_read(step) for part in parts_within(each) if part.head == "variable"
+            ]
+            written = _written_name(step)
             for name in read if written is None else (*read, written):
                 if name in program.variables:
                     variables[name] = program.variables[name]

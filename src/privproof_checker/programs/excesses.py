@@ -35,7 +35,7 @@ from privproof_checker.programs.bundles import Bundle, Shown
 from privproof_checker.programs.instruction_kinds import Program
 from privproof_checker.programs.program_expressions import Tags
 from privproof_checker.programs.program_inputs import Declared
-from privproof_checker.programs.program_losses import neighbouring, read_arguments
+from privproof_checker.programs.program_losses import check_neighbours, read_arguments
 from privproof_checker.programs.registers import Unfolded, unfold
 
 _BITS = 128
@@ -82,7 +82,7 @@ class Table:
             fixed: list[list[Doing]] = [[] for _ in bundles]
             parts: dict[int, list[list[Doing]]] = {}
             for number, bundle in enumerate(bundles):
-                for who, marks in _sitting(bundle).items():
+                for who, marks in _marks_by_number(bundle).items():
                     noisy = unfolded.noisy[who]
                     factor = noisy.center[1][0][1] if noisy.center[1] else ZERO
                     kind = (noisy.kind, noisy.scale, noisy.center[0], factor, noisy.turned)
@@ -110,7 +110,7 @@ class Table:
                     for kind, sits, gaps in self.parts[part][integral] if times else ():
                         one = (self.law(kind, letter), sits, gaps)
                         doing[one] = doing.get(one, 0) + times
-                for each, times in _seated(doing, count, 0, (), 1):
+                for each, times in _seatings(doing, count, 0, (), 1):
                     found[each] = found.get(each, 0) + times
             self.sums[key] = tuple(sorted(found.items()))
         return self.sums[key]
@@ -139,7 +139,7 @@ class Table:
         return self.sum(number, counts)
 
 
-def _sitting(bundle: Bundle) -> dict[int, tuple[int, ...]]:
+def _marks_by_number(bundle: Bundle) -> dict[int, tuple[int, ...]]:
     """For everybody in a bundle the marks that it sits on, on some way; refuses ways that are not all there are."""
     sets = [{way[mark] for way in bundle.ways} for mark in range(bundle.marks)]
     if sum(1 for way in product(*sets) if len(set(way)) == bundle.marks) != len(bundle.ways):
@@ -148,14 +148,14 @@ def _sitting(bundle: Bundle) -> dict[int, tuple[int, ...]]:
     return {who: tuple(mark for mark, each in enumerate(sets) if who in each) for who in sorted(everybody)}
 
 
-def _seated(
+def _seatings(
     doing: Mapping[Doing, int], marks: int, mark: int, seated: tuple[int, ...], times: int
 ) -> Iterator[tuple[Product, int]]:
     """All ways to choose who sits on the marks, and how often each occurs."""
     if mark < marks:
         for one, count in doing.items():
             if count and mark in one[1]:
-                yield from _seated({**doing, one: count - 1}, marks, mark + 1, (*seated, one[0]), times * count)
+                yield from _seatings({**doing, one: count - 1}, marks, mark + 1, (*seated, one[0]), times * count)
         return
     powers: dict[tuple[int, int], int] = {}
     for (law, _, gaps), count in doing.items():
@@ -257,7 +257,7 @@ def the_bound(declared: Declared) -> Epsilon:
     return bound
 
 
-def _rounded(table: Table, times: arb) -> tuple[dict[Sum, int], dict[Sum, int]]:
+def _round_table(table: Table, times: arb) -> tuple[dict[Sum, int], dict[Sum, int]]:
     """All probabilities rounded up, and times a number rounded down and cut at 1."""
     up, down = {}, {}
     for each, ball in table.balls.items():
@@ -306,13 +306,15 @@ def _in_turn(table: Table, data: _Data) -> Callable[[arb], int]:
                     found.append(table.sum(number, counts))
                 level[state].append(found)
         levels.append(level)
-        states = {_counted(state, classes[entry], b) for state in states for pair in data.pairs[entry] for b in pair}
+        states = {
+            _count_letter(state, classes[entry], b) for state in states for pair in data.pairs[entry] for b in pair
+        }
     for number in range(len(table.shown)):
         table.on(number, (0,) * size)
     table.evaluate()
 
     def largest(times: arb) -> int:
-        up, down = _rounded(table, times)
+        up, down = _round_table(table, times)
         return max(run(pairs, up, down) for pairs in data.directions())
 
     def run(pairs: Sequence[Sequence[tuple[int, int]]], up: dict[Sum, int], down: dict[Sum, int]) -> int:
@@ -328,7 +330,7 @@ def _in_turn(table: Table, data: _Data) -> Callable[[arb], int]:
                 b: list(zip(*([down[each] for each in listed[b]] for listed in level.values()), strict=True))
                 for b in used
             }
-            onward = {b: [numbers[_counted(state, kind, b)] for state in level] for b in used} if after else {}
+            onward = {b: [numbers[_count_letter(state, kind, b)] for state in level] for b in used} if after else {}
             best: list[list[list[int]]] = []
             for flag in flags:
                 best.append([])
@@ -355,7 +357,7 @@ def _in_turn(table: Table, data: _Data) -> Callable[[arb], int]:
     return largest
 
 
-def _counted(state: tuple[tuple[int, ...], ...], kind: int, letter: int) -> tuple[tuple[int, ...], ...]:
+def _count_letter(state: tuple[tuple[int, ...], ...], kind: int, letter: int) -> tuple[tuple[int, ...], ...]:
     if kind < 0:
         return state
     row = state[kind]
@@ -396,7 +398,7 @@ def _alike(table: Table, data: _Data) -> Callable[[arb], int] | None:
     table.evaluate()
 
     def largest(times: arb) -> int:
-        up, down = _rounded(table, times)
+        up, down = _round_table(table, times)
         p, q = ({key: rounded[each] for key, each in sums.items()} for rounded in (up, down))
         best = 0
         for pairs in data.directions():
@@ -442,7 +444,7 @@ def refuted_by_outcomes(program: Program, evidence: dict[str, object], limits: L
     declared = program.declared
     bound = the_bound(declared)
     arguments = [read_arguments(evidence.get(s), declared, f"evidence.{s}", limits) for s in ("left", "right")]
-    neighbouring(declared, arguments[0], arguments[1])
+    check_neighbours(declared, arguments[0], arguments[1])
     unfolded = unfold(program)
     event = _event(evidence.get("outputs"), program.tags, limits)
     known = list(unfolded.shown)

@@ -71,7 +71,7 @@ def read_program(question: dict[str, object], declared: Declared, limits: Limits
         every[name] = sort
     every |= {each.name: each.sort for each in declared.inputs.values() if each.shape == "value"}
     tags = Tags()
-    kept = _kept(question.get("lists", {}), every, declared)
+    kept = _read_kept_lists(question.get("lists", {}), every, declared)
     reader = Reader(every, declared.inputs, tags, limits, kept)
     given = a_list(question.get("code"), "question.code")
     within(len(given), _MOST_INSTRUCTIONS, "instructions", "question.code")
@@ -84,7 +84,7 @@ def read_program(question: dict[str, object], declared: Declared, limits: Limits
     return Program(declared, variables, code, tags, kept)
 
 
-def _kept(value: object, variables: Mapping[str, str], declared: Declared) -> dict[str, str]:
+def _read_kept_lists(value: object, variables: Mapping[str, str], declared: Declared) -> dict[str, str]:
     """The lists that are kept, with the sorts of their entries."""
     found = {}
     given = an_object(value, "question.lists")
@@ -101,7 +101,7 @@ def _kept(value: object, variables: Mapping[str, str], declared: Declared) -> di
     return found
 
 
-def _changing(given: list[object], place: str, reader: Reader, declared: Declared) -> Instruction:
+def _read_list_change(given: list[object], place: str, reader: Reader, declared: Declared) -> Instruction:
     """An instruction that changes a list."""
     kind, name = given[0], a_text(given[1], f"{place}[1]")
     sort = reader.kept.get(name)
@@ -149,12 +149,12 @@ def _instruction(
     if kind == "jump":
         return Jump(_target(given[1], length, f"{place}[1]"))
     if kind in ("fill", "copy", "put", "append"):
-        return _changing(given, place, reader, declared)
+        return _read_list_change(given, place, reader, declared)
     if kind == "ranked":
         return Ranked(_names(given[1], "real", variables, f"{place}[1]"))
     name, sort = _variable(given[1], variables, f"{place}[1]")
     if kind in ("place", "others"):
-        return _selecting(given, name, sort, variables, declared, place)
+        return _read_selection(given, name, sort, variables, declared, place)
     if kind == "assign":
         return Assign(name, reader.of_sort(given[2], sort, f"{place}[2]"))
     if kind == "forget":
@@ -168,7 +168,7 @@ def _instruction(
     return Next(name, stream)
 
 
-def _selecting(
+def _read_selection(
     given: list[object], name: str, sort: str, variables: Mapping[str, str], declared: Declared, place: str
 ) -> Instruction:
     """A place of a selection, or the largest of its other values."""

@@ -110,7 +110,7 @@ def proved_by_matrix(program: Program, evidence: dict[str, object], limits: Limi
         for i in range(len(run.entries))
     ]
     reach = [_reach(declared, entry) for entry in run.entries]
-    if not _bounded(gram, reach, declared.relation, squares):
+    if not _is_bounded(gram, reach, declared.relation, squares):
         refuse(f"a change of the data may come to more than {text(squares)} in squares", "evidence.squares")
     given_away(Affine(squares, {}), Affine(ONE, {}), arb(0), Affine(ZERO, {}), ONE, declared, None)
     return Accepted(
@@ -137,7 +137,7 @@ def _reach(declared: Declared, entry: str) -> Rational:
     return found.within
 
 
-def _bounded(gram: Matrix, reach: Sequence[Rational], relation: str, most: Rational) -> bool:
+def _is_bounded(gram: Matrix, reach: Sequence[Rational], relation: str, most: Rational) -> bool:
     """Whether ``d' G d <= most`` for all changes d between neighbours."""
     count = range(len(reach))
     scaled = [[gram[i][j] * reach[i] * reach[j] for j in count] for i in count]

@@ -76,7 +76,7 @@ def proved_by_mixture(
         refuse("the coins fall by the record, and the classes do not tell it", "evidence.classes")
     laws = _laws(records, coins, classes)
     factors = _factors(asked, inner, source.name, classes, evidence.get("pairings"), limits)
-    ratio = _planned(evidence.get("plans"), laws, factors, limits, added=declared.relation == ADD_REMOVE)
+    ratio = _largest_ratio(evidence.get("plans"), laws, factors, limits, added=declared.relation == ADD_REMOVE)
     if not declared.epsilon.infinite and Epsilon(ratio=ratio).compare(declared.epsilon) > 0:
         refuse(f"the plans need {str(ratio)[:80]}, more than e^epsilon", "evidence.plans")
     size = "every length" if declared.size is None else f"length {declared.size}"
@@ -104,7 +104,7 @@ def _source(value: object, declared: Declared) -> tuple[Input, dict[str, object]
         refuse("coins belong to the records of the one private list", "question.coins")
     if declared.relation not in ("one", ADD_REMOVE):
         refuse("coins are for one record that changes", "question.relation")
-    source = _listed(private[0])
+    source = _list_values(private[0])
     place = f"question.coins.{source.name}"
     listed = an_object(given[source.name], place)
     within(len(listed), _MOST_COINS, "coins", place)
@@ -113,7 +113,7 @@ def _source(value: object, declared: Declared) -> tuple[Input, dict[str, object]
     return source, listed
 
 
-def _listed(source: Input) -> Input:
+def _list_values(source: Input) -> Input:
     """The same list, with its values one by one where they are whole numbers between bounds."""
     if source.values is not None or source.sort != "int" or source.low is None or source.high is None:
         return source
@@ -313,7 +313,7 @@ def _number(value: object, count: int, place: str) -> int:
 # ----------------------------------------------------------------------------------------------------------------- plans
 
 
-def _planned(
+def _largest_ratio(
     value: object,
     laws: list[dict[int | None, Rational]],
     factors: Mapping[tuple[int | None, int | None], Rational],
@@ -343,13 +343,13 @@ def _planned(
             refuse("a plan is for two records that are neighbours, and there is one for each", place)
         wanted.remove(pair)
         left, right = (absent if side is None else laws[side] for side in pair)
-        most = max(most, _needed(given.get("shares"), left, right, factors, place, limits))
+        most = max(most, _ratio_of_plan(given.get("shares"), left, right, factors, place, limits))
     if wanted:
         refuse("two records that are neighbours have no plan", "evidence.plans")
     return most
 
 
-def _needed(
+def _ratio_of_plan(
     value: object,
     left: Mapping[int | None, Rational],
     right: Mapping[int | None, Rational],

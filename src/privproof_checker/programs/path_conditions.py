@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from privproof_checker.linear.linear_documents import complete, read_refutation, without_refutation
 from privproof_checker.linear.linear_normal import clauses_of
-from privproof_checker.linear.linear_rule import refuted
+from privproof_checker.linear.linear_rule import check_refutation
 from privproof_checker.outcomes import Limits, refuse
 from privproof_checker.plain_documents import a_list, an_object
 from privproof_checker.programs.terms import both
@@ -61,7 +61,7 @@ def establish(
         if item is None:
             _refuse_condition(condition, definitions)
         refutation = read_refutation(an_object(item, here), here, limits)
-        refuted(clauses_of(scripts[i]), refutation, here)
+        check_refutation(clauses_of(scripts[i]), refutation, here)
         lemmas += len(refutation.lemmas)
     return {"conditions": len(conditions), "lemmas": lemmas}
 

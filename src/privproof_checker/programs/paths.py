@@ -190,7 +190,7 @@ def read_alignments(
         exchanged = read_exchanges(given.get("exchanged", []), flow.program.declared, f"{place}.exchanged", limits)
         found[path] = Alignment(read, place, settled, exchanged)
     alignments = {path: found.get(path, Alignment((), _PLACE)) for path in paths}
-    _settled(alignments, flow.program)
+    _check_shifts_settled(alignments, flow.program)
     _predictable(alignments, flow.program)
     return alignments
 
@@ -202,7 +202,7 @@ def _outcome(value: object, place: str) -> tuple[int, bool]:
     return an_integer(given[0], place), a_flag(given[1], place)
 
 
-def _settled(alignments: Mapping[Path, Alignment], program: Program) -> None:
+def _check_shifts_settled(alignments: Mapping[Path, Alignment], program: Program) -> None:
     """Where a value of a stream is taken, the shifts so far are the same on all paths that share the way to there.
 
     The mechanism may stay there for ever, so what comes later cannot count.

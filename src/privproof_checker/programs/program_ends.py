@@ -23,7 +23,7 @@ def ends_of(expression: Expression, declared: Declared) -> Ends:
     if expression.head == "literal" and not isinstance(expression.value, bool):
         return expression.value, expression.value
     if expression.head == "record":
-        return _declared(declared, expression.name)
+        return _declared_ends(declared, expression.name)
     parts = [ends_of(part, declared) for part in expression.parts]
     known = [(low, high) for low, high in parts if low is not None and high is not None]
     if expression.head == "if":
@@ -51,7 +51,7 @@ def ends_of(expression: Expression, declared: Declared) -> Ends:
     return _NOWHERE
 
 
-def _declared(declared: Declared, name: str) -> Ends:
+def _declared_ends(declared: Declared, name: str) -> Ends:
     """The ends of a record, or of a field of it: its name is that of the list, a point, and its own."""
     known: Input | None = declared.inputs.get(name)
     if known is None or known.fields:

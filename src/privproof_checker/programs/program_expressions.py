@@ -207,7 +207,7 @@ class Reader:
         if head == "if":
             if len(parts) != 3 or sorts[0] != "bool":
                 refuse("expected a test and two values", place)
-            return Expression("if", _joined(sorts[1:], place), place, parts)
+            return Expression("if", _join_sorts(sorts[1:], place), place, parts)
         if head in ("not", "and", "or"):
             if not parts or (head == "not" and len(parts) != 1) or set(sorts) != {"bool"}:
                 refuse(f"{head} takes truth values", place)
@@ -215,7 +215,7 @@ class Reader:
         if head in _COMPARISONS:
             if len(parts) != 2:
                 refuse("a comparison has two sides", place)
-            if _joined(sorts, place) not in _NUMBERS and head not in ("==", "!="):
+            if _join_sorts(sorts, place) not in _NUMBERS and head not in ("==", "!="):
                 refuse(f"{head} compares numbers", place)
             return Expression(head, "bool", place, parts)
         if any(sort not in _NUMBERS for sort in sorts):
@@ -243,7 +243,7 @@ def _arithmetic(head: str, parts: tuple[Expression, ...], place: str, *, summed:
             refuse(f"{head} of nothing", place)
     elif counts.get(head) != len(parts):
         refuse(f"{head[:40]!r} with {len(parts)} operands is no operation", place)
-    sort = _joined([part.sort for part in parts], place)
+    sort = _join_sorts([part.sort for part in parts], place)
     known = [part.constant for part in parts]
     constants = [value for value in known if value is not None]
     folded = constants if len(constants) == len(parts) else None
@@ -257,10 +257,10 @@ def _arithmetic(head: str, parts: tuple[Expression, ...], place: str, *, summed:
         sort = "real"
     if head == "*" and known[0] is None and known[1] is None and sort != "int" and not summed:
         refuse("one factor of a product of reals is a constant", place)
-    return Expression(head, sort, place, parts, constant=None if folded is None else _folded(head, folded))
+    return Expression(head, sort, place, parts, constant=None if folded is None else _fold_constants(head, folded))
 
 
-def _folded(head: str, values: list[Rational]) -> Rational:
+def _fold_constants(head: str, values: list[Rational]) -> Rational:
     match head:
         case "+":
             return values[0] + values[1]
@@ -280,7 +280,7 @@ def _folded(head: str, values: list[Rational]) -> Rational:
             return min(values)
 
 
-def _joined(sorts: list[str], place: str) -> str:
+def _join_sorts(sorts: list[str], place: str) -> str:
     """The sort of values of several sorts: integers are reals; nothing else mixes."""
     found = set(sorts)
     if len(found) == 1:

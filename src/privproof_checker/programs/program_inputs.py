@@ -285,7 +285,7 @@ def scalar(value: object, sort: str, place: str, limits: Limits) -> Scalar:
     return number
 
 
-def allowed(value: Scalar, declared: Input, place: str) -> None:
+def check_declared_bounds(value: Scalar, declared: Input, place: str) -> None:
     """Refuse a value outside the declared bounds."""
     if declared.values is not None and not any(same(value, each) for each in declared.values):
         refuse("the value is none of those declared", place)
@@ -337,7 +337,7 @@ def _input(name: str, value: object, place: str, limits: Limits) -> Input:
         values = tuple(scalar(item, sort, f"{place}.values[{i}]", limits) for i, item in enumerate(listed))
         bare = Input(name, shape, sort, public, apart, low, high, size, None)
         for i, item in enumerate(values):
-            allowed(item, bare, f"{place}.values[{i}]")
+            check_declared_bounds(item, bare, f"{place}.values[{i}]")
         if not values:
             refuse("no value is allowed", f"{place}.values")
     return Input(name, shape, sort, public, apart, low, high, size, values)

@@ -25,7 +25,7 @@ from privproof_checker.programs.program_inputs import (
     Declared,
     Input,
     Scalar,
-    allowed,
+    check_declared_bounds,
     same,
     scalar,
 )
@@ -55,25 +55,27 @@ def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Lim
     left, right = (
         read_arguments(sides[s].get("arguments"), declared, f"evidence.{s}.arguments", limits) for s in sides
     )
-    neighbouring(declared, left, right)
+    check_neighbours(declared, left, right)
     budget = _budget(declared, left)
     integrator = Integrator()
     above, below = (event_probability(side, f"evidence.{name}", integrator, limits) for name, side in sides.items())
     more = "" if declared.delta == 0 else f" plus {text(declared.delta)}"
     if not exceeds(above - declared.delta, below, budget):
-        refuse(f"{shown(above)} does not exceed e^({budget}) times {shown(below)}{more}", "evidence")
+        refuse(
+            f"{probability_text(above)} does not exceed e^({budget}) times {probability_text(below)}{more}", "evidence"
+        )
     return Accepted(
         "refuted",
-        f"an event has probability {shown(above)} on the left inputs and {shown(below)} on the right ones, more than "
+        f"an event has probability {probability_text(above)} on the left inputs and {probability_text(below)} on the right ones, more than "
         f"e^({budget}) times as much{more}",
         {
             "method": "loss",
-            "left": shown(above),
-            "right": shown(below),
+            "left": probability_text(above),
+            "right": probability_text(below),
             "leaves": _leaves(sides),
             "epsilon": str(budget),
         },
-        lower=needed(above - declared.delta, below),
+        lower=needed_epsilon(above - declared.delta, below),
     )
 
 
@@ -92,7 +94,7 @@ def _leaves(sides: dict[str, dict[str, object]]) -> int:
     return sum(len(a_list(side.get("leaves"), "evidence")) for side in sides.values())
 
 
-def needed(above: ExponentialSum, below: ExponentialSum) -> Epsilon:
+def needed_epsilon(above: ExponentialSum, below: ExponentialSum) -> Epsilon:
     """An epsilon that two probabilities ask for at least; exactly where it is a simple fraction, or their quotient is."""
     if below.is_zero:
         return INFINITE
@@ -108,7 +110,7 @@ def needed(above: ExponentialSum, below: ExponentialSum) -> Epsilon:
     return loss_at_least(ball)
 
 
-def shown(value: ExponentialSum) -> str:
+def probability_text(value: ExponentialSum) -> str:
     exact = str(value)
     return exact if len(exact) <= _MOST_SHOWN else f"about {float(value.ball()):.9g}"
 
@@ -144,7 +146,7 @@ def _entry(value: object, declared: Input, place: str, limits: Limits) -> Scalar
 
 def _scalar(value: object, declared: Input, place: str, limits: Limits) -> Scalar:
     found = scalar(value, declared.sort, place, limits)
-    allowed(found, declared, place)
+    check_declared_bounds(found, declared, place)
     return found
 
 
@@ -158,7 +160,7 @@ def _length(declared: Declared, arguments: Arguments, place: str) -> int | None:
     return next(iter(lengths), None)
 
 
-def neighbouring(declared: Declared, left: Arguments, right: Arguments) -> None:
+def check_neighbours(declared: Declared, left: Arguments, right: Arguments) -> None:
     """Refuse inputs that are the same, or that are not neighbours."""
     if declared.relation == ADD_REMOVE:
         _one_more(declared, left, right)

@@ -126,7 +126,7 @@ def read_promises(value: object, flow: Flow, limits: Limits) -> dict[int, Promis
             step = flow.program.code[instruction] if 0 <= instruction < len(flow.program.code) else None
             if not isinstance(step, Sample) or instruction in found or instruction in samples:
                 refuse("expected instructions that draw noise, each once", here)
-            _known(step, flow, here)
+            _check_tails_known(step, flow, here)
             if not always:
                 _predictable(step, flow, here)
             samples[instruction] = step
@@ -145,7 +145,7 @@ def read_promises(value: object, flow: Flow, limits: Limits) -> dict[int, Promis
     return found
 
 
-def _known(sample: Sample, flow: Flow, place: str) -> None:
+def _check_tails_known(sample: Sample, flow: Flow, place: str) -> None:
     """Refuse noise whose tails are not known here."""
     if any(isinstance(step, Next) for step in flow.program.code):
         refuse("nothing is promised beside a stream", place)

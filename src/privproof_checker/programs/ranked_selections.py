@@ -83,7 +83,7 @@ def _block(program: Program, start: int) -> int:
     places: list[str] = []
     number = start
     while isinstance(step := at(number), Place):
-        if step.before != tuple(places) or step.name in places or step.listed != _listed(code[start]):
+        if step.before != tuple(places) or step.name in places or step.listed != _selected_list(code[start]):
             unlike(number, "a place other than those before")
         places.append(step.name)
         number += 1
@@ -102,7 +102,7 @@ def _block(program: Program, start: int) -> int:
     other = at(number)
     others = [other.name] if isinstance(other, Others) else []
     if isinstance(other, Others):
-        if (other.listed, other.center, other.places) != (_listed(code[start]), centers[0], tuple(places)):
+        if (other.listed, other.center, other.places) != (_selected_list(code[start]), centers[0], tuple(places)):
             unlike(number, "the others of these places")
         number += 1
     values: list[str] = []
@@ -127,7 +127,7 @@ def _block(program: Program, start: int) -> int:
     return number
 
 
-def _listed(step: Instruction) -> str | int:
+def _selected_list(step: Instruction) -> str | int:
     assert isinstance(step, Place)
     return step.listed
 

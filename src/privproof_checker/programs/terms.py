@@ -118,7 +118,7 @@ def affine_key(term: str) -> str:
         elif token == ")":
             head, *operands = stack.pop()
             assert isinstance(head, str)
-            stack[-1].append(_combined(head, operands))
+            stack[-1].append(_combine_sums(head, operands))
         else:
             stack[-1].append(token)
     whole = _sum_of(stack[0][0])
@@ -132,7 +132,7 @@ def _sum_of(operand: str | dict[str, int]) -> dict[str, int]:
     return {"1": int(operand)} if operand.isdigit() else {operand: 1}
 
 
-def _combined(head: str, operands: list[str | dict[str, int]]) -> dict[str, int]:
+def _combine_sums(head: str, operands: list[str | dict[str, int]]) -> dict[str, int]:
     sums = [_sum_of(each) for each in operands]
     constants = [each.get("1", 0) for each in sums if set(each) <= {"1"}]
     if head == "*" and len(sums) == 2 and constants:

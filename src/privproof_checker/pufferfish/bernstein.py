@@ -135,7 +135,7 @@ def halves(whole: Grid, axis: int, upper: int = 1, width: int = 2) -> tuple[Grid
     return whole.relayered(axis, low), whole.relayered(axis, high)
 
 
-def ordered(whole: Grid, first: tuple[int, bool], second: tuple[int, bool]) -> tuple[Grid, Grid]:
+def split_by_order(whole: Grid, first: tuple[int, bool], second: tuple[int, bool]) -> tuple[Grid, Grid]:
     """The coefficients on both parts of an ordered box: axes with whether they are measured from the upper end."""
     for axis, upper in (first, second):
         if upper:
@@ -209,8 +209,8 @@ def check_tree(tree: str, whole: Grid, sides: Sequence[Side], boxes: Boxes, plac
                 at += 2
                 if first[0] == second[0]:
                     refuse("a box is ordered by one axis", place)
-                pairs = ordered(values, first, second)
-                others = {k: ordered(each, first, second) for k, each in outer.items()}
+                pairs = split_by_order(values, first, second)
+                others = {k: split_by_order(each, first, second) for k, each in outer.items()}
             else:
                 axis, _ = _axis(tree, at - 1, len(whole.shape), place)
                 upper, width, at = _share(tree, at, boxes.limits, place)

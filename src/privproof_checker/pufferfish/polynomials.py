@@ -39,10 +39,10 @@ def parameter(index: int, size: int) -> Polynomial:
 
 def plus(left: Polynomial, right: Polynomial, factor: Rational = ONE) -> Polynomial:
     """``left + factor * right``."""
-    return combined(((left, ONE), (right, factor)))
+    return combine_polynomials(((left, ONE), (right, factor)))
 
 
-def combined(parts: Iterable[tuple[Polynomial, Rational]]) -> Polynomial:
+def combine_polynomials(parts: Iterable[tuple[Polynomial, Rational]]) -> Polynomial:
     """The sum of polynomials, each times a number."""
     result: Polynomial = {}
     for polynomial, factor in parts:
@@ -52,7 +52,7 @@ def combined(parts: Iterable[tuple[Polynomial, Rational]]) -> Polynomial:
     return {exponents: value for exponents, value in result.items() if value != 0}
 
 
-def scaled(polynomial: Polynomial, factor: Rational) -> Polynomial:
+def scale_polynomial(polynomial: Polynomial, factor: Rational) -> Polynomial:
     """``factor * polynomial``."""
     return {exponents: value * factor for exponents, value in polynomial.items()} if factor != 0 else {}
 
@@ -96,14 +96,16 @@ def at(polynomial: Polynomial, point: Sequence[Rational]) -> Rational:
     return total
 
 
-def composed(polynomial: Polynomial, values: Sequence[Polynomial], size: int, place: str, limits: Limits) -> Polynomial:
+def compose_polynomial(
+    polynomial: Polynomial, values: Sequence[Polynomial], size: int, place: str, limits: Limits
+) -> Polynomial:
     """The polynomial with polynomials in place of its parameters, one parameter after another (Horner)."""
     if all(value == parameter(index, size) for index, value in enumerate(values)) and len(values) == size:
         return polynomial
-    return _composed(polynomial, values, 0, size, place, limits)
+    return _compose_from(polynomial, values, 0, size, place, limits)
 
 
-def _composed(
+def _compose_from(
     polynomial: Polynomial, values: Sequence[Polynomial], index: int, size: int, place: str, limits: Limits
 ) -> Polynomial:
     if index == len(values):
@@ -115,7 +117,7 @@ def _composed(
     for exponent in range(max(by_power, default=0), -1, -1):
         if result:
             result = times(result, values[index], place, limits)
-        rest = _composed(by_power.get(exponent, {}), values, index + 1, size, place, limits)
+        rest = _compose_from(by_power.get(exponent, {}), values, index + 1, size, place, limits)
         result = plus(result, rest)
     return result
 
@@ -129,7 +131,7 @@ def multiple(left: Polynomial, right: Polynomial) -> Rational | None:
     return factor if all(value == factor * right[exponents] for exponents, value in left.items()) else None
 
 
-def used(polynomial: Polynomial, index: int) -> bool:
+def has_parameter(polynomial: Polynomial, index: int) -> bool:
     """Whether a parameter occurs."""
     return any(exponents[index] for exponents in polynomial)
 
@@ -176,7 +178,7 @@ class _PolynomialReader(TextReader):
                 number = divisor.get((0,) * len(self.names))
                 if number is None or len(divisor) > 1:
                     refuse("an expression divides by something that is no number, or by zero", self.place)
-                result = scaled(result, 1 / number)
+                result = scale_polynomial(result, 1 / number)
         return result
 
     def signed(self) -> Polynomial:
@@ -184,7 +186,7 @@ class _PolynomialReader(TextReader):
         while sign := self.accept("+", "-"):
             negative ^= sign == "-"
         result = self.power()
-        return scaled(result, -ONE) if negative else result
+        return scale_polynomial(result, -ONE) if negative else result
 
     def power(self) -> Polynomial:
         base = self.atom()

@@ -26,21 +26,30 @@ from dataclasses import dataclass, replace
 
 from privproof_checker.numbers import ONE, ZERO, Rational, smallest_epsilon
 from privproof_checker.outcomes import Accepted, Limits, Verdict, refuse, within
-from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, known, only_members, text
+from privproof_checker.plain_documents import (
+    a_list,
+    a_number,
+    a_text,
+    an_integer,
+    an_object,
+    only_members,
+    require_name,
+    text,
+)
 from privproof_checker.pufferfish.bernstein import Boxes, Grid, Side, check_tree, grid
 from privproof_checker.pufferfish.polynomials import (
     Polynomial,
     at,
-    composed,
+    compose_polynomial,
     constant,
+    has_parameter,
     multiple,
     parameter,
     plus,
     power,
     read_polynomial,
-    scaled,
+    scale_polynomial,
     times,
-    used,
 )
 from privproof_checker.pufferfish.secrets_questions import MOST_PARAMETERS, MOST_POWER, Question, read_question
 
@@ -55,13 +64,13 @@ def check_pufferfish(
     if method != {"proved": "bernstein", "refuted": "parameters"}[verdict]:
         refuse(f"{method[:40]!r} is no evidence for {verdict}", "evidence.method")
     if verdict == "refuted":
-        return _refuted(question, evidence, limits)
+        return _check_refutation(question, evidence, limits)
     if witness is None:
-        return _proved(question, evidence, limits)
+        return _check_proof(question, evidence, limits)
     found = _conditional(question, an_object(witness, "witness"), "witness", limits)
     if not question.claim.holds(found.left, found.right):
         refuse("the witness violates the claim that is said to be proved", "witness")
-    accepted = _proved(question, evidence, limits)
+    accepted = _check_proof(question, evidence, limits)
     excess = found.left - question.claim.delta
     tight = found.right > 0 and excess > 0 and question.claim.epsilon.compare_bound(excess / found.right) == 0
     statement = f"{accepted.statement}; the witness has the ratio {found.ratio()}"
@@ -89,8 +98,8 @@ def _conditional(question: Question, given: dict[str, object], place: str, limit
     """Both conditional probabilities, recomputed from the rows at the given parameters."""
     only_members(given, ("method", "values", "pair", "output", "left", "right"), place)
     values = question.point(given.get("values"), f"{place}.values", limits)
-    s, t = _directed(question, given.get("pair"), f"{place}.pair")
-    output = known(a_text(given.get("output"), f"{place}.output"), question.outputs, "output", f"{place}.output")
+    s, t = _read_directed_pair(question, given.get("pair"), f"{place}.pair")
+    output = require_name(a_text(given.get("output"), f"{place}.output"), question.outputs, "output", f"{place}.output")
     masses = {s: ZERO, t: ZERO}
     joint = {s: ZERO, t: ZERO}
     for number, row in enumerate(question.rows):
@@ -111,14 +120,14 @@ def _conditional(question: Question, given: dict[str, object], place: str, limit
     return Conditional((s, t), output, left, right)
 
 
-def _directed(question: Question, value: object, place: str) -> tuple[str, str]:
+def _read_directed_pair(question: Question, value: object, place: str) -> tuple[str, str]:
     both = [a_text(each, f"{place}[{i}]") for i, each in enumerate(a_list(value, place))]
     if len(both) != 2 or (both[0], both[1]) not in question.directed:
         refuse("the question does not compare this pair", place)
     return both[0], both[1]
 
 
-def _refuted(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
+def _check_refutation(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     found = _conditional(question, evidence, "evidence", limits)
     if question.claim.holds(found.left, found.right):
         refuse(f"the claim holds at these parameters: the ratio is {found.ratio()}", "evidence")
@@ -137,7 +146,7 @@ def _refuted(question: Question, evidence: dict[str, object], limits: Limits) ->
     )
 
 
-def _proved(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
+def _check_proof(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     only_members(evidence, ("method", "bound", "coordinates", "points", "weights", "conditions"), "evidence")
     if question.claim.events:
         refuse("the conditions are for each output, and the claim is over events: say pointwise", "question.pointwise")
@@ -203,14 +212,14 @@ class _Cube:
             place = f"evidence.coordinates[{number}]"
             given = an_object(item, place)
             only_members(given, ("name", "low", "high"), place)
-            index = names[known(a_text(given.get("name"), f"{place}.name"), names, "parameter", f"{place}.name")]
+            index = names[require_name(a_text(given.get("name"), f"{place}.name"), names, "parameter", f"{place}.name")]
             low, high = (
                 read_polynomial(given.get(end), names, f"{place}.{end}", self.limits) for end in ("low", "high")
             )
             before = {each[0] for each in order}
             if index in before:
                 refuse("the parameter has coordinates already", place)
-            if any(used(end, k) for end in (low, high) for k in range(self.size) if k not in before):
+            if any(has_parameter(end, k) for end in (low, high) for k in range(self.size) if k not in before):
                 refuse("an end depends on a parameter that does not come before", place)
             order.append((index, low, high, place))
         if len(order) != self.size:
@@ -218,8 +227,8 @@ class _Cube:
         self._enclosing(order)
         values: list[Polynomial] = [{} for _ in range(self.size)]
         for index, low, high, place in order:
-            start = composed(low, values, self.size, place, self.limits)
-            width = plus(composed(high, values, self.size, place, self.limits), start, -ONE)
+            start = compose_polynomial(low, values, self.size, place, self.limits)
+            width = plus(compose_polynomial(high, values, self.size, place, self.limits), start, -ONE)
             values[index] = plus(start, times(width, parameter(index, self.size), place, self.limits))
         return values
 
@@ -242,7 +251,7 @@ class _Cube:
 
     def grid(self, polynomial: Polynomial, place: str) -> Grid:
         """The coefficients of a polynomial on the cube."""
-        inside = composed(polynomial, self.values, self.size, place, self.limits)
+        inside = compose_polynomial(polynomial, self.values, self.size, place, self.limits)
         return grid(inside, self.size, place, self.limits)
 
     def check(self, tree: object, polynomial: Polynomial, place: str) -> None:
@@ -268,15 +277,15 @@ def _conditions(question: Question, value: object, cube: _Cube, bound: Rational,
         place = f"evidence.conditions[{number}]"
         given = an_object(item, place)
         only_members(given, ("pair", "output", "tree", "factors"), place)
-        s, t = _directed(question, given.get("pair"), f"{place}.pair")
+        s, t = _read_directed_pair(question, given.get("pair"), f"{place}.pair")
         output = a_text(given.get("output"), f"{place}.output")
         if ((s, t), output) not in expected:
             refuse("this condition is unknown or given twice", place)
         expected.remove(((s, t), output))
         right = times(shown(output, t), secrets[s], place, limits)
         left = times(shown(output, s), secrets[t], place, limits)
-        forgiven = scaled(times(secrets[s], secrets[t], place, limits), question.claim.delta)
-        difference = plus(plus(scaled(right, bound), forgiven), left, -ONE)
+        forgiven = scale_polynomial(times(secrets[s], secrets[t], place, limits), question.claim.delta)
+        difference = plus(plus(scale_polynomial(right, bound), forgiven), left, -ONE)
         if ("tree" in given) == ("factors" in given):
             refuse("a condition has either a tree or factors", place)
         if "tree" in given:

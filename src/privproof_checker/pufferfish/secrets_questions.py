@@ -14,7 +14,7 @@ from privproof_checker.pufferfish.polynomials import (
     NAME,
     Polynomial,
     at,
-    combined,
+    combine_polynomials,
     constant,
     read_polynomial,
 )
@@ -85,7 +85,9 @@ class Question:
     def probability(self, secret: str, output: str | None = None) -> Polynomial:
         """The probability that a secret holds, and that the output is shown if one is given."""
         holding = [row for row in self.rows if secret in row.secrets]
-        return combined((row.weight, ONE if output is None else row.outputs.get(output, ZERO)) for row in holding)
+        return combine_polynomials(
+            (row.weight, ONE if output is None else row.outputs.get(output, ZERO)) for row in holding
+        )
 
     def point(self, value: object, place: str, limits: Limits) -> tuple[Rational, ...]:
         """Values of all parameters, which must belong to the region."""
@@ -187,7 +189,7 @@ def _rows(value: object, names: Mapping[str, int], limits: Limits, *, relative: 
             for i, each in enumerate(a_list(given.get("secrets"), f"{place}.secrets"))
         ]
         result.append(Row(weight, outputs, frozenset(secrets)))
-    if not relative and combined((row.weight, ONE) for row in result) != constant(ONE, len(names)):
+    if not relative and combine_polynomials((row.weight, ONE) for row in result) != constant(ONE, len(names)):
         refuse("the weights do not sum to 1", "question.data")
     return tuple(result)
 

@@ -14,7 +14,7 @@ from math import prod
 
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
-from privproof_checker.plain_documents import a_list, a_text, known, only_members
+from privproof_checker.plain_documents import a_list, a_text, only_members, require_name
 from privproof_checker.release.release_priors import Network
 from privproof_checker.release.release_questions import Release
 from privproof_checker.release.transition_powers import Work
@@ -43,10 +43,10 @@ def moral(network: Network) -> list[set[int]]:
     return result
 
 
-def reached(graph: Sequence[set[int]], start: int, removed: set[int]) -> set[int]:
+def connected_nodes(graph: Sequence[set[int]], start: int, removed: set[int]) -> set[int]:
     """The nodes that are connected with the start when others are removed, the start among them.
 
-    >>> sorted(reached([{1}, {0, 2}, {1, 3}, {2}], 0, {2}))
+    >>> sorted(connected_nodes([{1}, {0, 2}, {1, 3}, {2}], 0, {2}))
     [0, 1]
     """
     result, waiting = {start}, [start]
@@ -72,7 +72,7 @@ def joint(network: Network, kept: Sequence[int], work: Work, place: str) -> dict
         node = min(left, key=lambda each: (prod(len(network.nodes[n].values) for n in scopes[each]), each))
         touching = [factor for factor in factors if node in factor.nodes]
         factors = [factor for factor in factors if node not in factor.nodes]
-        factors.append(_summed(_product(touching, work, place), node))
+        factors.append(_sum_out(_product(touching, work, place), node))
         left.remove(node)
     product = _product(factors, work, place)
     order = [product.nodes.index(node) for node in kept]
@@ -113,7 +113,7 @@ def _product(factors: Sequence[Factor], work: Work, place: str) -> Factor:
     return result
 
 
-def _summed(factor: Factor, node: int) -> Factor:
+def _sum_out(factor: Factor, node: int) -> Factor:
     """The factor without a node, summed over its values."""
     at = factor.nodes.index(node)
     entries: dict[tuple[int, ...], Rational] = {}
@@ -160,7 +160,7 @@ def proved_by_network_quilts(release: Release, evidence: dict[str, object], limi
             ratio, possible = influence(network, node, quilt, work, here)
             if ratio is None:
                 refuse("the influence of the quilt is infinite", here)
-            local = reached(graph, node, set(quilt))
+            local = connected_nodes(graph, node, set(quilt))
             if possible > 1 and allowance.affords(ratio, len(local)) is not True:
                 refuse(f"the claim does not afford the influence and moving {len(local)} nodes", here)
             compared = compared or possible > 1
@@ -178,7 +178,7 @@ def _quilts(value: object, network: Network, place: str) -> Iterator[tuple[int, 
         if len(both) != 2:
             refuse("expected a node and the nodes of its quilt", here)
         numbers = [
-            network.numbers[known(a_text(name, here), network.numbers, "node", here)]
+            network.numbers[require_name(a_text(name, here), network.numbers, "node", here)]
             for name in (both[0], *a_list(both[1], f"{here}[1]"))
         ]
         if len(set(numbers)) < len(numbers):

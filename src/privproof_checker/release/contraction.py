@@ -33,7 +33,11 @@ def proved_by_contraction(release: Release, evidence: dict[str, object], limits:
     for prior, series in given_by_prior(release, evidence, "pairs"):
         assert isinstance(prior, Band | Chain)
         work.add(30 * prior.size**3)
-        spread = _spread(prior.low, prior.high) if isinstance(prior, Band) else _spread(prior.rows, prior.rows)
+        spread = (
+            _projective_diameter(prior.low, prior.high)
+            if isinstance(prior, Band)
+            else _projective_diameter(prior.rows, prior.rows)
+        )
         allowance = release.allowance(prior)
         supports = None if isinstance(prior, Band) else Supports(prior)
         for length, pair, place in series:
@@ -59,11 +63,11 @@ def _distances(value: object, length: int, place: str) -> tuple[int | None, int 
     return result[0], result[1]
 
 
-def _spread(low: Sequence[Row], high: Sequence[Row]) -> Rational | None:
+def _projective_diameter(low: Sequence[Row], high: Sequence[Row]) -> Rational | None:
     """``e^Delta``, or None if it is infinite.
 
     >>> q = Rational
-    >>> _spread(((q(9, 10), q(1, 10)), (q(4, 10), q(6, 10))), ((q(9, 10), q(1, 10)), (q(4, 10), q(6, 10))))
+    >>> _projective_diameter(((q(9, 10), q(1, 10)), (q(4, 10), q(6, 10))), ((q(9, 10), q(1, 10)), (q(4, 10), q(6, 10))))
     27/2
     """
     if any(entry == 0 for row in low for entry in row):

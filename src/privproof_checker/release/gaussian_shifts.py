@@ -83,13 +83,13 @@ def check_shifts(verdict: Verdict, release: Release, evidence: dict[str, object]
     details = {"method": "shifts", "steps": found.steps, "node": found.node}
     with precision(_PREC):
         if verdict == "refuted":
-            if found.least is None or not _exceeded(release, found.least):
+            if found.least is None or not _exceeds_claim(release, found.least):
                 refuse("the claim is not shown to be exceeded", "evidence")
             shown = (None if release.delta != 0 else _loss(release, found.least)) or release.epsilon
             said = f"entry {found.node} moves the answer by {found.least} steps for some series"
             claimed = f"{release.claim().split(' holds ')[0]} is violated with {release.noise}: {said}"
             return Accepted("refuted", claimed, details, lower=shown, upper=INFINITE)
-        if not _kept(release, found):
+        if not _keeps_claim(release, found):
             refuse(f"the noise does not cover {found.steps} steps", "evidence")
         upper = (None if release.delta != 0 else _loss(release, found.steps)) or release.epsilon
         lower = None if release.delta != 0 or found.least is None else _loss(release, found.least)
@@ -147,7 +147,7 @@ def _allowance(release: Release) -> Allowance:
     return Allowance(release.epsilon, ONE, release.noise, release.delta)
 
 
-def _kept(release: Release, found: Moved) -> bool:
+def _keeps_claim(release: Release, found: Moved) -> bool:
     distance, noise = _grid(release) * found.steps, release.noise
     if not isinstance(noise, Gaussian):
         return bool(_allowance(release).affords_distance(ONE, distance))
@@ -158,7 +158,7 @@ def _kept(release: Release, found: Moved) -> bool:
     return any(_allowance(release).beside_delta(rho) <= _allowance(release).claimed() for rho in rhos)
 
 
-def _exceeded(release: Release, steps: int) -> bool:
+def _exceeds_claim(release: Release, steps: int) -> bool:
     if isinstance(release.noise, Gaussian):
         excess = _excess(release, steps)
         return excess is not None and bool(excess > arb(release.delta))
@@ -200,11 +200,13 @@ def answer_moved(release: Release) -> Moved:
             if max(-low, high) > most:
                 most, node = max(-low, high), number
         if prior.variance > 0 and not prior.cut and isinstance(release.noise, Gaussian):
-            one = [ZERO] * length if prior.narrower else _varied(left, weights, steps)
-            other = _varied(right[::-1], weights[::-1], steps[::-1])[::-1]
+            one = [ZERO] * length if prior.narrower else _least_variances(left, weights, steps)
+            other = _least_variances(right[::-1], weights[::-1], steps[::-1])[::-1]
             varied = (prior.variance * (a + b) for a, b in zip(one, other, strict=True))
             moves = (prior.distance * max(-low, high) for low, high in ranges)
-            rhos += [_told(move, s, release.noise.variance, query.step) for move, s in zip(moves, varied, strict=True)]
+            rhos += [
+                _rho_of_move(move, s, release.noise.variance, query.step) for move, s in zip(moves, varied, strict=True)
+            ]
     steps_above = _steps(most * prior.distance, query.step)
     slack = Rational(2 * max(release.lengths), 1 << _UNIT) if rounded else ZERO
     surely = (most - slack) * prior.distance / query.step
@@ -233,7 +235,7 @@ def _ends(weights: Sequence[Rational], steps: Sequence[Ends], *, cut: bool) -> t
     return result, long
 
 
-def _varied(sums: Sequence[Ends], weights: Sequence[Rational], steps: Sequence[Ends]) -> list[Rational]:
+def _least_variances(sums: Sequence[Ends], weights: Sequence[Rational], steps: Sequence[Ends]) -> list[Rational]:
     """For variance 1, the least variance of what lies on one side of every entry adds, given it; rounded down."""
     result = [ZERO]
     for (low, high), weight, (least, most) in zip(sums, weights, steps, strict=False):
@@ -244,7 +246,7 @@ def _varied(sums: Sequence[Ends], weights: Sequence[Rational], steps: Sequence[E
     return result
 
 
-def _told(move: Rational, varied: Rational, variance: Rational, step: Rational) -> Rational:
+def _rho_of_move(move: Rational, varied: Rational, variance: Rational, step: Rational) -> Rational:
     """The divergence for every order, of what the series vary and the noise, if noise covers a good number of steps."""
     covered = _steps(move, step)
     if varied > 0:

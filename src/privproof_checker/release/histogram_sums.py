@@ -70,7 +70,7 @@ class Counts:
         return sum(abs(a - b) for a, b in zip(self.of(number), self.point(place), strict=True))
 
 
-def telling(query: Histogram, values: Sequence[Sequence[str]], entries: int, place: str) -> tuple[Sum, Counts]:
+def sum_of_counts(query: Histogram, values: Sequence[Sequence[str]], entries: int, place: str) -> tuple[Sum, Counts]:
     """The sum that tells all counts, for entries that take these values."""
     within(len(query.bins) * (entries + 1).bit_length(), 64, "bits of the outputs of a histogram", place)
     rest = all(value in query.bins for each in values for value in each)

@@ -20,7 +20,7 @@ from privproof_checker.numbers import ONE, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse
 from privproof_checker.plain_documents import only_members, text
-from privproof_checker.release.release_events import attained
+from privproof_checker.release.release_events import add_attained_loss
 from privproof_checker.release.release_losses import Allowance
 from privproof_checker.release.release_questions import Release, Sum
 from privproof_checker.release.sum_laws import Law, Laws, Sums, every
@@ -42,7 +42,7 @@ def proved_by_distance(release: Release, evidence: dict[str, object], limits: Li
     if not compared:
         refuse("no entry has two possible values, so nothing is compared", "question.priors")
     details = {"method": "distance", "distance": text(largest)}
-    return attained(release, evidence, Accepted("proved", release.claim(), details), limits)
+    return add_attained_loss(release, evidence, Accepted("proved", release.claim(), details), limits)
 
 
 def _distance(found: Sums, allowance: Allowance, place: str) -> Rational | None:
@@ -59,7 +59,7 @@ def _distance(found: Sums, allowance: Allowance, place: str) -> Rational | None:
                 else:
                     far.append(node)
     for node, laws in found.exactly(far) if far else ():
-        moved = max(shifted(law, laws[y]) for x, law in laws.items() for y in laws if y != x)
+        moved = max(least_shift(law, laws[y]) for x, law in laws.items() for y in laws if y != x)
         if not allowance.affords_distance(ONE, found.unit * moved):
             refuse(f"the claim does not afford the distance {text(found.unit * moved)} at the node {node}", place)
         furthest = max(furthest, moved)
@@ -75,25 +75,25 @@ def apart(laws: Laws) -> int:
     low, high = min(law.low for law in laws.values()), max(law.high for law in laws.values())
     sums = [_cumulative(law, low, high, 1 / law.mass) for law in laws.values()]
     below, above = [each[0] for each in sums], [each[1] for each in sums]
-    return _reached(
+    return _least_reach(
         *(_extreme(below, largest=True), _extreme(below, largest=False)),
         *(_extreme(above, largest=False), _extreme(above, largest=True)),
     )
 
 
-def shifted(law: Law, other: Law) -> int:
+def least_shift(law: Law, other: Law) -> int:
     """The least w with ``F(t) <= G(t + w)`` for all t, for laws in integers.
 
-    >>> shifted(Law(0, [1, 1], 2), Law(1, [1, 1], 2)), shifted(Law(1, [1, 1], 2), Law(0, [1, 1], 2))
+    >>> least_shift(Law(0, [1, 1], 2), Law(1, [1, 1], 2)), least_shift(Law(1, [1, 1], 2), Law(0, [1, 1], 2))
     (1, 0)
     """
     low, high = min(law.low, other.low), max(law.high, other.high)
     below, above = _cumulative(law, low, high, other.mass)
     below_, above_ = _cumulative(other, low, high, law.mass)
-    return _reached(below, below_, above, above_)
+    return _least_reach(below, below_, above, above_)
 
 
-def _reached(below: Sequence[Any], below_: Sequence[Any], above: Sequence[Any], above_: Sequence[Any]) -> int:
+def _least_reach(below: Sequence[Any], below_: Sequence[Any], above: Sequence[Any], above_: Sequence[Any]) -> int:
     """The least w such that, at every t, either kind of sum shows that the first is at most the second at t + w."""
     result, there, end = 0, 0, len(below) - 1
     for here in range(len(below)):

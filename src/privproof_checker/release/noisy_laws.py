@@ -28,7 +28,7 @@ from flint import arb, arb_poly
 from privproof_checker.numbers import ONE, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import refuse, within
-from privproof_checker.release.release_events import carried
+from privproof_checker.release.release_events import noise_mass_between
 from privproof_checker.release.release_losses import Gaussian, Geometric, Laplace, Noise
 from privproof_checker.release.sum_laws import Law, Laws, Sums
 
@@ -120,7 +120,7 @@ class Released:
         return factor * first / (1 - falls)
 
 
-def released(
+def released_pairs(
     found: Sums, noise: Noise, order: Rational, nodes: Collection[Any]
 ) -> Iterator[tuple[Any, str, str, Released]]:
     """For some nodes and every ordered pair of their values what is released, far enough out for all orders up to one."""
@@ -147,7 +147,7 @@ def _released_laws(
     if finer.q != 1:
         refuse("the sums are no multiples of the step of the noise", "question.of.noise.step")
     times = int(finer.p)
-    spaced = {value: _spaced(law, times) for value, law in laws.items()}
+    spaced = {value: _refine_grid(law, times) for value, law in laws.items()}
     low, high = low * times, high * times
     reach = 0 if isinstance(noise, Geometric) else _reach(spaced, noise, order)
     span = high - low + reach
@@ -167,7 +167,7 @@ def _released_laws(
     return result, low - reach, total
 
 
-def _spaced(law: Law, times: int) -> Law:
+def _refine_grid(law: Law, times: int) -> Law:
     """A law on a finer grid."""
     terms = [arb(0)] * ((len(law.terms) - 1) * times + 1)
     terms[::times] = list(law.terms)
@@ -216,7 +216,7 @@ def _pieces(law: Law, low: int, high: int, unit: Rational, noise: Laplace) -> li
             if not term.is_zero():
                 centre = unit * place
                 ends = (None if cut is None else cut - centre for cut in (start, end))
-                total += term * carried(noise, *ends)
+                total += term * noise_mass_between(noise, *ends)
         result.append((total / arb(law.mass)).log())
     return result
 
@@ -242,7 +242,7 @@ def told_by_others(one: Law, other: Law, moved: int) -> arb | None:
     return most
 
 
-def limited(terms: int) -> None:
+def limit_terms(terms: int) -> None:
     """Refuse more terms than are added up in good time."""
     within(terms, _MOST_TERMS, "terms of moments", "evidence")
 

@@ -15,7 +15,16 @@ from privproof_checker.claims import loss_at_least
 from privproof_checker.numbers import INFINITE, Epsilon, Rational, epsilon
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse
-from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, known, only_members, text
+from privproof_checker.plain_documents import (
+    a_list,
+    a_number,
+    a_text,
+    an_integer,
+    an_object,
+    only_members,
+    require_name,
+    text,
+)
 from privproof_checker.release.release_losses import Gaussian, Geometric, Noise
 from privproof_checker.release.release_priors import Band, GaussianChain, Network
 from privproof_checker.release.release_questions import Histogram, Release, Sum
@@ -47,7 +56,7 @@ class Compared:
         return laws[self.left], laws[self.right]
 
 
-def _compared(release: Release, given: dict[str, object], place: str) -> Compared:
+def _read_compared(release: Release, given: dict[str, object], place: str) -> Compared:
     """The node and the two values that a document names; both must be possible."""
     if not isinstance(release.query, Sum | Histogram):
         refuse("outputs are compared for sums and histograms", "question.query")
@@ -62,7 +71,7 @@ def _compared(release: Release, given: dict[str, object], place: str) -> Compare
         if given.get("length") is not None:
             refuse("a network has its nodes and no length", f"{place}.length")
         found = sums(prior, None, release.query, f"{place}.prior")
-        node = known(a_text(given.get("node"), f"{place}.node"), found.nodes, "node", f"{place}.node")  # type: ignore[arg-type]
+        node = require_name(a_text(given.get("node"), f"{place}.node"), found.nodes, "node", f"{place}.node")  # type: ignore[arg-type]
         said = f"node {node!r}"
     else:
         length = an_integer(given.get("length"), f"{place}.length")
@@ -79,7 +88,7 @@ def _compared(release: Release, given: dict[str, object], place: str) -> Compare
     with precision(_BITS[0]):
         ((_, laws),) = found.balls([node])  # type: ignore[list-item]
     for side, value in (("left", left), ("right", right)):
-        known(value, laws, "possible value", f"{place}.{side}")
+        require_name(value, laws, "possible value", f"{place}.{side}")
     return Compared(found, node, left, right, said, laws)
 
 
@@ -100,14 +109,14 @@ def refuted_by_event(release: Release, evidence: dict[str, object], limits: Limi
             refuse("only a histogram has several counts", "evidence.box")
         told = "the list of released counts"
     elif isinstance(release.query, Histogram):
-        name = known(a_text(evidence.get("bin"), "evidence.bin"), release.query.bins, "bin", "evidence.bin")
+        name = require_name(a_text(evidence.get("bin"), "evidence.bin"), release.query.bins, "bin", "evidence.bin")
         release = replace(release, query=Sum({name: Rational(1)}, Rational(1)))
         told = f"the released count of {name!r}"
     elif "bin" in evidence:
         refuse("only a histogram has bins", "evidence.bin")
     if len(release.lengths) > 1:
         told += ", less what the other series add,"
-    compared = _compared(release, evidence, "evidence")
+    compared = _read_compared(release, evidence, "evidence")
     event = _intervals(release, evidence, limits)
     allowance = release.allowance(release.priors[0])
     for bits in _BITS:
@@ -117,8 +126,8 @@ def refuted_by_event(release: Release, evidence: dict[str, object], limits: Limi
             if rest < 0 or rest > 0:
                 break
     if not rest > 0:
-        refuse(f"{_shown(chances[0])} does not exceed e^epsilon times {_shown(chances[1])}", "evidence")
-    left, right = (_shown(chance) for chance in chances)
+        refuse(f"{_ball_text(chances[0])} does not exceed e^epsilon times {_ball_text(chances[1])}", "evidence")
+    left, right = (_ball_text(chance) for chance in chances)
     interval = " x ".join(
         f"[{'-inf' if low is None else text(low)}, {'inf' if high is None else text(high)}]" for low, high in event
     )
@@ -127,11 +136,11 @@ def refuted_by_event(release: Release, evidence: dict[str, object], limits: Limi
         f"epsilon = {release.epsilon.show()} is violated with {release.noise}: {told} is in {interval} with "
         f"probability {left} if the {compared.said} is {compared.left!r}, and {right} if it is {compared.right!r}",
         {"method": "event", "left_probability": left, "right_probability": right, "interval": interval},
-        lower=_needed(chances),
+        lower=_needed_epsilon(chances),
     )
 
 
-def _needed(chances: list[arb]) -> Epsilon:
+def _needed_epsilon(chances: list[arb]) -> Epsilon:
     """An epsilon that the event asks for at least."""
     if chances[1] == 0:
         return INFINITE
@@ -178,15 +187,15 @@ def _chance(law: Law, found: Sums, noise: Noise, event: list[Interval]) -> arb:
     for place, term in enumerate(law.terms, law.low):
         if not term.is_zero():
             for value, ends in zip(_values(found, place), event, strict=True):
-                term = term * carried(noise, *(None if end is None else end - value for end in ends))
+                term = term * noise_mass_between(noise, *(None if end is None else end - value for end in ends))
             total += term
     return arb(total / law.mass)
 
 
-def carried(noise: Noise, low: Rational | None, high: Rational | None) -> arb:
+def noise_mass_between(noise: Noise, low: Rational | None, high: Rational | None) -> arb:
     """The probability that the noise is between low and high, both included; None is no end.
 
-    >>> carried(Geometric(Rational(1, 2), Rational(1)), Rational(-1), Rational(1, 2)).str(5, radius=False)
+    >>> noise_mass_between(Geometric(Rational(1, 2), Rational(1)), Rational(-1), Rational(1, 2)).str(5, radius=False)
     '0.50000'
     """
     if isinstance(noise, Geometric):
@@ -215,21 +224,21 @@ def _floor(value: Rational) -> int:
     return int(value.p // value.q)
 
 
-def _shown(ball: arb) -> str:
+def _ball_text(ball: arb) -> str:
     return str(ball.str(12, radius=False))
 
 
 # ------------------------------------------------------------------------------------------------------------ attained
 
 
-def attained(release: Release, evidence: dict[str, object], accepted: Accepted, limits: Limits) -> Accepted:
+def add_attained_loss(release: Release, evidence: dict[str, object], accepted: Accepted, limits: Limits) -> Accepted:
     """What was accepted, with the loss that is attained at an output if the evidence gives one."""
     if evidence.get("attained") is None:
         return accepted
     place = "evidence.attained"
     given = an_object(evidence["attained"], place)
     only_members(given, ("prior", "length", "node", "left", "right", "output", "loss"), place)
-    compared = _compared(release, given, place)
+    compared = _read_compared(release, given, place)
     output = _output(release, given.get("output"), f"{place}.output", limits)
     ends = [
         a_number(end, f"{place}.loss[{i}]", limits) for i, end in enumerate(a_list(given.get("loss"), f"{place}.loss"))
@@ -240,7 +249,7 @@ def attained(release: Release, evidence: dict[str, object], accepted: Accepted, 
         with precision(bits):
             likely = [_density(law, compared.sums, release.noise, output) for law in compared.laws()]
             loss = (likely[0] / likely[1]).log()
-            shown = _shown(loss)
+            shown = _ball_text(loss)
             if loss >= arb(ends[0]) and loss <= arb(ends[1]):
                 break
             if loss < arb(ends[0]) or loss > arb(ends[1]):

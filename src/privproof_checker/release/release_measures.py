@@ -20,13 +20,22 @@ from flint import arb
 from privproof_checker.numbers import INFINITE, ONE, ZERO, Epsilon, Rational, epsilon
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Verdict, refuse, within
-from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, known, only_members, text
+from privproof_checker.plain_documents import (
+    a_list,
+    a_number,
+    a_text,
+    an_integer,
+    an_object,
+    only_members,
+    require_name,
+    text,
+)
 from privproof_checker.release.bayes_networks import proved_by_network_quilts
 from privproof_checker.release.contraction import proved_by_contraction
 from privproof_checker.release.gaussian_shifts import divergence_reached, shifts_within
 from privproof_checker.release.markov_quilts import proved_by_quilts
 from privproof_checker.release.mixture_parts import proved_by_parts
-from privproof_checker.release.noisy_laws import BITS, limited, released, told_by_others, whole_order
+from privproof_checker.release.noisy_laws import BITS, limit_terms, released_pairs, told_by_others, whole_order
 from privproof_checker.release.release_divergences import (
     Bound,
     least_value,
@@ -38,7 +47,7 @@ from privproof_checker.release.release_divergences import (
 from privproof_checker.release.release_losses import Gaussian, Laplace
 from privproof_checker.release.release_priors import Band, Chain, GaussianChain, Network
 from privproof_checker.release.release_questions import Release, Sum, read_unclaimed_release
-from privproof_checker.release.sum_couplings import coupled
+from privproof_checker.release.sum_couplings import couple_laws
 from privproof_checker.release.sum_laws import Law, Sums, every, sums
 
 _MOST_ORDERS = 1_000
@@ -57,7 +66,7 @@ def check_measured_release(
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
     if (verdict, method) in (("refuted", "entry"), ("refuted", "shifts")):
-        return _refuted(release, bounds, evidence, limits)
+        return _check_refutation(release, bounds, evidence, limits)
     if (verdict, method) != ("proved", "release"):
         refuse(f"{method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")
     only_members(evidence, ("method", "proofs"), "evidence")
@@ -67,7 +76,7 @@ def check_measured_release(
     methods = []
     for number, (bound, proof) in enumerate(zip(bounds, proofs, strict=True)):
         given = an_object(proof, f"evidence.proofs[{number}]")
-        methods.append(_proved(replace(release, bound=bound), given, limits))
+        methods.append(_check_proof(replace(release, bound=bound), given, limits))
     lower = epsilon(0)
     if certificate.get("below") is not None:
         lower = _below(release, bounds, an_object(certificate["below"], "below"), limits)
@@ -76,7 +85,7 @@ def check_measured_release(
     return Accepted("proved", "; ".join(claims), told, lower=lower, upper=bounds[0].value)
 
 
-def _proved(release: Release, proof: dict[str, object], limits: Limits) -> str:
+def _check_proof(release: Release, proof: dict[str, object], limits: Limits) -> str:
     """Refuse unless the proof shows the value; its method."""
     method = a_text(proof.get("method"), "evidence.proofs.method")
     chains = all(isinstance(prior, Chain) for prior in release.priors)
@@ -102,15 +111,15 @@ def _proved(release: Release, proof: dict[str, object], limits: Limits) -> str:
     return method
 
 
-def _bound(release: Release) -> Bound:
+def _release_bound(release: Release) -> Bound:
     assert release.bound is not None
     return release.bound
 
 
-def _coupled(release: Release, proof: dict[str, object], limits: Limits) -> int:
+def _check_coupling(release: Release, proof: dict[str, object], limits: Limits) -> int:
     """Couple the laws of every node."""
     only_members(proof, ("method",), "evidence.proofs")
-    bound, noise, compared = _bound(release), release.noise, 0
+    bound, noise, compared = _release_bound(release), release.noise, 0
     with precision(192):
         for place, _, found in every(release):
             if not isinstance(noise, Laplace) and (found.unit / noise.step).q != 1:
@@ -120,7 +129,7 @@ def _coupled(release: Release, proof: dict[str, object], limits: Limits) -> int:
             for node, laws in found.exactly(nodes):
                 for x, y in ((x, y) for x in laws for y in laws if x < y):
                     compared += 1
-                    if not _within_coupling(bound, release, found.unit, coupled(laws[x], laws[y]), costs):
+                    if not _within_coupling(bound, release, found.unit, couple_laws(laws[x], laws[y]), costs):
                         refuse(f"at the node {node} the coupled laws are not within {bound}", place)
     return compared
 
@@ -148,7 +157,7 @@ def _within_coupling(
 def _by_laws(release: Release, proof: dict[str, object], limits: Limits) -> int:
     """Enclose the divergence of an order at every node."""
     only_members(proof, ("method",), "evidence.proofs")
-    bound, compared, terms = _bound(release), 0, 0
+    bound, compared, terms = _release_bound(release), 0, 0
     if bound.order is None:
         refuse("the laws are compared at one order", "evidence.proofs.method")
     order = whole_order(bound.order)
@@ -156,9 +165,9 @@ def _by_laws(release: Release, proof: dict[str, object], limits: Limits) -> int:
     with precision(BITS):
         for place, _, found in every(release):
             nodes: Collection[Any] = found.nodes
-            for node, x, y, seen in released(found, release.noise, order, nodes):
+            for node, x, y, seen in released_pairs(found, release.noise, order, nodes):
                 compared, terms = compared + 1, terms + len(seen.left)
-                limited(terms)
+                limit_terms(terms)
                 if not within_bound(bound, seen.at_most(order), bound.order):
                     refuse(f"at the node {node} {x[:40]!r} and {y[:40]!r} are not within {bound}", place)
     return compared
@@ -167,7 +176,7 @@ def _by_laws(release: Release, proof: dict[str, object], limits: Limits) -> int:
 def _by_ladder(release: Release, proof: dict[str, object], limits: Limits) -> int:
     """Climb from order to order at every node."""
     only_members(proof, ("method", "orders"), "evidence.proofs")
-    bound, noise, compared, terms = _bound(release), release.noise, 0, 0
+    bound, noise, compared, terms = _release_bound(release), release.noise, 0, 0
     listed = a_list(proof.get("orders"), "evidence.proofs.orders")
     within(len(listed), _MOST_ORDERS, "orders", "evidence.proofs.orders")
     orders = [ONE, *(a_number(each, "evidence.proofs.orders", limits) for each in listed)]
@@ -180,9 +189,9 @@ def _by_ladder(release: Release, proof: dict[str, object], limits: Limits) -> in
         for place, _, found in every(release):
             laws = dict(found.balls(found.nodes))  # type: ignore[arg-type]
             nodes: Collection[Any] = found.nodes
-            for node, x, y, seen in released(found, noise, orders[-1], nodes):
+            for node, x, y, seen in released_pairs(found, noise, orders[-1], nodes):
                 compared, terms = compared + 1, terms + len(seen.left) * len(orders)
-                limited(terms)
+                limit_terms(terms)
                 for below, order in pairwise(orders):
                     if not seen.at_most(order) <= bound.value.ball(BITS) * arb(below):
                         refuse(f"at the node {node} the order {text(order)} is not reached from {text(below)}", place)
@@ -209,7 +218,7 @@ def _from_there_on(
 
 
 _BY_LAWS: Mapping[str, Callable[[Release, dict[str, object], Limits], int]] = {
-    "coupling": _coupled,
+    "coupling": _check_coupling,
     "laws": _by_laws,
     "ladder": _by_ladder,
 }
@@ -245,15 +254,17 @@ def _at_entry(release: Release, given: dict[str, object], place: str, limits: Li
         refuse("there is no such node", f"{place}.node")
     left, right = (a_text(given.get(side), f"{place}.{side}") for side in ("left", "right"))
     with precision(BITS):
-        pairs = {(x, y): seen for _, x, y, seen in released(found, release.noise, whole_order(order), [node])}
+        pairs = {(x, y): seen for _, x, y, seen in released_pairs(found, release.noise, whole_order(order), [node])}
         if (left, right) not in pairs:
-            known(left, {x for x, _ in pairs}, "possible value", f"{place}.left")
+            require_name(left, {x for x, _ in pairs}, "possible value", f"{place}.left")
             refuse("these are no two possible values of the node", f"{place}.right")
         said = f"the node {node!r} is {left[:40]!r} rather than {right[:40]!r}"
         return pairs[left, right].at_least(order), order, said
 
 
-def _refuted(release: Release, bounds: Sequence[Bound], evidence: dict[str, object], limits: Limits) -> Accepted:
+def _check_refutation(
+    release: Release, bounds: Sequence[Bound], evidence: dict[str, object], limits: Limits
+) -> Accepted:
     """Check that the divergence of an order is beyond some value at an entry."""
     found, order, said = _at_entry(release, evidence, "evidence", limits)
     with precision(BITS):

@@ -21,7 +21,7 @@ from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
 from privproof_checker.plain_documents import only_members
 from privproof_checker.release.histogram_sums import Counts
-from privproof_checker.release.release_events import attained
+from privproof_checker.release.release_events import add_attained_loss
 from privproof_checker.release.release_losses import Allowance, Gaussian, Laplace, Noise
 from privproof_checker.release.release_questions import Release
 from privproof_checker.release.rounded_laws import shown_by_rounding
@@ -42,14 +42,14 @@ def proved_by_laws(release: Release, evidence: dict[str, object], limits: Limits
     only_members(evidence, ("method", "attained"), "evidence")
     compared = 0
     for place, allowance, found in every(release):
-        compared += _checked(found, allowance, place)
+        compared += _check_outputs(found, allowance, place)
     if not compared:
         refuse("no entry has two possible values, so nothing is compared", "question.priors")
     details = {"method": "laws", "outputs": compared}
-    return attained(release, evidence, Accepted("proved", release.claim(), details), limits)
+    return add_attained_loss(release, evidence, Accepted("proved", release.claim(), details), limits)
 
 
-def _checked(found: Sums, allowance: Allowance, place: str) -> int:
+def _check_outputs(found: Sums, allowance: Allowance, place: str) -> int:
     """Refuse unless the claim holds at all outputs of all nodes; how many they are."""
     shown: dict[int, int] = {}
     if isinstance(found, ChainSums):
@@ -68,7 +68,7 @@ def _checked(found: Sums, allowance: Allowance, place: str) -> int:
             for node, laws in found.balls(pending):
                 if len(laws) < 2:
                     continue
-                answer, outputs = _compared(found, laws, bound, factor)
+                answer, outputs = _compare_outputs(found, laws, bound, factor)
                 compared += outputs if level == 0 else 0
                 if answer is None:
                     refuse(f"the claim does not hold at the node {node}: some output tells its values apart", place)
@@ -77,7 +77,7 @@ def _checked(found: Sums, allowance: Allowance, place: str) -> int:
         pending = left
         if not pending:
             return compared
-    _tied(found, pending, allowance, place)
+    _check_ties(found, pending, allowance, place)
     return compared
 
 
@@ -86,7 +86,7 @@ def decay(noise: Noise, unit: Rational) -> arb:
     return (-noise.rate() * arb(unit)).exp()
 
 
-def _compared(found: Sums, laws: Laws, bound: arb, factor: arb) -> tuple[list[int] | None, int]:
+def _compare_outputs(found: Sums, laws: Laws, bound: arb, factor: arb) -> tuple[list[int] | None, int]:
     """The outputs where balls leave it open whether the claim holds, and how many outputs there are; None if it fails."""
     low, high = min(law.low for law in laws.values()), max(law.high for law in laws.values())
     if found.counts is not None:
@@ -113,7 +113,9 @@ def _noisy(law: Law, low: int, high: int, factor: arb) -> list[arb]:
     """The law with noise, up to the factor of the noise, at every point from low to high."""
     zero = arb(0)
     scale = 1 / law.mass
-    return _spread([zero] * (law.low - low) + [term * scale for term in law.terms] + [zero] * (high - law.high), factor)
+    return _spread_noise(
+        [zero] * (law.low - low) + [term * scale for term in law.terms] + [zero] * (high - law.high), factor
+    )
 
 
 def _noisy_counts(found: Sums, counts: Counts, law: Law, factor: arb) -> list[arb]:
@@ -127,11 +129,11 @@ def _noisy_counts(found: Sums, counts: Counts, law: Law, factor: arb) -> list[ar
         for first in range(counts.outputs):
             if first // stride % counts.base == 0:
                 line = slice(first, first + stride * counts.entries + 1, stride)
-                box[line] = _spread(box[line], factor)
+                box[line] = _spread_noise(box[line], factor)
     return box
 
 
-def _spread(terms: list[arb], factor: arb) -> list[arb]:
+def _spread_noise(terms: list[arb], factor: arb) -> list[arb]:
     """What lies on a line with noise, up to the factor of the noise, at each of its points."""
     zero = arb(0)
     after = [zero] * len(terms)
@@ -150,7 +152,7 @@ def _spread(terms: list[arb], factor: arb) -> list[arb]:
 # ---------------------------------------------------------------------------------------------------------------- ties
 
 
-def _tied(found: Sums, pending: dict[Any, list[int]], allowance: Allowance, place: str) -> None:
+def _check_ties(found: Sums, pending: dict[Any, list[int]], allowance: Allowance, place: str) -> None:
     """Refuse unless the claim holds at the outputs that balls left open."""
     count = sum(len(outputs) for outputs in pending.values())
     for node, laws in found.exactly(pending):
@@ -164,7 +166,7 @@ def _tied(found: Sums, pending: dict[Any, list[int]], allowance: Allowance, plac
 
 def _holds(found: Sums, law: Law, other: Law, output: int, allowance: Allowance) -> bool:
     """Whether the claim holds at an output for an ordered pair, exactly."""
-    left, right = _folded(found, law, output), _folded(found, other, output)
+    left, right = _masses_by_distance(found, law, output), _masses_by_distance(found, other, output)
     noise, unit = allowance.noise, step_of(found)
     if isinstance(noise, Laplace):
         with precision(_BITS[-1]):
@@ -209,7 +211,7 @@ def step_of(found: Sums) -> Rational:
     return found.unit if found.counts is None else Rational(1)
 
 
-def _folded(found: Sums, law: Law, output: int) -> list[Any]:
+def _masses_by_distance(found: Sums, law: Law, output: int) -> list[Any]:
     """The masses by their distance to an output; of a histogram, to a point of its box."""
     counts = found.counts
     if counts is not None:

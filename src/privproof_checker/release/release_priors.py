@@ -22,7 +22,16 @@ from flint import fmpq_mat
 
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Limits, refuse, within
-from privproof_checker.plain_documents import a_list, a_number, a_text, an_object, known, names, only_members, text
+from privproof_checker.plain_documents import (
+    a_list,
+    a_number,
+    a_text,
+    an_object,
+    names,
+    only_members,
+    require_name,
+    text,
+)
 
 _MOST_STATES = 400
 """A chain may have so many states, and a node so many values; beyond, the prior is refused."""
@@ -316,7 +325,7 @@ def _node(given: dict[str, object], before: Sequence[Node], place: str, limits: 
     parents: list[int] = []
     for i, item in enumerate(a_list(given.get("parents"), f"{place}.parents")):
         here = f"{place}.parents[{i}]"
-        parent = numbers[known(a_text(item, here), numbers, "node before this one", here)]
+        parent = numbers[require_name(a_text(item, here), numbers, "node before this one", here)]
         if parent in parents:
             refuse("the parent is given twice", here)
         parents.append(parent)
@@ -332,7 +341,7 @@ def _node(given: dict[str, object], before: Sequence[Node], place: str, limits: 
         if len(told) != len(parents):
             refuse(f"{len(told)} values are given for {len(parents)} parents", f"{here}[0]")
         key = tuple(
-            before[parent].values.index(known(value, before[parent].values, "value", f"{here}[0]"))
+            before[parent].values.index(require_name(value, before[parent].values, "value", f"{here}[0]"))
             for parent, value in zip(parents, told, strict=True)
         )
         if key in table:

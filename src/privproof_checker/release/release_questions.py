@@ -21,9 +21,9 @@ from privproof_checker.plain_documents import (
     a_text_or_null,
     an_integer,
     an_object,
-    known,
     names,
     only_members,
+    require_name,
     text,
 )
 from privproof_checker.release.release_divergences import Bound, DivergenceAllowance
@@ -97,7 +97,7 @@ class Release:
 
     def allowance(self, prior: Prior) -> Allowance:
         """What the claim allows under a prior."""
-        most = moved(self.query, prior)
+        most = query_sensitivity(self.query, prior)
         squared = most if isinstance(self.query, Histogram) else most * most
         if self.bound is not None:
             single = not isinstance(self.query, Histogram) or len(self.query.bins) == 1
@@ -153,12 +153,12 @@ def given_by_prior(
         yield prior, list(zip(release.lengths, series, places, strict=True))
 
 
-def _spread(query: Sum, values: Iterable[str]) -> Rational:
+def _weight_range(query: Sum, values: Iterable[str]) -> Rational:
     weights = [query.weight(value) for value in values]
     return max(weights) - min(weights)
 
 
-def moved(query: Query, prior: Prior) -> Rational:
+def query_sensitivity(query: Query, prior: Prior) -> Rational:
     """The most that changing one entry moves the query, all components together."""
     if isinstance(query, Function):
         return query.sensitivity
@@ -167,8 +167,8 @@ def moved(query: Query, prior: Prior) -> Rational:
     if isinstance(prior, GaussianChain) or isinstance(query, Linear):
         refuse("of a linear query shifts alone tell how far it moves", "evidence.method")
     if isinstance(prior, Network):
-        return max(_spread(query, node.values) for node in prior.nodes)
-    return _spread(query, prior.values if isinstance(prior, Chain) else prior.states)
+        return max(_weight_range(query, node.values) for node in prior.nodes)
+    return _weight_range(query, prior.values if isinstance(prior, Chain) else prior.states)
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -183,7 +183,7 @@ def read_release(given: dict[str, object], limits: Limits) -> Release:
     claimed = read_epsilon(given["epsilon"], "question.epsilon", limits)
     if claimed.infinite:
         refuse("an infinite epsilon claims nothing about noise that is possible everywhere", "question.epsilon")
-    found = _read(given, claimed, limits)
+    found = _read_release(given, claimed, limits)
     if isinstance(found.noise, Gaussian) and not 0 < delta < 1:
         refuse("with Gaussian noise a claim has a delta between 0 and 1", "question.delta")
     if delta != 0 and not isinstance(found.noise, Gaussian):
@@ -194,10 +194,10 @@ def read_release(given: dict[str, object], limits: Limits) -> Release:
 def read_unclaimed_release(given: dict[str, object], limits: Limits) -> Release:
     """A release of which a measure is claimed, and no epsilon."""
     only_members(given, tuple(name for name in _MEMBERS if name not in ("epsilon", "delta")), "question.of")
-    return _read(given, INFINITE, limits)
+    return _read_release(given, INFINITE, limits)
 
 
-def _read(given: dict[str, object], claimed: Epsilon, limits: Limits) -> Release:
+def _read_release(given: dict[str, object], claimed: Epsilon, limits: Limits) -> Release:
     if given.get("kind") != "release":
         refuse("the question is not about a release", "question.kind")
     a_text_or_null(given.get("title"), "question.title")
@@ -246,7 +246,7 @@ def _query(given: dict[str, object], values: set[str], limits: Limits) -> Query:
             refuse("the step is not above 0", f"{place}.step")
         weights: dict[str, Rational] = {}
         for name, item in an_object(given.get("weights"), f"{place}.weights").items():
-            known(name, values, "state", f"{place}.weights")
+            require_name(name, values, "state", f"{place}.weights")
             weights[name] = a_number(item, f"{place}.weights.{name}", limits)
             if (weights[name] / step).q != 1:
                 refuse(f"the weight {text(weights[name])} is no multiple of the step", f"{place}.weights.{name}")
@@ -255,7 +255,7 @@ def _query(given: dict[str, object], values: set[str], limits: Limits) -> Query:
         only_members(given, ("kind", "bins"), place)
         bins = names(given.get("bins"), f"{place}.bins", limits.symbols)
         for i, name in enumerate(bins):
-            known(name, values, "state", f"{place}.bins[{i}]")
+            require_name(name, values, "state", f"{place}.bins[{i}]")
         return Histogram(bins)
     if kind == "linear":
         only_members(given, ("kind", "weights", "step"), place)

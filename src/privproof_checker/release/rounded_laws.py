@@ -123,9 +123,9 @@ def _shown_by(kind: _Kind, sums: ChainSums, bound: arb, factor: arb, wanted: set
         block.append((node, outputs, laws))
         held += len(laws)
         if held * outputs >= _CELLS:
-            shown |= _shown(block, counts, falls, most)
+            shown |= _nodes_within_claim(block, counts, falls, most)
             block, held = [], 0
-    return shown | _shown(block, counts, falls, most)
+    return shown | _nodes_within_claim(block, counts, falls, most)
 
 
 def _laws(kind: _Kind, sums: ChainSums, wanted: set[int]) -> Iterator[tuple[int, int, Laws]]:
@@ -139,9 +139,9 @@ def _laws(kind: _Kind, sums: ChainSums, wanted: set[int]) -> Iterator[tuple[int,
     later = [np.ones((chain.size, 1), dtype=kind.type)]
     ends = [np.zeros((2, chain.size), dtype=np.int64)]
     for _ in range(length - 1):
-        later.append(rows @ _raised(later[-1], weights))
-        ends.append(_stretched(ends[-1] + weights, pattern))
-    earlier = _raised(np.array([[kind.of(entry)] for entry in chain.start]), weights)
+        later.append(rows @ _shift_polynomials(later[-1], weights))
+        ends.append(_stretch_ends(ends[-1] + weights, pattern))
+    earlier = _shift_polynomials(np.array([[kind.of(entry)] for entry in chain.start]), weights)
     states = [x for x, entry in enumerate(chain.start) if entry != 0]
     reach = np.array([weights, weights], dtype=np.int64)
     for node in range(1, length + 1):
@@ -154,7 +154,7 @@ def _laws(kind: _Kind, sums: ChainSums, wanted: set[int]) -> Iterator[tuple[int,
             for x in states:
                 alike.setdefault(chain.values[x], []).append(x)
             yield node, outputs, [_together(earlier, after, each) for each in alike.values()] if len(alike) > 1 else []
-        earlier = _raised(rows.T @ earlier, weights)
+        earlier = _shift_polynomials(rows.T @ earlier, weights)
         if len(states) < chain.size:
             apart = [x for x in range(chain.size) if x not in states]
             reach[:, apart] = [[_FAR], [-_FAR]]  # neither lowers the least nor raises the greatest
@@ -162,7 +162,7 @@ def _laws(kind: _Kind, sums: ChainSums, wanted: set[int]) -> Iterator[tuple[int,
             states = [z for z in range(chain.size) if onward >> z & 1]
         else:
             states = reached
-        reach = _stretched(reach, pattern.T) + weights
+        reach = _stretch_ends(reach, pattern.T) + weights
 
 
 def _together(earlier: Floats, after: Floats, states: list[int]) -> tuple[Floats, Any]:
@@ -174,7 +174,7 @@ def _together(earlier: Floats, after: Floats, states: list[int]) -> tuple[Floats
     return law, mass
 
 
-def _raised(polynomials: Floats, weights: list[int]) -> Floats:
+def _shift_polynomials(polynomials: Floats, weights: list[int]) -> Floats:
     """Every polynomial times the variable to the weight of its state."""
     result = np.zeros((polynomials.shape[0], polynomials.shape[1] + max(weights)), dtype=polynomials.dtype)
     for row, polynomial, weight in zip(result, polynomials, weights, strict=True):
@@ -182,7 +182,7 @@ def _raised(polynomials: Floats, weights: list[int]) -> Floats:
     return result
 
 
-def _stretched(ends: NDArray[np.int64], pattern: NDArray[Any]) -> NDArray[np.int64]:
+def _stretch_ends(ends: NDArray[np.int64], pattern: NDArray[Any]) -> NDArray[np.int64]:
     """The least and the greatest over the states that are joined by the pattern."""
     if pattern.all():
         return np.array([[ends[0].min()], [ends[1].max()]])
@@ -191,7 +191,7 @@ def _stretched(ends: NDArray[np.int64], pattern: NDArray[Any]) -> NDArray[np.int
     return np.array([least, greatest])
 
 
-def _boxed(laws: Floats, counts: Counts) -> Floats:
+def _box_counts(laws: Floats, counts: Counts) -> Floats:
     """Laws of sums that tell counts, side by side, on the box of the counts: one axis for every bin, the last bin first."""
     numbers = np.arange(len(laws))
     digits = [numbers // counts.base**j % counts.base for j in range(counts.bins)]
@@ -204,7 +204,9 @@ def _boxed(laws: Floats, counts: Counts) -> Floats:
     return box.reshape(*[counts.base] * counts.bins, laws.shape[1])
 
 
-def _shown(block: list[tuple[int, int, Laws]], counts: Counts | None, falls: Any, most: Any) -> dict[int, int]:
+def _nodes_within_claim(
+    block: list[tuple[int, int, Laws]], counts: Counts | None, falls: Any, most: Any
+) -> dict[int, int]:
     """The nodes of a block at which the laws with noise keep to the claim."""
     if not block:
         return {}
@@ -212,11 +214,11 @@ def _shown(block: list[tuple[int, int, Laws]], counts: Counts | None, falls: Any
     masses = np.array([mass for _, _, laws in block for _, mass in laws])
     noisy = np.ascontiguousarray(np.array(listed).T)
     if counts is None:
-        noisy = _spread(noisy, falls)
+        noisy = _spread_noise(noisy, falls)
     else:
-        noisy = _boxed(noisy, counts)
+        noisy = _box_counts(noisy, counts)
         for axis in range(counts.bins):
-            noisy = np.moveaxis(_spread(np.moveaxis(noisy, axis, 0), falls), 0, axis)
+            noisy = np.moveaxis(_spread_noise(np.moveaxis(noisy, axis, 0), falls), 0, axis)
         noisy = noisy.reshape(counts.outputs, len(listed))
     usable = (noisy.min(axis=0) > _LEAST) & (masses > _LEAST)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -227,7 +229,7 @@ def _shown(block: list[tuple[int, int, Laws]], counts: Counts | None, falls: Any
     return {node: outputs for (node, outputs, _), keeps in zip(block, kept.tolist(), strict=True) if keeps}
 
 
-def _spread(laws: Floats, falls: Any) -> Floats:
+def _spread_noise(laws: Floats, falls: Any) -> Floats:
     """What lies along the first axis with noise, up to the factor of the noise."""
     noisy = np.empty_like(laws)
     running = np.zeros(laws.shape[1:], dtype=laws.dtype)

@@ -51,7 +51,7 @@ def proved_by_coupling(release: Release, evidence: dict[str, object], limits: Li
                 refuse("the sums are no multiples of the step of the noise", "question.noise.step")
             nodes: Collection[Any] = found.nodes
             moved = [
-                (node, coupled(laws[x], laws[y]))
+                (node, couple_laws(laws[x], laws[y]))
                 for node, laws in found.exactly(nodes)
                 for x in laws
                 for y in laws
@@ -75,10 +75,10 @@ def proved_by_coupling(release: Release, evidence: dict[str, object], limits: Li
     return Accepted("proved", release.claim(), {"method": "coupling", "pairs": compared, "delta": shown})
 
 
-def coupled(law: Law, other: Law) -> Mapping[int, Any]:
+def couple_laws(law: Law, other: Law) -> Mapping[int, Any]:
     """For every distance the mass that is moved so far, in integers whose sum is the product of both masses.
 
-    >>> coupled(Law(0, [1, 1], 2), Law(0, [1, 2], 3))
+    >>> couple_laws(Law(0, [1, 1], 2), Law(0, [1, 2], 3))
     {0: 5, 1: 1}
     """
     moved: dict[int, Any] = {}

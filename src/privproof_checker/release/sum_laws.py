@@ -21,7 +21,7 @@ from flint import arb, arb_poly, fmpz, fmpz_poly
 from privproof_checker.numbers import ZERO, Rational
 from privproof_checker.outcomes import refuse, within
 from privproof_checker.release.bayes_networks import worlds
-from privproof_checker.release.histogram_sums import Counts, telling
+from privproof_checker.release.histogram_sums import Counts, sum_of_counts
 from privproof_checker.release.release_losses import Allowance
 from privproof_checker.release.release_priors import Band, Chain, GaussianChain, Network
 from privproof_checker.release.release_questions import Histogram, Release, Sum
@@ -67,7 +67,7 @@ class ChainSums:
 
     def __init__(self, chain: Chain, length: int, asked: Sum | Histogram, place: str) -> None:
         assert chain.start is not None
-        query, self.counts = _told(asked, [chain.values], length, place)
+        query, self.counts = _telling_sum(asked, [chain.values], length, place)
         self.chain, self.length, self.place = chain, length, place
         self.offset, self.unit, self.weights = _grid(query, [chain.values])
         self.offset *= length
@@ -204,7 +204,7 @@ class NetworkSums:
     """The laws of the sum over the nodes of a network, by enumeration of all values; of a histogram as for chains."""
 
     def __init__(self, network: Network, asked: Sum | Histogram, place: str) -> None:
-        query, self.counts = _told(asked, [node.values for node in network.nodes], len(network.nodes), place)
+        query, self.counts = _telling_sum(asked, [node.values for node in network.nodes], len(network.nodes), place)
         self.offset, self.unit, self.weights = _grid(query, [node.values for node in network.nodes])
         self.span = sum(max(weights) for weights in self.weights)
         self.nodes = tuple(node.name for node in network.nodes)
@@ -217,7 +217,7 @@ class NetworkSums:
                 law = found.setdefault(node.values[value], {})
                 law[total] = law.get(total, ZERO) + chance
         self._found = dict(
-            zip(self.nodes, ({x: _listed(law) for x, law in found.items()} for found in chances), strict=True)
+            zip(self.nodes, ({x: _law_of_masses(law) for x, law in found.items()} for found in chances), strict=True)
         )
 
     def exactly(self, nodes: Collection[str]) -> Iterator[tuple[str, Laws]]:
@@ -235,10 +235,10 @@ class NetworkSums:
 Sums: TypeAlias = "ChainSums | NetworkSums"
 
 
-def _told(
+def _telling_sum(
     query: Sum | Histogram, values: Sequence[Sequence[str]], entries: int, place: str
 ) -> tuple[Sum, Counts | None]:
-    return (query, None) if isinstance(query, Sum) else telling(query, values, entries, place)
+    return (query, None) if isinstance(query, Sum) else sum_of_counts(query, values, entries, place)
 
 
 def number(found: Sums, place: int) -> int:
@@ -246,7 +246,7 @@ def number(found: Sums, place: int) -> int:
     return int((found.offset + found.unit * place).p)
 
 
-def _listed(law: Mapping[int, Rational]) -> Law:
+def _law_of_masses(law: Mapping[int, Rational]) -> Law:
     low, high = min(law), max(law)
     (terms,) = _whole([[law.get(total, ZERO) for total in range(low, high + 1)]])
     return Law(low, terms, sum(terms, fmpz(0)))

@@ -70,10 +70,10 @@ class Powers(Generic[Matrix]):
 Pattern = tuple[int, ...]
 
 
-def followed(among: int, pattern: Sequence[int]) -> int:
+def following_states(among: int, pattern: Sequence[int]) -> int:
     """The states that may follow one of a set, as bits.
 
-    >>> followed(0b01, (0b10, 0b11)), followed(0b11, (0b10, 0b11))
+    >>> following_states(0b01, (0b10, 0b11)), following_states(0b11, (0b10, 0b11))
     (2, 3)
     """
     result = 0
@@ -85,7 +85,7 @@ def followed(among: int, pattern: Sequence[int]) -> int:
 
 def patterns(chain: Chain) -> Powers[Pattern]:
     """The zeros of the powers of the transition matrix."""
-    return Powers(chain.pattern, lambda left, right: tuple(followed(row, right) for row in left))
+    return Powers(chain.pattern, lambda left, right: tuple(following_states(row, right) for row in left))
 
 
 def members(bits: int) -> list[int]:
@@ -118,7 +118,7 @@ class Supports:
     def _until(self, count: int) -> None:
         """Find so many sets, or the cycle."""
         while self.cycle is None and len(self.sets) < count:
-            following = followed(self.sets[-1], self.pattern)
+            following = following_states(self.sets[-1], self.pattern)
             if following in self.seen:
                 self.cycle = len(self.sets) - self.seen[following]
                 return

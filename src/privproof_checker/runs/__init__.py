@@ -36,11 +36,11 @@ def read_runs(asked: dict[str, object], claim: Claim, limits: Limits, *, sampled
     function = an_object(asked.get("function"), "question.function")
     only_members(function, ("name", "digest"), "question.function")
     allowed = sampled and asked.get("sampled", False) is not False  # where all data sets are listed, it is the same
-    neighbours, trees = once(("runs", allowed), asked, lambda: _listed(asked, limits, sampled=sampled))
+    neighbours, trees = once(("runs", allowed), asked, lambda: _read_runs(asked, limits, sampled=sampled))
     return Ran(claim, neighbours, *trees)
 
 
-def _listed(
+def _read_runs(
     asked: dict[str, object], limits: Limits, *, sampled: bool
 ) -> tuple[Neighbours, tuple[tuple[Tree, ...], tuple[int, ...]]]:
     neighbours = read_data(asked, limits, sampled=sampled)

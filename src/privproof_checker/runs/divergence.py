@@ -36,16 +36,16 @@ from privproof_checker.numbers.balls import precision, rational_bounds
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
 from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
 from privproof_checker.programs.open_trees import WHOLE, Linear, Part
-from privproof_checker.runs.moved import pairing
+from privproof_checker.runs.moved import law_pairing
 from privproof_checker.runs.noise_orders import ways_joined
 from privproof_checker.runs.run_leaves import Ran, RunLeaf, Tree
 from privproof_checker.runs.shown import (
     BITS,
     Apart,
     Observed,
-    between,
-    matched,
-    observed,
+    distance_between,
+    observe_tree,
+    pair_observations,
     probability_of,
     tests_of,
 )
@@ -106,7 +106,7 @@ class _Shown:
     def observed(self, shape: str) -> Observed:
         """What the leaves of a shape show, none of them a number that a test looked at."""
         if shape not in self._seen:
-            self._seen[shape] = observed(tuple(self.leaves.get(shape, ())), self.place)
+            self._seen[shape] = observe_tree(tuple(self.leaves.get(shape, ())), self.place)
         return self._seen[shape]
 
 
@@ -164,17 +164,17 @@ class Term:
 def upper_terms(left: Observed, right: Observed) -> list[Term]:
     """What the left tree shows, with what stands in its place on the right."""
     found = []
-    for mine, other in matched(left, right):
+    for mine, other in pair_observations(left, right):
         p = mine.probability.upper()
         if p > 0:
             q = arb(0) if other is None else other.probability.lower()
-            found.append(Term(p, q, None if other is None else between(mine, other)))
+            found.append(Term(p, q, None if other is None else distance_between(mine, other)))
     return found
 
 
 def excess(p: arb, q: arb, bound: arb, distance: Apart) -> tuple[arb, bool]:
     """The largest ``P(E) - bound Q(E)`` of two vectors that are shown with probabilities p and q, and whether it is that or a bound."""
-    pairings = [pairing(moved, "question.trees") for moved in distance.moved]
+    pairings = [law_pairing(moved, "question.trees") for moved in distance.moved]
     if distance.whole and distance.square != 0:
         return p, False
     if len(pairings) == 1 and distance.square == 0 and not distance.whole and q > 0 and p > 0:

@@ -177,13 +177,13 @@ def _moment(both: _Both, left: tuple[arb, Rational], right: tuple[arb, Rational]
     return scale * (1 - (-(fall * arb(both.length))).exp()) / fall
 
 
-def pairing(moved: Moved, place: str) -> Pairing:
+def law_pairing(moved: Moved, place: str) -> Pairing:
     """The two laws of a number: the left one moved, the other around 0."""
-    return _paired(moved, place, ctx.prec)
+    return _pair_laws(moved, place, ctx.prec)
 
 
 @lru_cache(maxsize=256)
-def _paired(moved: Moved, place: str, bits: int) -> Pairing:
+def _pair_laws(moved: Moved, place: str, bits: int) -> Pairing:
     """The same, made once for each precision."""
     (kind, *parameters), by = moved
     if kind in ("geometric", "discrete_gaussian") and by.q != 1:  # integers on one side, none on the other
@@ -192,7 +192,7 @@ def _paired(moved: Moved, place: str, bits: int) -> Pairing:
         return _integers(parameters[0], by, place)
     slopes, rest, loss = _density(kind, parameters, by, place)
     shifted = [_Slope(_plus(s.low, by), _plus(s.high, by), s.height, s.fall) for s in slopes]
-    intervals = _cut(shifted, slopes)
+    intervals = _cut_intervals(shifted, slopes)
     if not rest.is_zero():  # where one of the two is not followed any more, its mass is among the rest
         intervals = tuple(each for each in intervals if each.left is not None and each.right is not None)
     return Pairing(intervals, (), rest, loss)
@@ -245,14 +245,14 @@ def _stairs(step: Rational, loss: Rational, share: Rational, by: Rational, place
     return found, fall ** (count - width), arb(loss) * width
 
 
-def _cut(left: list[_Slope], right: list[_Slope]) -> tuple[_Both, ...]:
+def _cut_intervals(left: list[_Slope], right: list[_Slope]) -> tuple[_Both, ...]:
     ends = sorted({end for s in (*left, *right) for end in (s.low, s.high) if end is not None})
     found = []
     for low, high in pairwise(ends):
         found.append(_Both(high - low, _at(left, low, high), _at(right, low, high)))
     first, last = ends[0], ends[-1]
     found.append(_Both(None, _at(left, last, None), _at(right, last, None)))
-    found.append(_Both(None, _mirrored(left, first), _mirrored(right, first)))
+    found.append(_Both(None, _mirrored_density(left, first), _mirrored_density(right, first)))
     return tuple(each for each in found if each.left is not None or each.right is not None)
 
 
@@ -268,7 +268,7 @@ def _at(slopes: list[_Slope], low: Rational, high: Rational | None) -> tuple[arb
     return None
 
 
-def _mirrored(slopes: list[_Slope], end: Rational) -> tuple[arb, Rational] | None:
+def _mirrored_density(slopes: list[_Slope], end: Rational) -> tuple[arb, Rational] | None:
     """The density to the left of all ends, read from right to left."""
     for s in slopes:
         if s.low is None:

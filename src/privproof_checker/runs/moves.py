@@ -40,7 +40,7 @@ def proved_by_moves(ran: Ran, evidence: dict[str, object], limits: Limits) -> Ac
         if key not in seen:
             seen.add(key)
             place = f"evidence.alignments[{given[i, j]}]"
-            _aligned(ran.trees[key[0]], ran.trees[key[1]], listed[key[2]], ran.claim.epsilon, place, limits)
+            _check_alignment(ran.trees[key[0]], ran.trees[key[1]], listed[key[2]], ran.claim.epsilon, place, limits)
     return Accepted(
         "proved",
         f"on {len(ran.neighbours.pairs)} ordered pairs of neighbours every way is moved into one that shows the same, at a cost "
@@ -49,7 +49,7 @@ def proved_by_moves(ran: Ran, evidence: dict[str, object], limits: Limits) -> Ac
     )
 
 
-def _aligned(left: Tree, right: Tree, value: object, bound: Epsilon, place: str, limits: Limits) -> None:
+def _check_alignment(left: Tree, right: Tree, value: object, bound: Epsilon, place: str, limits: Limits) -> None:
     listed = a_list(value, place)
     if len(listed) != len(left):
         refuse("every leaf has a move", place)
@@ -67,7 +67,7 @@ def _aligned(left: Tree, right: Tree, value: object, bound: Epsilon, place: str,
             refuse("there is no such leaf, or another one was moved there", here)
         taken.add(target)
         shift = tuple(a_number(each, here, limits) for each in a_list(given.get("shift"), here))
-        _moved(leaf, right[target], shift, factors, bound, here)
+        _check_move(leaf, right[target], shift, factors, bound, here)
 
 
 def _factors(value: object, count: int, place: str, limits: Limits) -> dict[int, Rational]:
@@ -82,12 +82,12 @@ def _factors(value: object, count: int, place: str, limits: Limits) -> dict[int,
 def _contradictory(leaf: RunLeaf, factors: list[dict[int, Rational]], place: str) -> None:
     if len(factors) != 1:
         refuse("a leaf without a target needs one sum of its conditions", place)
-    total = _combined(leaf, factors[0])
+    total = _combine_conditions(leaf, factors[0])
     if total.factors or total.constant >= 0:
         refuse("the conditions of a leaf without a target contradict one another", place)
 
 
-def _combined(leaf: RunLeaf, factors: dict[int, Rational]) -> Linear:
+def _combine_conditions(leaf: RunLeaf, factors: dict[int, Rational]) -> Linear:
     """A sum of the conditions of a leaf."""
     terms: dict[int, Rational] = {}
     constant = ZERO
@@ -100,7 +100,7 @@ def _combined(leaf: RunLeaf, factors: dict[int, Rational]) -> Linear:
     return Linear(tuple((j, c) for j, c in sorted(terms.items()) if c != 0), constant)
 
 
-def _moved(
+def _check_move(
     leaf: RunLeaf,
     target: RunLeaf,
     shift: tuple[Rational, ...],
@@ -126,11 +126,11 @@ def _moved(
     if len(factors) != len(conditions):
         refuse("every condition of the target follows from those of the leaf", place)
     for form, each in zip(conditions, factors, strict=True):
-        total = _combined(leaf, each)
+        total = _combine_conditions(leaf, each)
         moved = form.moved(shift)
         if moved.factors != total.factors or moved.constant < total.constant:
             refuse("a condition of the target does not follow from those of the leaf", place)
-    _paid(leaf, target, shift, bound, place)
+    _check_price(leaf, target, shift, bound, place)
 
 
 def _equal(one: Part, other: Part, shift: tuple[Rational, ...], place: str) -> None:
@@ -147,7 +147,7 @@ def _equal(one: Part, other: Part, shift: tuple[Rational, ...], place: str) -> N
         refuse("what is done to noisy numbers differs", place)
 
 
-def _paid(leaf: RunLeaf, target: RunLeaf, shift: tuple[Rational, ...], bound: Epsilon, place: str) -> None:
+def _check_price(leaf: RunLeaf, target: RunLeaf, shift: tuple[Rational, ...], bound: Epsilon, place: str) -> None:
     """Refuse a move that costs more than epsilon."""
     if target.weight == 0:
         refuse("the target is impossible", place)

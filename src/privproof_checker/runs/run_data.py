@@ -82,18 +82,18 @@ def read_data(asked: dict[str, object], limits: Limits, *, sampled: bool) -> Nei
     if len(listed) != len(expected):
         refuse(f"there are {len(expected)} data sets, and {len(listed)} are listed", "question.data")
     for number, (item, data) in enumerate(zip(listed, expected, strict=True)):
-        if _read(item, declared, f"question.data[{number}]") != data:
+        if _read_entries(item, declared, f"question.data[{number}]") != data:
             refuse("this is not the data set in this place of the list of all", f"question.data[{number}]")
     if relation in _NORMS and len([each for each in declared if not each.public]) != 1:
         refuse("a norm is for one private input", "question.relation")
     if relation == "function":
-        pairs = _named(asked.get("pairs"), declared, expected)
+        pairs = _read_named_pairs(asked.get("pairs"), declared, expected)
     elif "pairs" in asked:
         refuse("the relation says which data sets are neighbours", "question.pairs")
     elif relation == "add-remove":
         pairs = set(_one_more(declared, expected))
     else:
-        pairs = set(_related(declared, str(relation), expected, limits))
+        pairs = set(_related_pairs(declared, str(relation), expected, limits))
     if not pairs:
         refuse("no two data sets are neighbours", "question")
     return Neighbours(len(expected), frozenset(pairs))
@@ -140,7 +140,7 @@ def _inputs(value: object, limits: Limits) -> list[_Input]:
 def _sample(item: object, declared: list[_Input], sizes: list[int], number: int, limits: Limits) -> tuple[Entry, ...]:
     """A data set within the declarations, its lists of one of the sizes."""
     place = f"question.data[{number}]"
-    entries = _read(item, declared, place)
+    entries = _read_entries(item, declared, place)
     lengths = set()
     for k, each in enumerate(declared):
         values = [value for of, value in entries if of == k]
@@ -192,7 +192,7 @@ def _all(declared: list[_Input], size: int, limits: Limits) -> Iterator[tuple[En
         yield tuple(entry for part in parts for entry in part)
 
 
-def _read(value: object, declared: list[_Input], place: str) -> tuple[Entry, ...]:
+def _read_entries(value: object, declared: list[_Input], place: str) -> tuple[Entry, ...]:
     given = an_object(value, place)
     if list(given) != [each.name for each in declared]:
         refuse("a data set has a value for every input, in order", place)
@@ -207,7 +207,7 @@ def _read(value: object, declared: list[_Input], place: str) -> tuple[Entry, ...
     return tuple(entries)
 
 
-def _related(
+def _related_pairs(
     declared: list[_Input], relation: str, data: list[tuple[Entry, ...]], limits: Limits
 ) -> Iterator[tuple[int, int]]:
     """The pairs of data sets that a relation compares: of the same length, equal in what is public."""
@@ -314,7 +314,7 @@ def _without_order(declared: _Input) -> NoReturn:
     refuse("what has no order does not move in one direction", f"question.inputs.{declared.name}")
 
 
-def _named(value: object, declared: list[_Input], data: list[tuple[Entry, ...]]) -> set[tuple[int, int]]:
+def _read_named_pairs(value: object, declared: list[_Input], data: list[tuple[Entry, ...]]) -> set[tuple[int, int]]:
     """The pairs that a function of the user's named: these are taken, as long as they agree in what is public."""
     result: set[tuple[int, int]] = set()
     for number, item in enumerate(a_list(value, "question.pairs")):

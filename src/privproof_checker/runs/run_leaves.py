@@ -140,7 +140,7 @@ def _leaf(value: object, before: RunLeaf | None, place: str, reader: _Reader) ->
     noises = tuple(_law(item, f"{place}.noises", limits) for item in a_list(given.get("noises"), f"{place}.noises"))
     listed = a_list(given.get("steps"), f"{place}.steps")
     within(max(len(listed), len(noises)), _MOST_STEPS, "steps", place)
-    begun = _begun(given["after"], before, noises, place) if "after" in given else ()
+    begun = _first_steps(given["after"], before, noises, place) if "after" in given else ()
     steps = (*begun, *(_step(item, noises, f"{place}.steps[{i}]", reader) for i, item in enumerate(listed)))
     within(len(steps), _MOST_STEPS, "steps", place)
     parts = tuple(
@@ -149,7 +149,7 @@ def _leaf(value: object, before: RunLeaf | None, place: str, reader: _Reader) ->
     return RunLeaf(noises, steps, a_text(given.get("shape"), f"{place}.shape"), parts)
 
 
-def _begun(value: object, before: RunLeaf | None, noises: tuple[Law, ...], place: str) -> tuple[Step, ...]:
+def _first_steps(value: object, before: RunLeaf | None, noises: tuple[Law, ...], place: str) -> tuple[Step, ...]:
     """The first steps of the leaf before, which mention noises that both leaves have."""
     count = an_integer(value, f"{place}.after")
     if before is None or not 0 < count <= len(before.steps):

@@ -55,7 +55,7 @@ Observed: TypeAlias = dict[object, list[Seen]]
 """What a tree shows, by everything but constants."""
 
 
-def observed(tree: Tree, place: str) -> Observed:
+def observe_tree(tree: Tree, place: str) -> Observed:
     """What the leaves of a tree show, by shape, forms and laws."""
     found: Observed = {}
     for leaf in tree:
@@ -128,7 +128,7 @@ def probability_of(leaf: RunLeaf, also: tuple[Linear, ...], place: str) -> arb:
     return result * forest_probability([laws[j] for j in order], renamed, place)
 
 
-def matched(left: Observed, right: Observed) -> Iterator[tuple[Seen, Seen | None]]:
+def pair_observations(left: Observed, right: Observed) -> Iterator[tuple[Seen, Seen | None]]:
     """What the left tree shows, each with what stands in its place on the right; None where nothing does."""
     for key, mine in left.items():
         others = right.get(key, [])
@@ -136,7 +136,7 @@ def matched(left: Observed, right: Observed) -> Iterator[tuple[Seen, Seen | None
             yield seen, others[number] if len(mine) == len(others) else None
 
 
-def between(mine: Seen, other: Seen) -> Apart | None:
+def distance_between(mine: Seen, other: Seen) -> Apart | None:
     """How far apart the same thing is on two trees."""
     return apart(mine, [a - b for a, b in zip(mine.constants, other.constants, strict=True)])
 

@@ -322,7 +322,7 @@ def number_laws(left: Sequence[RunLeaf], right: Sequence[RunLeaf]) -> NumberLaws
     for leaf in leaves:
         form = leaf.parts[part]
         assert isinstance(form, Linear)
-        atoms = _connected(leaf, form)
+        atoms = _connected_noises(leaf, form)
         if not 1 <= len(form.factors) <= 2 or any(leaf.noises[j][0] not in KINDS for j in atoms):
             return None
         if any(k != part and atoms & _atoms(each) for k, each in enumerate(leaf.parts)):
@@ -335,7 +335,7 @@ def _atoms(part: object) -> set[int]:
     return {j for j, _ in part.factors}
 
 
-def _connected(leaf: RunLeaf, form: Linear) -> set[int]:
+def _connected_noises(leaf: RunLeaf, form: Linear) -> set[int]:
     """The noises that a form has to do with, through tests and numbers that are shown."""
     found = _atoms(form)
     forms = [_atoms(each) for each in (*_tests(leaf), *leaf.parts)]
@@ -348,7 +348,7 @@ def _about(leaf: RunLeaf, part: int) -> object:
     """All that a leaf says of a number: laws, tests and numbers, its noises called by their order."""
     form = leaf.parts[part]
     assert isinstance(form, Linear)
-    atoms = sorted(_connected(leaf, form))
+    atoms = sorted(_connected_noises(leaf, form))
     name = {j: k for k, j in enumerate(atoms)}
 
     def called(each: Linear) -> object:
@@ -363,7 +363,7 @@ def term_of(leaf: RunLeaf, part: int, place: str) -> _Term | _Gap | None:
     """The number on the way to a leaf; None if nothing leads there."""
     form = leaf.parts[part]
     assert isinstance(form, Linear)
-    atoms = sorted(_connected(leaf, form))
+    atoms = sorted(_connected_noises(leaf, form))
     order = {j: k for k, j in enumerate(atoms)}
     apart = [step for step in leaf.steps if step.kind != "test" or not _atoms(step.about) & set(atoms)]
     weight = probability_of(replace(leaf, steps=tuple(apart)), (), place)

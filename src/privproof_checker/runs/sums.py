@@ -14,7 +14,7 @@ from privproof_checker.outcomes import Accepted, Limits, refuse
 from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, only_members, text
 from privproof_checker.programs import open_trees as programs
 from privproof_checker.programs.open_trees import WHOLE, Linear
-from privproof_checker.programs.program_losses import needed, shown
+from privproof_checker.programs.program_losses import needed_epsilon, probability_text
 from privproof_checker.runs.run_leaves import Ran, RunLeaf, Tree
 
 _ZERO = ExponentialSum.constant(0)
@@ -89,7 +89,7 @@ def _within(ran: Ran, left: Row, right: Row) -> None:
     for shape, p in left.items():
         q = right.get(shape, _ZERO)
         if _beyond(p - ExponentialSum.constant(claim.delta), q, claim.epsilon):
-            refuse(f"{shape[:80]} has probability {shown(p)} against {shown(q)}", "evidence")
+            refuse(f"{shape[:80]} has probability {probability_text(p)} against {probability_text(q)}", "evidence")
 
 
 def _excess(p: ExponentialSum, q: ExponentialSum, bound: Epsilon) -> ExponentialSum:
@@ -168,13 +168,15 @@ def refuted_by_event(ran: Ran, evidence: dict[str, object], limits: Limits) -> A
     less = p - ExponentialSum.constant(claim.delta)
     more = "" if claim.delta == 0 else f" plus {text(claim.delta)}"
     if not exceeds(less, q, claim.epsilon):
-        refuse(f"{shown(p)} does not exceed e^({claim.epsilon}) times {shown(q)}{more}", "evidence")
+        refuse(
+            f"{probability_text(p)} does not exceed e^({claim.epsilon}) times {probability_text(q)}{more}", "evidence"
+        )
     return Accepted(
         "refuted",
-        f"an event has probability {shown(p)} on the left data and {shown(q)} on the right ones, more than "
+        f"an event has probability {probability_text(p)} on the left data and {probability_text(q)} on the right ones, more than "
         f"e^({claim.epsilon}) times as much{more}",
-        {"method": "event", "left": shown(p), "right": shown(q), "runs": len(one) + len(two)},
-        lower=needed(less, q),
+        {"method": "event", "left": probability_text(p), "right": probability_text(q), "runs": len(one) + len(two)},
+        lower=needed_epsilon(less, q),
     )
 
 
@@ -187,12 +189,12 @@ def _has_atoms(leaf: RunLeaf) -> bool:
 
 def may_agree(one: str, other: str) -> bool:
     """Whether values of two shapes may be equal; ``#0`` stands for a noisy number, and all else is as it is shown."""
-    (start, end), (begin, finish) = (_fixed(shape) for shape in (one, other))
+    (start, end), (begin, finish) = (_fixed_ends(shape) for shape in (one, other))
     length, width = min(len(start), len(begin)), min(len(end), len(finish))
     return start[:length] == begin[:length] and end[len(end) - width :] == finish[len(finish) - width :]
 
 
-def _fixed(shape: str) -> tuple[str, str]:
+def _fixed_ends(shape: str) -> tuple[str, str]:
     """What stands in a shape before its first noisy number and after its last; a text with a noisy number in it is not fixed."""
     numbers = list(re.finditer(r"#[0-9]+( int| Fraction)?", shape))
     if not numbers:

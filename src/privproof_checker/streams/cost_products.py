@@ -178,9 +178,9 @@ class Products:
             joined, moving = tuple([before.groups[i] for i in groups]), tuple([parts[i] for i in members])
             key = (joined, moving, gone)
             if key not in self._joined:
-                names, front = _merged(joined)
+                names, front = _merge_groups(joined)
                 after, sources = self._plan(names, moving, gone)
-                self._joined[key] = self._settled(after, *_applied(front, sources))
+                self._joined[key] = self._settled(after, *_apply_step(front, sources))
             result.append(self._joined[key])
         return self.of(result)
 
@@ -232,7 +232,7 @@ class Products:
             sides = [one.groups[i] for i in left], [left_over[i] for i in right]
             if sum(len(group.names) for group in sides[0]) > MOST_NAMES:
                 return False
-            pairs.append((_merged(sides[0]), _merged(sides[1])))
+            pairs.append((_merge_groups(sides[0]), _merge_groups(sides[1])))
         if len(pairs) == 1:
             ((_, left_front), (_, right_front)) = pairs[0]
             lowered = [tuple([cost - room for cost in vector]) for vector in left_front] if room else left_front
@@ -288,7 +288,7 @@ def _clusters(groups: Iterable[int], linked: Sequence[set[int]]) -> list[tuple[l
     return [(sorted(c[0]), c[1]) for i, c in cluster.items() if min(c[0]) == i] + alone
 
 
-def _merged(groups: Sequence[Group]) -> Written:
+def _merge_groups(groups: Sequence[Group]) -> Written:
     """One group with all names, and all sums of vectors."""
     if len(groups) == 1:
         return groups[0].names, groups[0].front
@@ -342,12 +342,12 @@ def _sources(
     return [list(each.items()) for each in result]
 
 
-def _applied(front: Sequence[Vector], sources: _Sources) -> tuple[Cost, set[Vector]]:
+def _apply_step(front: Sequence[Vector], sources: _Sources) -> tuple[Cost, set[Vector]]:
     """The vectors after a step, and what all their costs had in common, which is taken off them.
 
     The costs of one index of all vectors are found together, since they come from the same indices before.
 
-    >>> common, vectors = _applied([(0, 3), (5, 1)], [[(0, 2), (1, 2)], []])
+    >>> common, vectors = _apply_step([(0, 3), (5, 1)], [[(0, 2), (1, 2)], []])
     >>> common, sorted(vectors)
     (2, [(0, inf), (1, inf)])
     """

@@ -41,7 +41,7 @@ from privproof_checker.streams.cost_products import LARGEST_COST, Cost, Product,
 from privproof_checker.streams.order_systems import ZERO, Conflict, Order, Term, conflict
 from privproof_checker.streams.shift_couplings import MOST_NAMES, SHIFTS, Kernels, Weight
 from privproof_checker.streams.stream_automata import Automaton
-from privproof_checker.streams.stream_executions import attained
+from privproof_checker.streams.stream_executions import check_execution_cost
 
 _ARENAS = {"each": [(-1, 1)], "one": [(-1, 1)], "monotone": [(-1, 0), (0, 1)]}
 _NODE = frozenset(("state", "changed", "known", "products", "next"))
@@ -99,7 +99,7 @@ def proved_by_coupling(automaton: Automaton, evidence: dict[str, object], limits
     )
     details: dict[str, object] = {"method": "coupling", "nodes": nodes, "cost": text(cost)}
     if "attained" in evidence:
-        attained(automaton, products, unit, evidence["attained"], limits)
+        check_execution_cost(automaton, products, unit, evidence["attained"], limits)
         only = "" if automaton.delta == 0 else " with delta = 0"
         statement += f"; an execution attains it, so no smaller epsilon holds{only}"
         details["tight"] = automaton.delta == 0
@@ -253,11 +253,11 @@ class _Arena:
     def _follows(self, step: Step, known: Facts, wanted: Facts) -> bool:
         key = (step, known, wanted)
         if key not in self._implied:
-            self._implied[key] = _implied(step, known, wanted)
+            self._implied[key] = _facts_hold_after(step, known, wanted)
         return self._implied[key]
 
 
-def _implied(step: Step, known: Facts, wanted: Facts) -> bool:
+def _facts_hold_after(step: Step, known: Facts, wanted: Facts) -> bool:
     """Whether facts hold after a step before which others hold."""
     above: dict[Term, list[Term]] = {}
     for low, high in known:

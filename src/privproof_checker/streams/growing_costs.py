@@ -38,7 +38,7 @@ def refuted_by_growth(automaton: Automaton, evidence: dict[str, object], limits:
     segments = read_segments(automaton, evidence.get("segments"), "evidence.segments", limits, growing=True)
     tells_path(automaton, (number for segment in segments for number, _ in segment.moves))
     _always_possible(automaton, segments)
-    if _bounded(automaton, segments, watched):
+    if _costs_are_bounded(automaton, segments, watched):
         refuse("some shifts keep the costs bounded", "evidence.segments")
     return Accepted(
         "refuted",
@@ -67,7 +67,7 @@ def _always_possible(automaton: Automaton, segments: Sequence[Segment]) -> None:
             refuse(f"the orders have not settled after {_MOST_ITERATIONS} repetitions", place)
 
 
-def _bounded(automaton: Automaton, segments: Sequence[Segment], watched: tuple[str, ...]) -> bool:
+def _costs_are_bounded(automaton: Automaton, segments: Sequence[Segment], watched: tuple[str, ...]) -> bool:
     """Whether some shifts of the watched thresholds cost nothing in some repetition of every repeated segment."""
     shifts = _Shifts(automaton, watched)
     points = set(product(SHIFTS, repeat=len(watched)))

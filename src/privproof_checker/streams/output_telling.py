@@ -24,13 +24,13 @@ def tells_path(automaton: Automaton, numbers: Iterable[int]) -> None:
     for number in dict.fromkeys(numbers):
         transition = automaton.transitions[number]
         place = f"question.transitions[{number}]"
-        if not told(automaton, number):
+        if not tells_transition(automaton, number):
             refuse("what this transition writes does not tell that it was taken", place)
         if any(sample.rate is None for sample in transition.step.samples):
             refuse("a sample without noise is no part of an execution whose cost is attained", place)
 
 
-def told(automaton: Automaton, number: int) -> bool:
+def tells_transition(automaton: Automaton, number: int) -> bool:
     """Whether what is written tells that a transition was taken."""
     transition = automaton.transitions[number]
     written = (transition.symbol, len(transition.step.values))
@@ -43,11 +43,11 @@ def told(automaton: Automaton, number: int) -> bool:
     return not transition.silent or not transition.step.guard or _last(automaton, number)
 
 
-def observed(automaton: Automaton, numbers: Iterable[int]) -> None:
+def check_output_event(automaton: Automaton, numbers: Iterable[int]) -> None:
     """Refuse a path if the paths that write the same as it are not one event of the output."""
-    if all(told(automaton, number) for number in dict.fromkeys(numbers)):
+    if all(tells_transition(automaton, number) for number in dict.fromkeys(numbers)):
         return
-    beginning = _beginning(automaton)
+    beginning = _first_transitions(automaton)
     for number, transition in enumerate(automaton.transitions):
         if transition.silent and number not in beginning and not _last(automaton, number):
             refuse(
@@ -56,7 +56,7 @@ def observed(automaton: Automaton, numbers: Iterable[int]) -> None:
             )
 
 
-def _beginning(automaton: Automaton) -> set[int]:
+def _first_transitions(automaton: Automaton) -> set[int]:
     """The transitions that every run takes first."""
     found: set[int] = set()
     state = automaton.initial

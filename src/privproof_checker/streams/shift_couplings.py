@@ -186,15 +186,15 @@ def _moves(
         for factor in factors:
             i = next((i for i in factor[0] if i in chosen), -1)
             (own[i] if i >= 0 else rest).append(factor)
-        factors = rest + [_least(_joined(own[i]), tuple(sorted(near[i] - {i}))) for i in sorted(chosen)]
+        factors = rest + [_least(_sum_factors(own[i]), tuple(sorted(near[i] - {i}))) for i in sorted(chosen)]
         waiting -= chosen
     result: dict[Shifts, list[tuple[Shifts, int]]] = {}
-    for shifts, cost in _least(_joined(factors), scope)[1].items():
+    for shifts, cost in _least(_sum_factors(factors), scope)[1].items():
         result.setdefault(shifts[:looked], []).append((shifts[looked:], cost))
     return result
 
 
-def _joined(factors: Iterable[_Factor]) -> _Factor:
+def _sum_factors(factors: Iterable[_Factor]) -> _Factor:
     """The sum of factors."""
     scope: tuple[int, ...] = ()
     costs: dict[Shifts, int] = {(): 0}

@@ -31,9 +31,9 @@ from privproof_checker.plain_documents import (
     a_text_or_null,
     an_integer,
     an_object,
-    known,
     names,
     only_members,
+    require_name,
     text,
 )
 from privproof_checker.streams.automaton_steps import (
@@ -99,7 +99,9 @@ def read_automaton(asked: dict[str, object], limits: Limits) -> Automaton:
     a_text_or_null(asked.get("title"), "question.title")
     states = names(asked.get("states"), "question.states", limits.nodes)
     number = {name: i for i, name in enumerate(states)}
-    initial = number[known(a_text(asked.get("initial"), "question.initial"), number, "state", "question.initial")]
+    initial = number[
+        require_name(a_text(asked.get("initial"), "question.initial"), number, "state", "question.initial")
+    ]
     listed = a_list(asked.get("transitions"), "question.transitions")
     within(len(listed), limits.nodes, "transitions", "question.transitions")
     steps: dict[str, Step] = {}
@@ -121,7 +123,7 @@ def read_automaton(asked: dict[str, object], limits: Limits) -> Automaton:
         symbol = a_text(given.get("symbol"), f"{place}.symbol")
         transitions.append(Transition(number[source], number[target], steps[key], symbol))
     relation = a_text(asked.get("relation"), "question.relation")
-    known(relation, RELATIONS, "relation", "question.relation")
+    require_name(relation, RELATIONS, "relation", "question.relation")
     distance = a_number(asked.get("within"), "question.within", limits)
     if distance <= 0:
         refuse(f"within = {text(distance)} is not positive", "question.within")

@@ -38,7 +38,9 @@ class Segment:
     times: int | None
 
 
-def attained(automaton: Automaton, products: Products, unit: Rational, value: object, limits: Limits) -> None:
+def check_execution_cost(
+    automaton: Automaton, products: Products, unit: Rational, value: object, limits: Limits
+) -> None:
     """Refuse an execution whose cost is not at least epsilon."""
     given = an_object(value, "evidence.attained")
     only_members(given, ("segments",), "evidence.attained")

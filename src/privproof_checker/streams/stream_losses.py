@@ -22,7 +22,7 @@ from privproof_checker.outcomes import Accepted, Limits, refuse, within
 from privproof_checker.plain_documents import a_list, a_number, an_integer, only_members, text
 from privproof_checker.streams.automaton_steps import Transition
 from privproof_checker.streams.order_systems import ZERO, Order, Term
-from privproof_checker.streams.output_telling import observed
+from privproof_checker.streams.output_telling import check_output_event
 from privproof_checker.streams.stream_automata import Automaton
 
 _MOST_EXECUTIONS = 2000
@@ -40,7 +40,7 @@ def refuted_by_loss(automaton: Automaton, evidence: dict[str, object], limits: L
     """Check that the loss of an event exceeds the claim."""
     only_members(evidence, ("method", "steps", "left", "right", "windows"), "evidence")
     path = _path(automaton, evidence.get("steps"), limits)
-    observed(
+    check_output_event(
         automaton, [an_integer(number, "evidence.steps") for number in a_list(evidence["steps"], "evidence.steps")]
     )
     left, right = (_inputs(path, evidence.get(side), f"evidence.{side}", limits) for side in ("left", "right"))
@@ -54,19 +54,19 @@ def refuted_by_loss(automaton: Automaton, evidence: dict[str, object], limits: L
         if exceeds:
             break
         if exceeds is not None:
-            refuse(f"{_shown(above)} does not exceed {_limit(automaton, below)}", "evidence")
+            refuse(f"{_ball_text(above)} does not exceed {_limit(automaton, below)}", "evidence")
     else:
         refuse(f"{_BITS[-1]} bits do not tell whether the loss exceeds the claim", "evidence")
     return Accepted(
         "refuted",
-        f"after {len(path)} steps an event has probability {_shown(above)} on the left inputs, more than "
+        f"after {len(path)} steps an event has probability {_ball_text(above)} on the left inputs, more than "
         f"{_limit(automaton, below)}",
-        {"method": "loss", "left": _shown(above), "right": _shown(below), "executions": len(executions)},
-        lower=_needed(automaton, above, below),
+        {"method": "loss", "left": _ball_text(above), "right": _ball_text(below), "executions": len(executions)},
+        lower=_needed_epsilon(automaton, above, below),
     )
 
 
-def _needed(automaton: Automaton, above: arb, below: arb) -> Epsilon:
+def _needed_epsilon(automaton: Automaton, above: arb, below: arb) -> Epsilon:
     """An epsilon that the event asks for at least."""
     if below == 0:
         return INFINITE
@@ -74,13 +74,13 @@ def _needed(automaton: Automaton, above: arb, below: arb) -> Epsilon:
         return loss_at_least(((above - arb(automaton.delta)) / below).log())
 
 
-def _shown(value: arb) -> str:
+def _ball_text(value: arb) -> str:
     return str(value.str(10, radius=False))
 
 
 def _limit(automaton: Automaton, below: arb) -> str:
     more = "" if automaton.delta == 0 else f" plus {text(automaton.delta)}"
-    return f"e^({automaton.epsilon}) times the probability {_shown(below)} on the right inputs{more}"
+    return f"e^({automaton.epsilon}) times the probability {_ball_text(below)} on the right inputs{more}"
 
 
 def _exceeds(automaton: Automaton, above: arb, below: arb, bits: int) -> bool | None:

@@ -168,11 +168,11 @@ def histogram(left: Samples, right: Samples) -> Histogram:
     """What was written how often: outputs by name where they repeat, otherwise intervals of the only number in them."""
     runs = min(len(left), len(right))
     if all(samples.outputs == (FLOAT,) for samples in (left, right)):
-        return Histogram(_binned(left.floats[0], right.floats[0]), runs)
+        return Histogram(_bin_counts(left.floats[0], right.floats[0]), runs)
     one, other = left.counts(), right.counts()
     names = sorted({*one, *other}, key=lambda name: -max(one.get(name, 0), other.get(name, 0)))
     if len(names) > _LISTED and all(isinstance(o, int) for s in (left, right) for o in s.outputs):
-        return Histogram(_binned(left.values().astype(float), right.values().astype(float), whole=True), runs)
+        return Histogram(_bin_counts(left.values().astype(float), right.values().astype(float), whole=True), runs)
     rows = [(name, one.get(name, 0), other.get(name, 0)) for name in _in_order(names[:_LISTED])]
     more, others = (sum(counts.get(name, 0) for name in names[_LISTED:]) for counts in (one, other))
     rows += [(f"{len(names) - _LISTED} other outputs", more, others)] if more or others else []
@@ -187,7 +187,7 @@ def _in_order(names: Sequence[str]) -> list[str]:
         return list(names)
 
 
-def _binned(one: Floats, other: Floats, *, whole: bool = False) -> tuple[tuple[str, int, int], ...]:
+def _bin_counts(one: Floats, other: Floats, *, whole: bool = False) -> tuple[tuple[str, int, int], ...]:
     pooled = np.concatenate([one, other])
     pooled = pooled[np.isfinite(pooled)]
     if not len(pooled):

@@ -127,7 +127,7 @@ COMPARISONS = {
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
-def negated(operands: Sequence[Column], _: int) -> Column | None:
+def negate_column(operands: Sequence[Column], _: int) -> Column | None:
     return _unary(operands[0], np.negative)
 
 

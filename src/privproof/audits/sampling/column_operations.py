@@ -20,7 +20,7 @@ from privproof.audits.sampling.column_arithmetic import (
     comparison,
     integer,
     is_constant,
-    negated,
+    negate_column,
 )
 from privproof.audits.sampling.lane_joining import join_columns, reorder_column
 from privproof.audits.sampling.sample_columns import (
@@ -33,10 +33,10 @@ from privproof.audits.sampling.sample_columns import (
     distinct,
     from_table,
     groups,
+    mark_column_shared,
     row,
     rows,
     select,
-    shared,
     values_at,
     within,
 )
@@ -95,11 +95,11 @@ def element(sequence: Column, index: Column, count: int) -> Column:
     return by_cases(scalar.element_at, [sequence, index], count)
 
 
-def changed(name: str, operands: Sequence[Column], count: int) -> Column:
+def change_list(name: str, operands: Sequence[Column], count: int) -> Column:
     """A list after a value is appended, or put at an index: the operands are the list, the value and perhaps the index."""
     listed = rows(operands[0])
     if listed is None:
-        return by_cases(lambda *case: _changed(name, *case), operands, count)
+        return by_cases(lambda *case: _change_cells(name, *case), operands, count)
     changeable({name: values_at(operands[0], np.zeros(1, dtype=np.int64))[0]}, name)
     value, *index = operands[1:]
     if not index:
@@ -110,13 +110,13 @@ def changed(name: str, operands: Sequence[Column], count: int) -> Column:
     elif isinstance(index[0], Numbers) and index[0].array.dtype != np.float64:
         places = _places(index[0].array, len(columns))
         for place in np.flatnonzero(np.bincount(places)).tolist():
-            columns[place] = blended(places == place, value, columns[place])
+            columns[place] = blend_columns(places == place, value, columns[place])
     else:
         raise TypeError("list indices must be integers")
     return row("list", columns)
 
 
-def _changed(name: str, cells: Any, value: Any, *index: Any) -> Cells:
+def _change_cells(name: str, cells: Any, value: Any, *index: Any) -> Cells:
     """One list after the change."""
     changeable({name: cells}, name)
     items = list(cells.items)
@@ -134,17 +134,17 @@ def _places(index: Array, length: int) -> Array:
     return np.where(places < 0, places + length, places)
 
 
-def blended(mask: Array, one: Column, other: Column) -> Column:
+def blend_columns(mask: Array, one: Column, other: Column) -> Column:
     """The values of one column where the mask is true, of the other elsewhere."""
     if isinstance(one, Numbers) and isinstance(other, Numbers) and one.array.dtype == other.array.dtype:
         return Numbers(np.where(mask, one.array, other.array))
     chosen, rest = np.flatnonzero(mask), np.flatnonzero(~mask)
     if not len(chosen) or not len(rest):
         return one if len(chosen) else other
-    return merged(chosen, select(one, chosen), rest, select(other, rest))
+    return merge_columns(chosen, select(one, chosen), rest, select(other, rest))
 
 
-def merged(first: Array, one: Column, second: Array, other: Column) -> Column:
+def merge_columns(first: Array, one: Column, second: Array, other: Column) -> Column:
     """The column of two parts, given with their runs."""
     return reorder_column([one, other], np.concatenate([first, second]), [len(first), len(second)])
 
@@ -156,7 +156,7 @@ def _equal(operands: Sequence[Column], count: int) -> Column | None:
     if one.kind != other.kind or len(one.columns) != len(other.columns):
         return Same(value=False)
     pairs = zip(one.columns, other.columns, strict=True)
-    return _quantified("all")([Rows("tuple", tuple(apply("==", pair, count) for pair in pairs))], count)
+    return _quantifier_rule("all")([Rows("tuple", tuple(apply("==", pair, count) for pair in pairs))], count)
 
 
 def _truth(operands: Sequence[Column], count: int) -> Column | None:
@@ -164,7 +164,7 @@ def _truth(operands: Sequence[Column], count: int) -> Column | None:
     return Same(found) if isinstance(found, bool) else Numbers(found)
 
 
-def _denied(rule: Rule) -> Rule:
+def _negation_rule(rule: Rule) -> Rule:
     """The opposite of a rule that computes truth values."""
 
     def denied(operands: Sequence[Column], count: int) -> Column | None:
@@ -183,7 +183,7 @@ def _add(operands: Sequence[Column], count: int) -> Column | None:
     one, other = rows(operands[0]), rows(operands[1])
     if one is None or other is None:
         return _PLUS(operands, count)
-    return row(one.kind, map(shared, one.columns + other.columns)) if one.kind == other.kind else None
+    return row(one.kind, map(mark_column_shared, one.columns + other.columns)) if one.kind == other.kind else None
 
 
 def _extend(operands: Sequence[Column], count: int) -> Column | None:
@@ -194,7 +194,7 @@ def _extend(operands: Sequence[Column], count: int) -> Column | None:
         return None
     if one.kind == "tuple" and other.kind != "tuple":
         return None
-    return row(one.kind, map(shared, one.columns + other.columns))
+    return row(one.kind, map(mark_column_shared, one.columns + other.columns))
 
 
 def _times(operands: Sequence[Column], count: int) -> Column | None:
@@ -202,18 +202,18 @@ def _times(operands: Sequence[Column], count: int) -> Column | None:
         listed = rows(sequence)
         if listed is not None and isinstance(times, Same) and isinstance(times.value, int):
             OPERATIONS["*"]((None,) * len(listed.columns), times.value)  # refuses what is too long
-            return row(listed.kind, map(shared, listed.columns * times.value))
+            return row(listed.kind, map(mark_column_shared, listed.columns * times.value))
     return _MULTIPLY(operands, count)
 
 
-def _made(kind: Any) -> Rule:
-    return lambda operands, _: row(kind, map(shared, operands))
+def _sequence_rule(kind: Any) -> Rule:
+    return lambda operands, _: row(kind, map(mark_column_shared, operands))
 
 
-def _converted(kind: Any) -> Rule:
+def _conversion_rule(kind: Any) -> Rule:
     def rule(operands: Sequence[Column], _: int) -> Column | None:
         listed = rows(operands[0])
-        return None if listed is None else row(kind, map(shared, listed.columns))
+        return None if listed is None else row(kind, map(mark_column_shared, listed.columns))
 
     return rule
 
@@ -263,7 +263,7 @@ def _extreme(name: str) -> Rule:
             if isinstance(better, bool):
                 best = column if better else best
             else:
-                best = blended(better, column, best)
+                best = blend_columns(better, column, best)
         return best
 
     return rule
@@ -279,7 +279,7 @@ def _extreme_or(name: str) -> Rule:
     return rule
 
 
-def _quantified(name: str) -> Rule:
+def _quantifier_rule(name: str) -> Rule:
     def rule(operands: Sequence[Column], count: int) -> Column | None:
         listed = rows(operands[0])
         if listed is None:
@@ -306,10 +306,10 @@ def _contains(operands: Sequence[Column], count: int) -> Column | None:
     if listed is None or isinstance(sequence, Same):
         return None
     found = tuple(apply("==", [value, column], count) for column in listed.columns)
-    return _quantified("any")([Rows("tuple", found)], count)
+    return _quantifier_rule("any")([Rows("tuple", found)], count)
 
 
-def _sorted(operands: Sequence[Column], count: int) -> Column | None:
+def _sort_columns(operands: Sequence[Column], count: int) -> Column | None:
     listed = rows(operands[0])
     if listed is None or len(listed.columns) < 2:
         return None
@@ -330,30 +330,30 @@ RULES: dict[str, Rule] = {
     "/": arithmetic(operator.truediv),
     "//": arithmetic(operator.floordiv),
     "%": arithmetic(operator.mod),
-    "neg": negated,
+    "neg": negate_column,
     "abs": absolute,
     "int": integer,
-    "not": _denied(_truth),
+    "not": _negation_rule(_truth),
     "bool": _truth,
     **{name: comparison(name) for name in ("<", "<=", ">", ">=")},
     "==": _equal,
-    "!=": _denied(_equal),
-    "is not": _denied(is_constant),
+    "!=": _negation_rule(_equal),
+    "is not": _negation_rule(is_constant),
     "is": is_constant,
     "in": _contains,
-    "not in": _denied(_contains),
-    "all": _quantified("all"),
-    "any": _quantified("any"),
+    "not in": _negation_rule(_contains),
+    "all": _quantifier_rule("all"),
+    "any": _quantifier_rule("any"),
     "len": _length,
-    "list": _converted("list"),
-    "tuple": _converted("tuple"),
-    "list of": _made("list"),
-    "tuple of": _made("tuple"),
+    "list": _conversion_rule("list"),
+    "tuple": _conversion_rule("tuple"),
+    "list of": _sequence_rule("list"),
+    "tuple of": _sequence_rule("tuple"),
     "max": _extreme("max"),
     "min": _extreme("min"),
     "max or": _extreme_or("max"),
     "min or": _extreme_or("min"),
-    "sorted": _sorted,
+    "sorted": _sort_columns,
     "sum": _sum,
     "count": _count,
     "unpack": _unpack,

@@ -90,7 +90,7 @@ class Region:
     def _p_value(self, falling: tuple[Floats, Floats], largest: Floats) -> float:
         """The largest p-value of the pairs in all cells, the probability on the left being at most so large there."""
         rising = self._rising(largest)
-        joint = special().ndtr(-_combined(self.weight, _score(*rising), _score(*falling))) / (1 - 2 / _CUT)
+        joint = special().ndtr(-_combined_score(self.weight, _score(*rising), _score(*falling))) / (1 - 2 / _CUT)
         single = _CUT * np.minimum(rising[0], falling[0])
         return min(1.0, max(float(np.minimum(joint, single).max()) * (1 + SAFE), _CUT * _NEVER))
 
@@ -137,7 +137,7 @@ def _score(tail: Floats, rest: Floats) -> Floats:
     return np.asarray(np.where(tail < rest, -special().ndtri(tail), special().ndtri(rest)))
 
 
-def _combined(weight: float, rising: Floats, falling: Floats) -> Floats:
+def _combined_score(weight: float, rising: Floats, falling: Floats) -> Floats:
     """The weighted sum of two scores; what has no weight does not count, not even if it is infinite."""
     one = np.zeros_like(rising) if weight == 0 else sqrt(weight) * rising
     with np.errstate(invalid="ignore"):

@@ -79,19 +79,19 @@ def propose_neighbours(space: Space, generator: np.random.Generator) -> tuple[Nu
     if relation == "any":
         return left, _levels(space, generator)
     if relation == "swap":
-        return left, _swapped(space, left, *generator.integers(size, size=2).tolist())
+        return left, _swap_numbers(space, left, *generator.integers(size, size=2).tolist())
     signs = generator.integers(-1, 2, size) if generator.integers(2) else generator.choice([-1, 1], size)
     if relation == "one" or (relation in NORMS and generator.integers(2)):
         signs = signs * 0
         signs[int(generator.integers(size))] = generator.choice([-1, 1])
     elif relation in NORMS:
-        return left, _shared(space, left, signs.tolist())
+        return left, _share_sensitivity(space, left, signs.tolist())
     elif relation == "monotone":
         signs = np.abs(signs) * generator.choice([-1, 1])
-    return left, [_moved(c, x, s, generator) for c, x, s in zip(space.cells, left, signs.tolist(), strict=True)]
+    return left, [_move_number(c, x, s, generator) for c, x, s in zip(space.cells, left, signs.tolist(), strict=True)]
 
 
-def _shared(space: Space, left: Numbers, signs: Sequence[int]) -> Numbers:
+def _share_sensitivity(space: Space, left: Numbers, signs: Sequence[int]) -> Numbers:
     """The numbers after changes that share a sensitivity out evenly, in the norm of the space."""
     count = max(1, sum(map(abs, signs)))
     parts = count if space.relation == "l1" else isqrt(count - 1) + 1
@@ -127,7 +127,7 @@ def _levels(space: Space, generator: np.random.Generator) -> Numbers:
     return numbers
 
 
-def _moved(cell: Cell, number: Fraction, sign: int, generator: np.random.Generator) -> Fraction:
+def _move_number(cell: Cell, number: Fraction, sign: int, generator: np.random.Generator) -> Fraction:
     """The number after a change in a direction: by as much as it may, or half of that; another record."""
     if sign == 0 or cell.step == 0:
         return number
@@ -140,7 +140,7 @@ def _moved(cell: Cell, number: Fraction, sign: int, generator: np.random.Generat
     return cell.clipped(number + sign * by)
 
 
-def _swapped(space: Space, numbers: Numbers, i: int, j: int) -> Numbers:
+def _swap_numbers(space: Space, numbers: Numbers, i: int, j: int) -> Numbers:
     """The same numbers, two of them swapped if they belong to inputs declared alike."""
     result = list(numbers)
     if space.cells[i] == space.cells[j]:
@@ -189,7 +189,7 @@ def mutate_neighbours(
     for _ in range(_FEW_TRIES):
         if open_names and generator.integers(4) == 0:
             name = _any(open_names, generator)
-            value = _nudged(inputs[name], pair.left[name], generator)
+            value = _nudge_input(inputs[name], pair.left[name], generator)
             found = Adjacent({**pair.left, name: value}, {**pair.right, name: value})
         elif relation == "add-remove":
             found = _another_place(pair, inputs, generator)
@@ -213,9 +213,9 @@ def _nearby(
         by = _jump(cell, generator)
         left[i], right[i] = cell.clipped(left[i] + by), cell.clipped(right[i] + by)
     elif kind == 1:
-        right[i] = _moved(cell, left[i], int(generator.integers(-1, 2)), generator)
+        right[i] = _move_number(cell, left[i], int(generator.integers(-1, 2)), generator)
     else:
-        left, right = _swapped(space, left, i, j), _swapped(space, right, i, j)
+        left, right = _swap_numbers(space, left, i, j), _swap_numbers(space, right, i, j)
     return space.sorted(Adjacent({**pair.left, **space.data(left)}, {**pair.right, **space.data(right)}))
 
 
@@ -247,7 +247,7 @@ def _jump(cell: Cell, generator: np.random.Generator) -> Fraction:
     return cell.unit * by * int(generator.choice([-1, 1]))
 
 
-def _nudged(declared: Input, value: Any, generator: np.random.Generator) -> Any:
+def _nudge_input(declared: Input, value: Any, generator: np.random.Generator) -> Any:
     """A value of an input near another one: of a list, one element is changed."""
     if declared.shape == "value":
         return _nudged_value(declared, value, generator)

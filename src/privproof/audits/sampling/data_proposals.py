@@ -27,7 +27,7 @@ from privproof.audits.sampling.data_spaces import (
     Pattern,
     Place,
     Space,
-    alternating,
+    alternate_levels,
     halves,
     public_data,
     without,
@@ -78,7 +78,7 @@ def patterns(
     private = list(_distinct(_private(space), MOST))
     joined = (
         space.sorted(Adjacent({**shared, **left}, {**shared, **right}))
-        for (left, right), shared in _crossed(private, public_data(space, fixed))
+        for (left, right), shared in _cross_early_first(private, public_data(space, fixed))
     )
     return list(islice((pair for pair in joined if is_adjacent(pair, inputs, relation)), MOST))
 
@@ -88,10 +88,10 @@ def _private(space: Space) -> Iterator[tuple[Data, Data]]:
     if space.relation == "add-remove":
         candidates = _removals(space)
     elif callable(space.relation):
-        candidates = _agreed(space)
+        candidates = _candidate_pairs(space)
     else:
         number = _how_many(space)
-        some = _arranged(space) if number is None or number > MOST else ()
+        some = _placed_patterns(space) if number is None or number > MOST else ()
         rest = _all_pairs(space) if number is not None and 0 < number <= _MOST_DATA_SETS else ()
         candidates = chain(some, rest)
     yield from ((x, y) for x, y in candidates if is_adjacent(Adjacent(x, y), space.private, space.relation))
@@ -101,7 +101,7 @@ def _distinct(pairs: Iterable[tuple[Data, Data]], most: int) -> Iterator[tuple[D
     """The first pairs, none of them twice, in whatever order of its sides."""
     seen: set[Any] = set()
     for left, right in pairs:
-        name = frozenset((_frozen(left), _frozen(right)))
+        name = frozenset((_freeze_data(left), _freeze_data(right)))
         if len(name) == 2 and name not in seen:
             seen.add(name)
             yield left, right
@@ -109,11 +109,11 @@ def _distinct(pairs: Iterable[tuple[Data, Data]], most: int) -> Iterator[tuple[D
                 return
 
 
-def _frozen(data: Mapping[str, Any]) -> Any:
+def _freeze_data(data: Mapping[str, Any]) -> Any:
     return tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in sorted(data.items()))
 
 
-def _crossed(first: Sequence[Any], second: Sequence[Any]) -> list[tuple[Any, Any]]:
+def _cross_early_first(first: Sequence[Any], second: Sequence[Any]) -> list[tuple[Any, Any]]:
     """All combinations; those come first that are early on both sides."""
     ranked = sorted(product(range(len(first)), range(len(second))), key=lambda ij: ((ij[0] + 1) * (ij[1] + 1), ij))
     return [(first[i], second[j]) for i, j in ranked]
@@ -122,7 +122,7 @@ def _crossed(first: Sequence[Any], second: Sequence[Any]) -> list[tuple[Any, Any
 # --------------------------------------------------------------------------------------------------------------- patterns
 
 
-def _arranged(space: Space) -> Iterator[tuple[Data, Data]]:
+def _placed_patterns(space: Space) -> Iterator[tuple[Data, Data]]:
     """The patterns, at the low end of the bounds and then at other places."""
     listed = list(islice(_templates(space), 4 * MOST))
     places: tuple[Place, ...] = () if all(cell.record for cell in space.cells) else ("high", "middle")
@@ -169,7 +169,7 @@ def _places(size: int) -> list[int]:
 def _two_levels(size: int) -> Iterator[Pattern]:
     """Patterns of two levels, 0 and 1."""
     yield (0,) * size, (1,) * size
-    for make in (_first, _last, halves, alternating):
+    for make in (_first, _last, halves, alternate_levels):
         yield make(0, 1, size), make(1, 0, size)
     yield (0,) * size, _first(1, 0, size)
     yield (0,) * size, _last(0, 1, size)
@@ -200,7 +200,7 @@ def _bases(size: int, spreads: Sequence[int]) -> Iterator[Levels]:
     """Equal levels, and levels apart."""
     yield (0,) * size
     for g in spreads:
-        for make in (_first, _last, halves, alternating):
+        for make in (_first, _last, halves, alternate_levels):
             yield make(0, g, size)
             yield make(g, 0, size)
     yield tuple(range(size))
@@ -208,14 +208,14 @@ def _bases(size: int, spreads: Sequence[int]) -> Iterator[Levels]:
 
 def _one_changed(size: int, spreads: Sequence[int]) -> Iterator[Pattern]:
     moves = [(place, by) for place in _places(size) for by in (1, -1)]
-    for base, (place, by) in _crossed(list(_bases(size, spreads)), moves):
+    for base, (place, by) in _cross_early_first(list(_bases(size, spreads)), moves):
         yield base, tuple(level + by * (i == place) for i, level in enumerate(base))
 
 
 def _in_one_direction(size: int, spreads: Sequence[int]) -> Iterator[Pattern]:
     moves = [(1,) * size, halves(1, 0, size), _first(1, 0, size), _last(0, 1, size), halves(0, 1, size)]
-    moves += [_first(0, 1, size), _last(1, 0, size), alternating(1, 0, size)]
-    for base, move in _crossed(list(_bases(size, spreads)), moves):
+    moves += [_first(0, 1, size), _last(1, 0, size), alternate_levels(1, 0, size)]
+    for base, move in _cross_early_first(list(_bases(size, spreads)), moves):
         yield base, tuple(level + by for level, by in zip(base, move, strict=True))
 
 
@@ -225,10 +225,10 @@ def _of_records(space: Space) -> Iterator[Pattern]:
     most = max(int(cell.high or 0) + 1 for cell in space.cells if cell.record)
     values = list(islice(combinations(range(most), 2), MOST))
     places = [place for place in _places(size) if space.cells[place].record]
-    others = ((0,) * size, (1,) * size, alternating(0, 1, size), halves(0, 1, size))
+    others = ((0,) * size, (1,) * size, alternate_levels(0, 1, size), halves(0, 1, size))
     ones = [((*o[:p], 0, *o[p + 1 :]), (*o[:p], 1, *o[p + 1 :])) for o in others for p in places]
     listed = ones if space.relation == "one" else [*_two_levels(size), *ones]
-    for pair, chosen in _crossed(listed, values):
+    for pair, chosen in _cross_early_first(listed, values):
         left, right = (
             tuple(chosen[level] if cell.record else level for cell, level in zip(space.cells, side, strict=True))
             for side in pair
@@ -274,9 +274,9 @@ def _all_pairs(space: Space) -> Iterator[tuple[Data, Data]]:
         yield space.data([x for x, _ in pairs]), space.data([y for _, y in pairs])
 
 
-def _agreed(space: Space) -> Iterator[tuple[Data, Data]]:
+def _candidate_pairs(space: Space) -> Iterator[tuple[Data, Data]]:
     """Pairs of data sets that a function of the user calls neighbours, or may: patterns in turn with pairs from everywhere."""
-    for row in zip_longest(_arranged(space), _from_everywhere(space)):
+    for row in zip_longest(_placed_patterns(space), _from_everywhere(space)):
         yield from (pair for pair in row if pair is not None)
 
 
@@ -328,8 +328,10 @@ def _removals(space: Space) -> Iterator[tuple[Data, Data]]:
     for name in lists:
         size, palette = space.lengths[name], palettes[name]
         choices = range(len(palette))
-        makes = [lambda a, b, n: (a,) * n, alternating, halves]
-        for (i, j), (make, place) in _crossed(_crossed(choices, choices), list(product(makes, _places(size)))):
+        makes = [lambda a, b, n: (a,) * n, alternate_levels, halves]
+        for (i, j), (make, place) in _cross_early_first(
+            _cross_early_first(choices, choices), list(product(makes, _places(size)))
+        ):
             rest = [palette[k] for k in make(i, j, size - 1)]
             data = {**plain, name: [*rest[:place], palette[j], *rest[place:]]}
             yield data, without(data, name, place)

@@ -277,7 +277,7 @@ def public_values(declared: Input) -> list[Any]:
     return [cell.value(number) for number in dict.fromkeys(numbers) if cell.clipped(number) == number]
 
 
-def alternating(first: int, second: int, size: int) -> Levels:
+def alternate_levels(first: int, second: int, size: int) -> Levels:
     """One level and another in turn."""
     return tuple(second if i % 2 else first for i in range(size))
 
@@ -295,6 +295,6 @@ def _choices(space: Space, name: str) -> list[Any]:
     length = space.lengths[name]
     if space.inputs[name].values is not None and len(some) ** length <= MOST:
         return [list(values) for values in product(some, repeat=length)]
-    mixed = [alternating(0, 1, length), halves(0, 1, length)] if len(some) > 1 else []
+    mixed = [alternate_levels(0, 1, length), halves(0, 1, length)] if len(some) > 1 else []
     listed = [[value] * length for value in some] + [[some[i] for i in order] for order in mixed]
     return [values for i, values in enumerate(listed) if values not in listed[:i]]

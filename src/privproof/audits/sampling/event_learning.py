@@ -23,7 +23,7 @@ import numpy as np
 from privproof.audits.sampling.confidence_intervals import Floats
 from privproof.audits.sampling.event_kinds import NO_EVENTS, Kind, Proposal, Score, best_of, counted_kind, kind_of
 from privproof.audits.sampling.output_events import Beginning, Event, HalfSpace, OneOf
-from privproof.audits.sampling.output_forms import FLOAT, filled, form_of, identity_of, items_of, numbers_of
+from privproof.audits.sampling.output_forms import FLOAT, fill_form, form_of, identity_of, items_of, numbers_of
 from privproof.audits.sampling.output_samples import Samples
 from privproof.audits.sampling.sample_columns import Array
 from privproof.language.patterns import ANY, Between
@@ -79,7 +79,7 @@ class _Form:
     def pattern(self, places: dict[int, Any]) -> Any:
         """The form with patterns in some of its slots, and what always stands in the others."""
         rest = [ANY if value is None else value for value in self.constant]
-        return filled(self.form, [places.get(i, rest[i]) for i in range(len(rest))])
+        return fill_form(self.form, [places.get(i, rest[i]) for i in range(len(rest))])
 
     @property
     def varying(self) -> list[int]:
@@ -343,9 +343,9 @@ def _boxes(form: _Form, runs: int) -> list[Cell]:
     least = max(_LEAST, runs // 400)
 
     def grow(one: Array, other: Array, box: Box, depth: int) -> None:
-        split = _split(form, one, other, least) if depth < _DEPTH and len(one) + len(other) >= 2 * least else None
+        split = _best_split(form, one, other, least) if depth < _DEPTH and len(one) + len(other) >= 2 * least else None
         if split is None:
-            places = {slot: _between(low, high, whole=form.whole[slot]) for slot, (low, high) in box.items()}
+            places = {slot: _box_interval(low, high, whole=form.whole[slot]) for slot, (low, high) in box.items()}
             found.append((form.pattern(places), len(one), len(other)))
             return
         slot, end = split
@@ -358,13 +358,13 @@ def _boxes(form: _Form, runs: int) -> list[Cell]:
     return found
 
 
-def _between(low: float | None, high: float | None, *, whole: bool) -> Between:
+def _box_interval(low: float | None, high: float | None, *, whole: bool) -> Between:
     """From one end of a box until before the next; between whole numbers there is nothing."""
     above = None if high is None else Fraction(high) - 1 if whole else Fraction(high)
     return Between(None if low is None else Fraction(low), above)
 
 
-def _split(form: _Form, one: Array, other: Array, least: int) -> tuple[int, float] | None:
+def _best_split(form: _Form, one: Array, other: Array, least: int) -> tuple[int, float] | None:
     """The slot and the number at which a box is split best."""
     best: tuple[float, int, float] | None = None
     whole = _evidence(np.array([len(one)]), np.array([len(other)]))[0]
@@ -440,15 +440,15 @@ def _unions(cells: Sequence[Cell]) -> Kind:
     order = np.argsort(-(a + 0.5) / (b + 1.0), kind="stable")[:_LARGEST_UNION]
 
     def made(i: int) -> Event:
-        return OneOf(merged([chosen[j][0] for j in order[: i + 1].tolist()]))
+        return OneOf(merge_patterns([chosen[j][0] for j in order[: i + 1].tolist()]))
 
     return Kind(np.cumsum(a[order]), np.cumsum(b[order]), made)
 
 
-def merged(patterns: Sequence[Any]) -> tuple[Any, ...]:
+def merge_patterns(patterns: Sequence[Any]) -> tuple[Any, ...]:
     """Patterns with neighbouring intervals made one, where there are not too many.
 
-    >>> merged([Between(None, Fraction(1)), Between(Fraction(2), Fraction(3)), Between(Fraction(1), Fraction(2))])
+    >>> merge_patterns([Between(None, Fraction(1)), Between(Fraction(2), Fraction(3)), Between(Fraction(1), Fraction(2))])
     (≤3,)
     """
     result = list(patterns)
@@ -456,7 +456,7 @@ def merged(patterns: Sequence[Any]) -> tuple[Any, ...]:
     while found:
         found = False
         for one, other in permutations(range(len(result)), 2):
-            both = _joined(result[one], result[other])
+            both = _join_patterns(result[one], result[other])
             if both is not None:
                 result[one] = both
                 del result[other]
@@ -465,14 +465,14 @@ def merged(patterns: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(result)
 
 
-def _joined(one: Any, other: Any) -> Any:
+def _join_patterns(one: Any, other: Any) -> Any:
     """One pattern for two whose intervals meet at an end in one place, and that are equal elsewhere; None where they do not."""
     match one, other:
         case Between(low, end), Between(begin, high) if end is not None and end == begin:
             return Between(low, high)
         case (list(), list()) | (tuple(), tuple()) if type(one) is type(other) and len(one) == len(other):
             differing = [i for i, (x, y) in enumerate(zip(one, other, strict=True)) if repr(x) != repr(y)]
-            inner = _joined(one[differing[0]], other[differing[0]]) if len(differing) == 1 else None
+            inner = _join_patterns(one[differing[0]], other[differing[0]]) if len(differing) == 1 else None
             if inner is None:
                 return None
             return type(one)(inner if i == differing[0] else part for i, part in enumerate(one))

@@ -25,7 +25,7 @@ from privproof.audits.sampling.confidence_intervals import promised_jointly
 from privproof.audits.sampling.data_moves import draw_neighbours, mutate_neighbours
 from privproof.audits.sampling.data_proposals import patterns
 from privproof.audits.sampling.event_learning import Learnt, learn
-from privproof.audits.sampling.event_tallies import Crew, recounts, seed
+from privproof.audits.sampling.event_tallies import Crew, recounts, seed_number
 from privproof.audits.sampling.feature_learning import Hints, group_counts, learn_features
 from privproof.audits.sampling.features import references
 from privproof.audits.sampling.output_events import Event, Having, occurs
@@ -245,7 +245,7 @@ class Search:
         """
         inputs, relation = self.subject.inputs, self.subject.relation
         steps: list[Callable[[Adjacent], Adjacent | None]] = [partial(_nearer_zero, inputs=inputs)]
-        steps += [partial(_levelled, name=n, position=i) for n, i in _positions(candidate.pair)[:_POSITIONS]]
+        steps += [partial(_level_list, name=n, position=i) for n, i in _positions(candidate.pair)[:_POSITIONS]]
         runs = max(_FEWEST, min(2 * candidate.runs, budget // (_SIMPLER * len(steps))))
         (again,) = self._candidates([candidate.pair], runs)
         goal = _NEARLY * max(candidate.worth, again.worth)
@@ -299,20 +299,21 @@ class Search:
             Stopped: the search has to stop.
         """
         evaluations = [
-            _Evaluation(self.aim, pair, runs, self.test_runs, _moved(self.seeds, 2 * n)) for n, pair in enumerate(pairs)
+            _Evaluation(self.aim, pair, runs, self.test_runs, _advance_seeds(self.seeds, 2 * n))
+            for n, pair in enumerate(pairs)
         ]
-        found = self.crew.each(_evaluated, evaluations, self.monitor)
+        found = self.crew.each(_evaluate_pair, evaluations, self.monitor)
         for _ in pairs:
             candidate = next(found, None)
             if candidate is None:
                 self.monitor.pause()
                 raise Stopped("stopped")
-            self.seeds = _moved(self.seeds, 2)
+            self.seeds = _advance_seeds(self.seeds, 2)
             self.runs += 2 * runs
             yield candidate
 
     def _drawn(self, pair: Adjacent, runs: int) -> tuple[Samples, Samples]:
-        one, other = (seed(s) for s in self.seeds.spawn(2))
+        one, other = (seed_number(s) for s in self.seeds.spawn(2))
         self.runs += 2 * runs
         left, right = self.crew.samples([(pair.left, one), (pair.right, other)], runs)
         return left, right
@@ -458,7 +459,7 @@ def _positions(pair: Adjacent) -> list[tuple[str, int]]:
 def _nearer_zero(pair: Adjacent, inputs: Mapping[str, Input]) -> Adjacent | None:
     """The pair with all its private numbers moved together, so that the least of them is zero."""
     private = [name for name in pair.left if name in inputs and not inputs[name].public]
-    found = [x for side in (pair.left, pair.right) for name in private for x in _listed(side[name])]
+    found = [x for side in (pair.left, pair.right) for name in private for x in _as_list(side[name])]
     if any(isinstance(x, bool) or not isinstance(x, int | Fraction) for x in found) or not found or min(found) == 0:
         return None
     least = min(found)
@@ -470,11 +471,11 @@ def _nearer_zero(pair: Adjacent, inputs: Mapping[str, Input]) -> Adjacent | None
     return Adjacent(*sides)
 
 
-def _listed(value: Any) -> Sequence[Any]:
+def _as_list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _levelled(pair: Adjacent, name: str, position: int) -> Adjacent | None:
+def _level_list(pair: Adjacent, name: str, position: int) -> Adjacent | None:
     """The pair with what is most frequent in a list at one of its places; None where it stands there already."""
     columns = list(zip(pair.left[name], pair.right[name], strict=True))
     often = max(columns, key=lambda column: (columns.count(column), -columns.index(column)))
@@ -510,7 +511,7 @@ class _Evaluation:
     seeds: np.random.SeedSequence
 
 
-def _evaluated(parcel: Parcel[Runnable], asked: _Evaluation) -> Candidate:
+def _evaluate_pair(parcel: Parcel[Runnable], asked: _Evaluation) -> Candidate:
     """The best event of a pair, in the better direction."""
     crew = Crew(parcel.open(), Workers(), parcel)
     search = Search(crew, asked.aim, np.random.SeedSequence(0), Monitor())
@@ -518,7 +519,7 @@ def _evaluated(parcel: Parcel[Runnable], asked: _Evaluation) -> Candidate:
     return search._candidate(asked.pair, asked.runs)
 
 
-def _moved(seeds: np.random.SeedSequence, count: int) -> np.random.SeedSequence:
+def _advance_seeds(seeds: np.random.SeedSequence, count: int) -> np.random.SeedSequence:
     """The same sequence after so many others were made of it."""
     return np.random.SeedSequence(
         seeds.entropy,

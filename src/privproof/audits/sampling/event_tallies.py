@@ -18,7 +18,7 @@ import numpy as np
 
 from privproof.audits.sampling.adjacent_data import Adjacent
 from privproof.audits.sampling.confidence_intervals import special
-from privproof.audits.sampling.function_calls import GRAIN, Calls, Part, made
+from privproof.audits.sampling.function_calls import GRAIN, Calls, Part, chunk_outputs
 from privproof.audits.sampling.output_events import Event, occurs
 from privproof.audits.sampling.output_samples import Record, Samples, together
 from privproof.audits.sampling.output_tables import Piece
@@ -101,25 +101,25 @@ class Crew:
         if isinstance(draw, Calls):
             return [self._called(draw, draw.passed(arguments), count, seed) for arguments, seed in sides]
         chunks = [(arguments, count, seed) for arguments, seed in sides]
-        return list(map_chunks(self.workers, partial(_drawn, self.parcel), chunks, attempts=self.attempts))
+        return list(map_chunks(self.workers, partial(_draw_samples, self.parcel), chunks, attempts=self.attempts))
 
     def _called(self, calls: Calls, passed: Mapping[str, object], count: int, seed: int) -> Samples:
-        work, parts = partial(_made, self.parcel), calls.parts(passed, count, seed)
+        work, parts = partial(_chunk_pieces, self.parcel), calls.parts(passed, count, seed)
         found = map_chunks(self.workers, work, parts, attempts=self.attempts, grain=GRAIN)
         return calls.assembled(count, found)
 
 
-def _drawn(parcel: Parcel[Runnable], given: tuple[Mapping[str, object], int, int]) -> Samples:
+def _draw_samples(parcel: Parcel[Runnable], given: tuple[Mapping[str, object], int, int]) -> Samples:
     return parcel.open().draw(*given)
 
 
-def _made(parcel: Parcel[Runnable], part: Part) -> list[Piece] | Failure:
+def _chunk_pieces(parcel: Parcel[Runnable], part: Part) -> list[Piece] | Failure:
     calls = parcel.open().draw
     assert isinstance(calls, Calls)
-    return made(calls, part)
+    return chunk_outputs(calls, part)
 
 
-def seed(sequence: np.random.SeedSequence) -> int:
+def seed_number(sequence: np.random.SeedSequence) -> int:
     """A seed as a number."""
     high, low = sequence.generate_state(2, np.uint64).tolist()
     return int(high) << 64 | int(low)
@@ -200,7 +200,7 @@ def tally(
     Raises:
         LanguageError: a call fails, or its output cannot be told apart from others.
     """
-    work = partial(_counted, crew.parcel, pair, tuple(events))
+    work = partial(_count_events, crew.parcel, pair, tuple(events))
     watch: Watch | None = monitor
     if not crew.workers.alone:
         watch = None if monitor.deadline is None else _Until(time.time() + monitor.deadline - time.monotonic())
@@ -247,7 +247,7 @@ def recounts(
         for number, each in enumerate(seeds.spawn(len(asked)))
         for chunk in _chunks(crew.subject, runs, each, looks=False)
     )
-    work = partial(_recounted, crew.parcel, tuple(asked))
+    work = partial(_recount_events, crew.parcel, tuple(asked))
     totals = [np.zeros((len(events), 2), dtype=np.int64) for _, events in asked]
     for number, part in map_chunks(
         crew.workers, work, chunks, stopped=monitor.stopped, attempts=crew.attempts, grain=GRAIN
@@ -256,10 +256,10 @@ def recounts(
     return totals
 
 
-def _recounted(
+def _recount_events(
     parcel: Parcel[Runnable], asked: Sequence[tuple[Adjacent, Sequence[Event]]], chunk: tuple[int, _Chunk]
 ) -> tuple[int, _Counted]:
-    return chunk[0], _counted(parcel, *asked[chunk[0]], None, chunk[1])
+    return chunk[0], _count_events(parcel, *asked[chunk[0]], None, chunk[1])
 
 
 def _add(subject: Runnable, part: _Counted, totals: Array, written: list[tuple[Samples, Samples]]) -> None:
@@ -281,13 +281,13 @@ def _chunks(subject: Runnable, runs: int, seeds: np.random.SeedSequence, *, look
     while start < runs:
         together = max(_FIRST_LOOK, start // _BETWEEN_LOOKS) if looks else seeded
         count = min(seeded, together, runs - start)
-        one, other = map(seed, seeds.spawn(2))
+        one, other = map(seed_number, seeds.spawn(2))
         for number in range(-(-count // size)):
             yield _Chunk(count, (one, other), number, start + count <= seeded)
         start += count
 
 
-def _counted(
+def _count_events(
     parcel: Parcel[Runnable],
     pair: Adjacent,
     events: Sequence[Event],
@@ -311,7 +311,7 @@ def _counted(
             if isinstance(pieces, Failure):
                 return _Counted(0, nothing, failure=pieces)
             if made:
-                found.append(_recorded(pieces, made))
+                found.append(_record_pieces(pieces, made))
     else:
         made = chunk.count
         found = [subject.draw(s, made, each) for s, each in zip((pair.left, pair.right), chunk.seeds, strict=True)]
@@ -321,7 +321,7 @@ def _counted(
     return _Counted(made, counts, (found[0], found[1]) if chunk.first else None)
 
 
-def _recorded(pieces: Iterable[Piece], count: int) -> Samples:
+def _record_pieces(pieces: Iterable[Piece], count: int) -> Samples:
     record = Record(count, generator=False)
     for runs, column in pieces:
         record.write(runs, column)

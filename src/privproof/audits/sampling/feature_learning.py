@@ -99,7 +99,7 @@ def learn_features(
         if first[0].sum() + first[1].sum() < _FEWEST:
             continue
         for one, other, proposals in ((0, 1, found[0]), (1, 0, found[1])):
-            kind = _nested(feature, known, (first[one], first[other]), (second[one], second[other]))
+            kind = _nested_unions(feature, known, (first[one], first[other]), (second[one], second[other]))
             proposals += best_of(kind, score, 1)
     left_best, right_best = (best_of(kind_of(proposals), score, keep) for proposals in found)
     return left_best, right_best
@@ -109,7 +109,7 @@ def _counts(codes: Array, known: Array) -> Array:
     return np.bincount(np.searchsorted(known, codes[codes != NO_CODE]), minlength=len(known))
 
 
-def _nested(feature: Feature, known: Array, first: tuple[Array, Array], second: tuple[Array, Array]) -> Kind:
+def _nested_unions(feature: Feature, known: Array, first: tuple[Array, Array], second: tuple[Array, Array]) -> Kind:
     """Nested unions of codes by falling ratio on one half of the runs, with their counts on the other half."""
     order = np.argsort(-(first[0] + 0.5) / (first[1] + 1.0), kind="stable")
     order = order[first[0][order] >= _FEWEST_OF_A_CODE]

@@ -48,14 +48,14 @@ def low(y: Array) -> Array:
     digits, exponent = np.frexp(np.where(np.isfinite(y), y, 0.0))
     whole = np.abs(np.ldexp(digits, _MANTISSA)).astype(np.int64)
     lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1
-    return _marked(y, exponent.astype(np.int64) - _MANTISSA + lowest)
+    return _mark_special_values(y, exponent.astype(np.int64) - _MANTISSA + lowest)
 
 
 def _exponent(y: Array) -> Array:
-    return _marked(y, np.frexp(np.where(np.isfinite(y), y, 0.0))[1].astype(np.int64))
+    return _mark_special_values(y, np.frexp(np.where(np.isfinite(y), y, 0.0))[1].astype(np.int64))
 
 
-def _marked(y: Array, codes: Array) -> Array:
+def _mark_special_values(y: Array, codes: Array) -> Array:
     """The codes, with codes of their own for zero and infinity, and none where there is no number."""
     sign = np.signbit(y).astype(np.int64)
     codes = np.where(y == 0, _ZERO + sign, np.where(np.isinf(y), _INFINITE + sign, codes))
@@ -72,12 +72,12 @@ def _casts(y: Array) -> Array:
     """Whether a number is one of half precision, of single precision, or neither."""
     with np.errstate(over="ignore"):
         half, single = (y.astype(kind).astype(np.float64) == y for kind in (np.float16, np.float32))
-    return _marked(y, np.where(half, 0, np.where(single, 1, 2)))
+    return _mark_special_values(y, np.where(half, 0, np.where(single, 1, 2)))
 
 
 def _last_bits(y: Array) -> Array:
     digits = np.frexp(np.where(np.isfinite(y), y, 0.0))[0]
-    return _marked(y, np.abs(np.ldexp(digits, _MANTISSA)).astype(np.int64) & 7)
+    return _mark_special_values(y, np.abs(np.ldexp(digits, _MANTISSA)).astype(np.int64) & 7)
 
 
 _OF_NUMBERS: Final[Mapping[str, Callable[[Array], Array]]] = {

@@ -128,7 +128,7 @@ class Calls:
 
     def samples(self, passed: Mapping[str, object], count: int, seed: int) -> Samples:
         """So many runs on arguments as they are passed, made by this process."""
-        return self.assembled(count, (made(self, part) for part in self.parts(passed, count, seed)))
+        return self.assembled(count, (chunk_outputs(self, part) for part in self.parts(passed, count, seed)))
 
     def pieces_of(self, found: list[Piece] | Failure) -> list[Piece]:
         """The outputs of a chunk.
@@ -173,7 +173,7 @@ class Part:
     number: int
 
 
-def made(calls: Calls, part: Part) -> list[Piece] | Failure:
+def chunk_outputs(calls: Calls, part: Part) -> list[Piece] | Failure:
     """The outputs of one chunk."""
     with own_states():
         side = Side(calls, part.passed, part.count, part.seed, part.number)
@@ -182,7 +182,7 @@ def made(calls: Calls, part: Part) -> list[Piece] | Failure:
 
 
 def _made_there(parcel: Parcel[Calls], part: Part) -> list[Piece] | Failure:
-    return made(parcel.open(), part)
+    return chunk_outputs(parcel.open(), part)
 
 
 def as_floats(value: object) -> Any:

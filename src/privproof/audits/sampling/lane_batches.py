@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from privproof.audits.sampling.column_operations import apply, element, merged, truth
+from privproof.audits.sampling.column_operations import apply, element, merge_columns, truth
 from privproof.audits.sampling.lane_joining import join_columns, signatures
 from privproof.audits.sampling.sample_columns import Array, Column, Same, select
 from privproof.errors import LanguageError
@@ -39,7 +39,7 @@ class Batch:
 Evaluate: TypeAlias = Callable[[Batch], Column]
 
 
-def meeting(batches: list[Batch], names: tuple[str, ...]) -> list[Batch]:
+def join_batches(batches: list[Batch], names: tuple[str, ...]) -> list[Batch]:
     """The batches, joined where their variables hold values of one kind."""
     if len(batches) == 1:
         return batches
@@ -83,7 +83,7 @@ def evaluator(expression: Expression) -> Evaluate:
         case Conditional(test, then, otherwise):
             condition = evaluator(test)
             sides = (_part(then), _part(otherwise))
-            return lambda batch: _chosen(batch, truth(condition(batch), len(batch)), *sides)
+            return lambda batch: _choose_by_lane(batch, truth(condition(batch), len(batch)), *sides)
         case Operation("and" | "or" as name, (left, right)):
             return _logic(name, evaluator(left), _part(right))
         case Operation("and" | "or" as name, (left, *rest), place):
@@ -102,14 +102,14 @@ def _part(expression: Expression) -> Part:
     return lambda batch, chosen: evaluate(batch if chosen is None else batch.part(chosen, names))
 
 
-def _chosen(batch: Batch, found: bool | Array, then: Part, otherwise: Part) -> Column:  # noqa: FBT001
+def _choose_by_lane(batch: Batch, found: bool | Array, then: Part, otherwise: Part) -> Column:  # noqa: FBT001
     """One expression for the lanes where something is true, another for the rest."""
     if isinstance(found, bool):
         return then(batch, None) if found else otherwise(batch, None)
     chosen, rest = np.flatnonzero(found), np.flatnonzero(~found)
     if not len(chosen) or not len(rest):
         return then(batch, None) if len(chosen) else otherwise(batch, None)
-    return merged(chosen, then(batch, chosen), rest, otherwise(batch, rest))
+    return merge_columns(chosen, then(batch, chosen), rest, otherwise(batch, rest))
 
 
 def _logic(name: str, first: Evaluate, second: Part) -> Evaluate:
@@ -120,7 +120,7 @@ def _logic(name: str, first: Evaluate, second: Part) -> Evaluate:
             return value if lanes is None else select(value, lanes)
 
         sides = (second, kept) if name == "and" else (kept, second)
-        return _chosen(batch, truth(value, len(batch)), *sides)
+        return _choose_by_lane(batch, truth(value, len(batch)), *sides)
 
     return evaluate
 

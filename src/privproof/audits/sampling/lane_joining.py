@@ -58,11 +58,11 @@ def join_columns(pieces: Sequence[Column], sizes: Sequence[int]) -> Column:
             kinds = {"float"}
         if len(kinds) == 1 and kinds <= {"bool", "int", "float"}:
             kind = {"bool": np.bool_, "int": np.int64, "float": np.float64}[kinds.pop()]
-            return Numbers(np.concatenate([_spread(p, n, kind) for p, n in zip(pieces, sizes, strict=True)]))
-    return _tabled(pieces, sizes)
+            return Numbers(np.concatenate([_column_array(p, n, kind) for p, n in zip(pieces, sizes, strict=True)]))
+    return _join_by_table(pieces, sizes)
 
 
-def _tabled(pieces: Sequence[Column], sizes: Sequence[int]) -> Column:
+def _join_by_table(pieces: Sequence[Column], sizes: Sequence[int]) -> Column:
     """The pieces one after the other, by a table of all their values."""
     known: dict[Hashable, int] = {}
     values: list[Any] = []
@@ -126,7 +126,7 @@ def _scalar(column: Column) -> str:
             return "other"
 
 
-def _spread(column: Column, count: int, kind: Any) -> Array:
+def _column_array(column: Column, count: int, kind: Any) -> Array:
     match column:
         case Numbers(array):
             return array.astype(kind, copy=False)

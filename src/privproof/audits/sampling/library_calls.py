@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from privproof.audits.sampling.function_calls import Calls, as_floats
-from privproof.audits.sampling.runnable_functions import Declared, Runnable, declared, related
+from privproof.audits.sampling.runnable_functions import Declared, Runnable, choose_relation, inputs_by_name
 from privproof.errors import LanguageError
 from privproof.exact import Budget, EpsilonLike, Number, Rational, rational
 from privproof.exact.rounding import float_above, float_below
@@ -50,14 +50,14 @@ class _Space:
     notes: tuple[str, ...] = ()
 
 
-def _settled(
+def _settle_inputs(
     space: _Space, inputs: Declared | None, neighbours: Relation | None, name: str, distance: str, *, claimed: bool
 ) -> tuple[Mapping[str, Input], Relation, tuple[str, ...]]:
     """Inputs and relation, with what the user says; refused where the claim would not hold for such neighbours.
 
     The third part is a reason why the library's claim is about other neighbours, if nobody can tell.
     """
-    known = space.inputs if inputs is None else declared(inputs, "value", name)
+    known = space.inputs if inputs is None else inputs_by_name(inputs, "value", name)
     if len(known) > 1:
         raise LanguageError(
             "input", f"{name} reads one value, not {', '.join(known)}", place=name, hint="one input, a list if need be"
@@ -66,7 +66,7 @@ def _settled(
         return known, space.relation, ()
     if neighbours is None and space.fitting:
         neighbours = space.relation
-    relation = related(neighbours, known, name)
+    relation = choose_relation(neighbours, known, name)
     if claimed or not known:
         return known, relation, ()
     if callable(relation) or not space.fitting:
@@ -99,7 +99,7 @@ def _exactly(number: Any) -> Rational:
     return rational(repr(float(number)) if isinstance(number, float | np.floating) else Fraction(number))
 
 
-def _written(number: Rational) -> int | str:
+def _number_literal(number: Rational) -> int | str:
     return int(number.p) if number.q == 1 else str(number)
 
 
@@ -117,8 +117,8 @@ def _number(
             last = first + _WIDEST
             notes = (f"inputs between {first} and {last} are tried, fewer than are permitted",)
         bounds = [first, last]
-    lower, upper = (None if bound is None else _written(bound) for bound in bounds)
-    sensitivity = _written(within)
+    lower, upper = (None if bound is None else _number_literal(bound) for bound in bounds)
+    sensitivity = _number_literal(within)
     if listed:
         make = queries if whole else real_queries
         return make(lower, upper, sensitivity=sensitivity, size=size), notes
@@ -159,7 +159,7 @@ def from_opendp(
     if distance <= 0:
         raise LanguageError("d_in", f"d_in={d_in} is not above 0", place=called, hint="d_in=1")
     space = _opendp_space(measurement, distance)
-    known, relation, doubts = _settled(
+    known, relation, doubts = _settle_inputs(
         space, inputs, neighbours, called, f"d_in={distance} of {measurement.input_metric}", claimed=epsilon is not None
     )
     claim, remarks = None, doubts
@@ -355,7 +355,9 @@ def from_diffprivlib(
     """
     called = name or type(mechanism).__name__
     space = _diffprivlib_space(mechanism)
-    known, relation, notes = _settled(space, inputs, neighbours, called, "its sensitivity", claimed=epsilon is not None)
+    known, relation, notes = _settle_inputs(
+        space, inputs, neighbours, called, "its sensitivity", claimed=epsilon is not None
+    )
     claim = None
     if epsilon is not None:
         claim = Budget.of(epsilon, delta)
@@ -367,7 +369,7 @@ def from_diffprivlib(
         notes = (
             f"the claim is the mechanism's own, epsilon={mechanism.epsilon!r}, delta={slack!r}, as exact decimals",
         )
-    seeding = _seeding(mechanism)
+    seeding = _seeded_maker(mechanism)
     repeatable = seeding is not None
     if not repeatable:
         notes = (*notes, "diffprivlib draws from the operating system: random_state= makes runs that can be repeated")
@@ -384,7 +386,7 @@ def from_diffprivlib(
     return Runnable(called, calls, known, relation, claim, repeatable=repeatable, notes=(*kept, *notes))
 
 
-def _seeding(mechanism: Any) -> Callable[[int], Callable[..., Any]] | None:
+def _seeded_maker(mechanism: Any) -> Callable[[int], Callable[..., Any]] | None:
     """Makes the mechanism with a source that has a seed, where its source is one of numpy's."""
     source = getattr(mechanism, "_rng", None)
     if not isinstance(source, np.random.RandomState | np.random.Generator):

@@ -103,7 +103,7 @@ def occurs(event: Event, samples: Samples) -> Array:
         case OneOf(patterns):
             return _any(patterns, samples)
         case Beginning(items):
-            return _begun(items, samples)
+            return _runs_beginning_with(items, samples)
         case HalfSpace(form, weights, threshold):
             return _beyond(repr(form), weights, threshold, samples)
         case Having(feature, codes):
@@ -123,7 +123,7 @@ def _any(patterns: Sequence[Any], samples: Samples) -> Array:
         for sheet in samples.sheets:
             if sheet.form != form:
                 continue
-            codes = _fitting(sheet, places)
+            codes = _matching_outputs(sheet, places)
             beside = [
                 (sheet.beside(i), p)
                 for i, (kind, p) in enumerate(zip(sheet.kinds, places, strict=True))
@@ -155,7 +155,7 @@ def _runs(samples: Samples, always: Array, sometimes: Sequence[tuple[Array, Sequ
     return found
 
 
-def _fitting(sheet: Sheet, places: Sequence[Any]) -> Array:
+def _matching_outputs(sheet: Sheet, places: Sequence[Any]) -> Array:
     """The outputs of a sheet that match, as far as their numbers stand in the table; none where a float would have to be a number."""
     rows = np.ones(len(sheet.codes), dtype=np.bool_)
     for slot, (kind, place) in enumerate(zip(sheet.kinds, places, strict=True)):
@@ -189,7 +189,7 @@ def _places(pattern: Any) -> Iterator[Any]:
             yield from _places(part)
 
 
-def _begun(begin: Sequence[Any], samples: Samples) -> Array:
+def _runs_beginning_with(begin: Sequence[Any], samples: Samples) -> Array:
     """The runs whose outputs are lists that begin with something."""
     always = np.zeros(len(samples.outputs), dtype=np.bool_)
     sometimes = []
@@ -257,7 +257,7 @@ def _match(pattern: Any, output: Any, slot: list[int]) -> list[tuple[int, Betwee
             return [] if type(pattern) is type(output) and pattern == output else None
 
 
-def singled(event: Event, outputs: Sequence[Any]) -> tuple[Any, ...]:
+def patterns_of_event(event: Event, outputs: Sequence[Any]) -> tuple[Any, ...]:
     """The patterns that an event consists of; for what outputs begin with, those outputs that occurred, with any number for floats."""
     match event:
         case OneOf(patterns):
@@ -278,6 +278,6 @@ def _with_floats(output: Any) -> Any:
     return type(output)(map(_with_floats, output)) if isinstance(output, list | tuple) else output
 
 
-def listed(patterns: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
+def outputs_in_patterns(patterns: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
     """The outputs that occurred and lie in one of several patterns."""
     return tuple(o for o in outputs if any(_match(pattern, o, [0]) is not None for pattern in patterns))

@@ -71,7 +71,7 @@ def numbers_of(output: Any) -> Iterator[Any]:
             yield from numbers_of(part)
 
 
-def filled(form: Any, places: Sequence[Any]) -> Any:
+def fill_form(form: Any, places: Sequence[Any]) -> Any:
     """A form with patterns in its slots, from left to right."""
     remaining = iter(places)
 

@@ -169,7 +169,7 @@ class Record:
 
     def write(self, runs: Array, column: Column) -> None:
         """Every run writes a value."""
-        mixed = _mixed(column)
+        mixed = _main_form_mask(column)
         if mixed is not None:
             for part in (np.flatnonzero(mixed), np.flatnonzero(~mixed)):
                 self.write(runs[part], select(column, part))
@@ -230,7 +230,7 @@ def _without_floats(column: Column, found: list[Array]) -> Column:
             return column
 
 
-def _mixed(column: Column) -> Array | None:
+def _main_form_mask(column: Column) -> Array | None:
     """Where a column has values of one form, if it has floats beside values of other forms."""
     match column:
         case Coded(codes, table):
@@ -239,7 +239,7 @@ def _mixed(column: Column) -> Array | None:
                 return None
             return np.array([form == forms[codes[0]] for form in forms])[codes]
         case Rows(_, columns):
-            return next((mask for inner in columns if (mask := _mixed(inner)) is not None), None)
+            return next((mask for inner in columns if (mask := _main_form_mask(inner)) is not None), None)
         case _:
             return None
 

@@ -63,7 +63,7 @@ def pieces(outputs: Sequence[Any] | Array) -> list[Piece]:
     for runs in forms.values():
         alike = [values[run] for run in runs]
         column = _column(alike)
-        result.append((np.array(runs), _tabled(alike) if column is None else column))
+        result.append((np.array(runs), _table_column(alike) if column is None else column))
     return result
 
 
@@ -78,9 +78,9 @@ def _column(values: Sequence[Any]) -> Column | None:
         try:
             return Numbers(np.array(values, dtype=np.int64))
         except OverflowError:
-            return _tabled(list(map(int, values)))
+            return _table_column(list(map(int, values)))
     if kinds <= _OTHERS:
-        return _tabled(values)
+        return _table_column(values)
     if kinds == {np.ndarray}:
         if len({(array.shape, array.dtype.kind) for array in values}) > 1:
             return None
@@ -109,11 +109,11 @@ def _from_array(array: Array) -> Column | None:
         floats = array.astype(np.float64)
         return None if np.isnan(floats).any() else Numbers(floats)
     if array.dtype == np.uint64 and len(array) and int(array.max()) > MOST:
-        return _tabled(array.tolist())
+        return _table_column(array.tolist())
     return Numbers(array.astype(np.bool_ if array.dtype.kind == "b" else np.int64))
 
 
-def _tabled(values: Iterable[Any]) -> Column:
+def _table_column(values: Iterable[Any]) -> Column:
     """The column of plain values without floats, by a table of them."""
     known: dict[Any, int] = {}
     codes = [known.setdefault((type(value), value), len(known)) for value in values]
@@ -162,9 +162,9 @@ def plain(value: Any) -> Any:
         case AnySet():
             return tuple(sorted(map(plain, value), key=repr))
         case np.ndarray():
-            return _nested(value)
+            return _nested_lists(value)
     if hasattr(value, "__array__"):
-        return _nested(np.asarray(value))
+        return _nested_lists(np.asarray(value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return (type(value).__name__, *(plain(getattr(value, field.name)) for field in dataclasses.fields(value)))
     text = repr(value)
@@ -173,6 +173,6 @@ def plain(value: Any) -> Any:
     return text
 
 
-def _nested(array: Array) -> Any:
+def _nested_lists(array: Array) -> Any:
     listed = array.tolist()
     return repr(listed) if array.ndim == 0 and hasattr(listed, "__array__") else plain(listed)

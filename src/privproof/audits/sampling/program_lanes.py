@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from privproof.audits.sampling.column_operations import apply, changed, element, truth
-from privproof.audits.sampling.lane_batches import Batch, Evaluate, evaluator, meeting
+from privproof.audits.sampling.column_operations import apply, change_list, element, truth
+from privproof.audits.sampling.lane_batches import Batch, Evaluate, evaluator, join_batches
 from privproof.audits.sampling.lane_draws import Draws
 from privproof.audits.sampling.output_samples import Record, Samples
-from privproof.audits.sampling.sample_columns import Array, Coded, Column, Numbers, Rows, Same, shared
+from privproof.audits.sampling.sample_columns import Array, Coded, Column, Numbers, Rows, Same, mark_column_shared
 from privproof.compiling.exploring import ITSELF, aliased_variables, has_list, into_itself, itself
 from privproof.compiling.scales import unit
 from privproof.errors import LanguageError
@@ -53,14 +53,14 @@ def sample(mechanism: Mechanism, arguments: Mapping[str, object], count: int, *,
     """
     if count < 1:
         raise LanguageError("count", f"count={count} is not a number of runs", place="count", hint="count=100_000")
-    mechanism = prepared(mechanism)
+    mechanism = prepare_mechanism(mechanism)
     machine = _Machine(mechanism, arguments, Draws(seed), Record(count, generator=mechanism.translated.generator))
     for start in range(0, count, _TOGETHER):
         machine.run(np.arange(start, min(count, start + _TOGETHER)))
     return machine.record.samples()
 
 
-def prepared(mechanism: Mechanism) -> Mechanism:
+def prepare_mechanism(mechanism: Mechanism) -> Mechanism:
     """The mechanism as it is run; whoever samples it many times prepares it once."""
     divided = unit(mechanism)
     if divided is not None and isinstance(mechanism.parameters[divided], int):  # 1 / epsilon is a number, not a refusal
@@ -90,7 +90,7 @@ class _Machine:
         steps = 0
         while waiting:
             number = min(waiting, key=self.turn.__getitem__)
-            for batch in meeting(waiting.pop(number), self.live[number]):
+            for batch in join_batches(waiting.pop(number), self.live[number]):
                 try:
                     following = self.steps[number](batch)
                 except _WRONG as error:
@@ -202,9 +202,9 @@ class _Machine:
             found = evaluate(batch)
             if looping and _holds_list(found):
                 raise Stuck(ITSELF)
-            new = shared(self._named(batch, aliased, found, ()))
+            new = mark_column_shared(self._named(batch, aliased, found, ()))
             operands = [column, new] if index is None else [column, new, index(batch)]
-            batch.store[name] = changed(name, operands, len(batch))
+            batch.store[name] = change_list(name, operands, len(batch))
             return [(following, batch)]
 
         return change
@@ -220,8 +220,8 @@ class _Machine:
             return new
         for other in others:
             if other in batch.store and _holds_list(batch.store[other]):
-                batch.store[other] = shared(batch.store[other])
-                new = shared(new) if other in very else new
+                batch.store[other] = mark_column_shared(batch.store[other])
+                new = mark_column_shared(new) if other in very else new
         return new
 
 

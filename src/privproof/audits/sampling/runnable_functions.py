@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from privproof.audits.sampling.function_calls import Calls, Draw, as_floats, repeats
 from privproof.audits.sampling.output_samples import Samples
-from privproof.audits.sampling.program_lanes import prepared, sample
+from privproof.audits.sampling.program_lanes import prepare_mechanism, sample
 from privproof.errors import BudgetError, LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
 from privproof.language.inputs import ADD_REMOVE, NORMS, RELATIONS, Input, as_given
@@ -107,9 +107,9 @@ def runnable(
     if library is not None or isinstance(subject, Runnable | Mechanism):
         _only_for_callables(subject, batched=batched, rng=rng)
     if isinstance(subject, Runnable):
-        return _changed(subject, inputs, neighbours, claim, name)
+        return _change_runnable(subject, inputs, neighbours, claim, name)
     if isinstance(subject, Mechanism):
-        return _changed(_of_mechanism(subject), inputs, neighbours, claim, name)
+        return _change_runnable(_of_mechanism(subject), inputs, neighbours, claim, name)
     if library is not None:
         from privproof.audits.sampling import library_calls as libraries
 
@@ -197,7 +197,7 @@ def _only_for_callables(subject: Any, *, batched: bool, rng: str | None) -> None
 # ------------------------------------------------------------------------------------------------------------ relations
 
 
-def declared(inputs: Declared, only: str | None, place: str) -> Mapping[str, Input]:
+def inputs_by_name(inputs: Declared, only: str | None, place: str) -> Mapping[str, Input]:
     """The inputs by name.
 
     Raises:
@@ -226,7 +226,7 @@ def declared(inputs: Declared, only: str | None, place: str) -> Mapping[str, Inp
     return MappingProxyType(dict(inputs))
 
 
-def related(
+def choose_relation(
     neighbours: Relation | None, inputs: Mapping[str, Input], place: str, *, otherwise: str = "each"
 ) -> Relation:
     """The relation: the one that is named, or what the inputs suggest.
@@ -293,17 +293,21 @@ def _digest(mechanism: Mechanism) -> str:
 
 def _of_mechanism(mechanism: Mechanism) -> Runnable:
     return Runnable(
-        mechanism.name, _Lanes(prepared(mechanism)), mechanism.inputs, mechanism.neighbours, mechanism=mechanism
+        mechanism.name,
+        _Lanes(prepare_mechanism(mechanism)),
+        mechanism.inputs,
+        mechanism.neighbours,
+        mechanism=mechanism,
     )
 
 
-def _changed(
+def _change_runnable(
     run: Runnable, inputs: Declared | None, neighbours: Relation | None, claim: Budget | None, name: str | None
 ) -> Runnable:
     """The same runs with what is given; the mechanism behind them is asked the same question."""
     known, relation = run.inputs, run.relation
     if inputs is not None:
-        known = declared(inputs, next(iter(run.inputs), None), run.name)
+        known = inputs_by_name(inputs, next(iter(run.inputs), None), run.name)
         if run.inputs and set(known) != set(run.inputs):
             raise LanguageError(
                 "input",
@@ -313,13 +317,13 @@ def _changed(
             )
     draw = run.draw
     if inputs is not None and isinstance(draw, Calls) and not draw.positional:
-        draw = replace(draw, adapt=_adapting(known))
+        draw = replace(draw, adapt=_argument_adapter(known))
     if inputs is not None or neighbours is not None:
-        relation = related(relation if neighbours is None and run.inputs else neighbours, known, run.name)
+        relation = choose_relation(relation if neighbours is None and run.inputs else neighbours, known, run.name)
     mechanism, notes = run.mechanism, run.notes
     if mechanism is not None and (inputs is not None or neighbours is not None):
         if relation == ADD_REMOVE:
-            claim = claim or _claimed(mechanism)
+            claim = claim or _own_claim(mechanism)
             mechanism = None
             notes = (*notes, "the exact engines are not asked: they do not know neighbours of other lengths")
         else:
@@ -336,7 +340,7 @@ def _changed(
     )
 
 
-def _claimed(mechanism: Mechanism) -> Budget | None:
+def _own_claim(mechanism: Mechanism) -> Budget | None:
     """The mechanism's own claim, where it is one number."""
     try:
         return mechanism.budget()
@@ -362,22 +366,22 @@ def _of_callable(
     given = ({rng} if rng is not None else set()) | ({"count"} if batched else set())
     parameters, unread = _parameters(function, read=inputs is None)
     if parameters is None:
-        known = declared(inputs or {}, "value", called)
+        known = inputs_by_name(inputs or {}, "value", called)
     else:
-        known = _known(parameters, inputs, given, called, function)
-    relation = related(neighbours, known, called)
-    calls = Calls(called, function, batched=batched, rng=rng, processes=processes, adapt=_adapting(known))
+        known = _inputs_of_parameters(parameters, inputs, given, called, function)
+    relation = choose_relation(neighbours, known, called)
+    calls = Calls(called, function, batched=batched, rng=rng, processes=processes, adapt=_argument_adapter(known))
     first = next((key for key in parameters or () if key not in given), "value")
     return Runnable(called, calls, known, relation, claim, notes=unread, first=next(iter(known), first))
 
 
-def _adapting(inputs: Mapping[str, Input]) -> Callable[[str, Any], Any] | None:
+def _argument_adapter(inputs: Mapping[str, Input]) -> Callable[[str, Any], Any] | None:
     """Passes floats for real inputs, and arrays and tables where such are declared."""
     known = {key: value for key, value in inputs.items() if value.real or value.array or value.frame}
-    return functools.partial(_adapted, known) if known else None
+    return functools.partial(_adapt_argument, known) if known else None
 
 
-def _adapted(known: Mapping[str, Input], name: str, value: Any) -> Any:
+def _adapt_argument(known: Mapping[str, Input], name: str, value: Any) -> Any:
     declared = known.get(name)
     if declared is None:
         return value
@@ -402,7 +406,7 @@ def _parameters(function: Any, *, read: bool) -> tuple[Mapping[str, inspect.Para
         return inspect.signature(function).parameters, (f"its annotations cannot be read: {error}",)
 
 
-def _known(
+def _inputs_of_parameters(
     parameters: Mapping[str, inspect.Parameter],
     inputs: Declared | None,
     given: set[str],
@@ -424,10 +428,10 @@ def _known(
             )
     if inputs is None:
         bound = function.keywords if isinstance(function, functools.partial) else {}
-        found = {key: _annotated(value) for key, value in named.items() if key not in bound and key not in given}
-        known = declared({key: value for key, value in found.items() if value is not None}, None, place)
+        found = {key: _annotated_input(value) for key, value in named.items() if key not in bound and key not in given}
+        known = inputs_by_name({key: value for key, value in found.items() if value is not None}, None, place)
     else:
-        known = declared(inputs, next((key for key in named if key not in given), None), place)
+        known = inputs_by_name(inputs, next((key for key in named if key not in given), None), place)
         unknown = [key for key in known if key not in named]
         if unknown and not open_ended:
             raise LanguageError(
@@ -448,7 +452,7 @@ def _known(
     return known
 
 
-def _annotated(parameter: inspect.Parameter) -> Input | None:
+def _annotated_input(parameter: inspect.Parameter) -> Input | None:
     annotation = parameter.annotation
     for extra in getattr(annotation, "__metadata__", ()):
         annotation = extra if isinstance(extra, Input) else annotation

@@ -158,7 +158,7 @@ def rows(column: Column) -> Rows | None:
             return None
 
 
-def shared(column: Column) -> Column:
+def mark_column_shared(column: Column) -> Column:
     """The column, its lists marked as having a second name."""
     match column:
         case Same(Cells() as cells):
@@ -197,12 +197,12 @@ def select(column: Column, runs: Array) -> Column:
         case Numbers(array):
             return Numbers(array.take(runs))
         case Coded(codes, table):
-            return _narrowed(codes.take(runs), table)
+            return _narrow_table(codes.take(runs), table)
         case Rows(kind, columns, is_shared):
             return row(kind, [select(inner, runs) for inner in columns], shared=is_shared)
 
 
-def _narrowed(codes: Array, table: tuple[Any, ...]) -> Column:
+def _narrow_table(codes: Array, table: tuple[Any, ...]) -> Column:
     """The column of a table; values of one kind become numbers again, once no others occur."""
     present = np.flatnonzero(np.bincount(codes, minlength=len(table)))
     if len(present) == len(table):
@@ -212,7 +212,7 @@ def _narrowed(codes: Array, table: tuple[Any, ...]) -> Column:
     return from_table([table[code] for code in present.tolist()], places[codes])
 
 
-def _numbered(column: Column, count: int) -> tuple[Array, int] | None:
+def _column_codes(column: Column, count: int) -> tuple[Array, int] | None:
     """For every run a number below a bound, alike where the values are; nothing if all values are."""
     match column:
         case Same():
@@ -223,24 +223,24 @@ def _numbered(column: Column, count: int) -> tuple[Array, int] | None:
             low, high = int(array.min()), int(array.max())
             if high - low < 4 * count + 1024:
                 return array - low, high - low + 1
-            return _ranked(array)
+            return _rank_values(array)
         case Numbers(array):
-            return _ranked(array.view(np.int64))
+            return _rank_values(array.view(np.int64))
         case Coded(codes, table):
             return codes, len(table)
         case Rows(_, columns):
-            return _combined(columns, count)
+            return _combine_codes(columns, count)
 
 
-def _ranked(array: Array) -> tuple[Array, int]:
+def _rank_values(array: Array) -> tuple[Array, int]:
     found, codes = np.unique(array, return_inverse=True)
     return codes, len(found)
 
 
-def _combined(columns: Iterable[Column], count: int) -> tuple[Array, int] | None:
+def _combine_codes(columns: Iterable[Column], count: int) -> tuple[Array, int] | None:
     result: tuple[Array, int] | None = None
     for column in columns:
-        numbered = _numbered(column, count)
+        numbered = _column_codes(column, count)
         if numbered is None:
             continue
         if result is None:
@@ -248,8 +248,8 @@ def _combined(columns: Iterable[Column], count: int) -> tuple[Array, int] | None
         elif result[1] * numbered[1] < 4 * count + 1024:
             result = result[0] * numbered[1] + numbered[0], result[1] * numbered[1]
         else:
-            ranked = _ranked(result[0])
-            result = _ranked(ranked[0] * numbered[1] + numbered[0])
+            ranked = _rank_values(result[0])
+            result = _rank_values(ranked[0] * numbered[1] + numbered[0])
     return result
 
 
@@ -260,7 +260,7 @@ def distinct(columns: Sequence[Column], count: int) -> tuple[Array, list[tuple[A
     >>> codes.tolist(), tuples
     ([1, 0, 1], [(3, 'a'), (5, 'a')])
     """
-    numbered = _combined(columns, count)
+    numbered = _combine_codes(columns, count)
     if numbered is None:
         codes, size = np.zeros(count, dtype=np.int64), 1
     else:

@@ -82,7 +82,7 @@ def foretold_unions(feature: GroupCounts, left: Samples, right: Samples) -> list
     if terms is None:
         return []  # fewer cells than a model of them is worth
     a, b = (np.bincount(np.searchsorted(known, codes[codes != NO_CODE]), minlength=len(known)) for codes in sides)
-    logs, doubt = _fitted(terms, a, b)
+    logs, doubt = _fit_ratios(terms, a, b)
     order = np.argsort(-logs, kind="stable")
     each = (a * np.exp(-logs))[order]
     likely, unlikely = np.cumsum(a[order]), np.cumsum(each)
@@ -102,16 +102,16 @@ def foretold_unions(feature: GroupCounts, left: Samples, right: Samples) -> list
 
 def _terms(counts: Floats, degree: int) -> Floats:
     """All products of so many counts, or fewer."""
-    columns = [counts[:, chosen].prod(axis=1) for chosen in _chosen(counts.shape[1], degree)]
+    columns = [counts[:, chosen].prod(axis=1) for chosen in _choices_of_terms(counts.shape[1], degree)]
     return np.column_stack(columns)
 
 
-def _chosen(size: int, degree: int) -> Iterator[list[int]]:
+def _choices_of_terms(size: int, degree: int) -> Iterator[list[int]]:
     for number in range(degree + 1):
         yield from map(list, combinations_with_replacement(range(size), number))
 
 
-def _fitted(terms: Floats, a: Array, b: Array) -> tuple[Floats, Floats]:
+def _fit_ratios(terms: Floats, a: Array, b: Array) -> tuple[Floats, Floats]:
     """The logarithm of the ratio of every cell, by logistic regression on its terms, and the covariance of their weights."""
     weights, total = np.zeros(terms.shape[1]), (a + b).astype(np.float64)
     curve = np.eye(terms.shape[1])

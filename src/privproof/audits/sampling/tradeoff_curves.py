@@ -176,14 +176,14 @@ def _divergence(left: tuple[Floats, Floats], right: tuple[Floats, Floats], order
     return np.maximum(0.0, np.where(np.isinf(total), total, total - _ROUNDING * (1 + size)) / (order - 1))
 
 
-def _concentrated(count: int) -> RenyiOrders:
+def _concentrated_orders(count: int) -> RenyiOrders:
     orders = (1.0, *(1 + np.geomspace(1 / 16, 64, count)).tolist())
     return RenyiOrders(orders, orders)
 
 
-CONCENTRATED: Final = _concentrated(32)
+CONCENTRATED: Final = _concentrated_orders(32)
 """Rho, by orders from 1 to 65: between two of them the largest quotient is greater by less than one in two hundred."""
-_ROUGHLY_CONCENTRATED: Final = _concentrated(8)
+_ROUGHLY_CONCENTRATED: Final = _concentrated_orders(8)
 
 
 def roughly(tradeoff: Tradeoff) -> Tradeoff:

@@ -181,7 +181,7 @@ class Side:
     def _call(self) -> Callable[[], Any]:
         calls = self.calls
         function = calls.function if calls.seeding is None else calls.seeding(self._seed)
-        positional, named = _passed(function, self.arguments, positional=calls.positional)
+        positional, named = _split_arguments(function, self.arguments, positional=calls.positional)
         if calls.rng is not None:
             named[calls.rng] = np.random.default_rng(self._seed)
         if calls.batched:
@@ -247,7 +247,7 @@ def own_states() -> Iterator[None]:
 # ---------------------------------------------------------------------------------------------------------------- calls
 
 
-def _passed(
+def _split_arguments(
     function: Callable[..., Any], arguments: Mapping[str, object], *, positional: bool
 ) -> tuple[list[Any], dict[str, object]]:
     """The arguments by position, and those by name."""
@@ -272,9 +272,9 @@ def _call(
     function: Callable[..., Any], positional: list[Any], named: dict[str, object], *, kept: str | None
 ) -> Callable[[], Any]:
     """One call; what it could change of its arguments is copied for it, but not the generator that it is given."""
-    copiers = {name: _copier(value) for name, value in named.items() if name != kept and not _fixed(value)}
+    copiers = {name: _copier(value) for name, value in named.items() if name != kept and not _is_immutable(value)}
     fixed = {name: value for name, value in named.items() if name not in copiers}
-    if not all(map(_fixed, positional)):
+    if not all(map(_is_immutable, positional)):
         makers = list(map(_copier, positional))
         return lambda: function(*[make() for make in makers], **fixed, **{n: make() for n, make in copiers.items()})
     prepared = functools.partial(function, *positional, **fixed)
@@ -289,16 +289,16 @@ def _call(
 _FIXED = (bool, int, float, complex, str, bytes, Fraction, range, type(None), np.generic, type)
 
 
-def _fixed(value: object) -> bool:
+def _is_immutable(value: object) -> bool:
     """Whether nothing can change a value."""
     if isinstance(value, tuple | frozenset):
-        return all(map(_fixed, value))
+        return all(map(_is_immutable, value))
     return isinstance(value, (*_FIXED, FunctionType, BuiltinFunctionType))
 
 
 def _copier(value: object) -> Callable[[], Any]:
-    if type(value) is list and all(map(_fixed, value)):
+    if type(value) is list and all(map(_is_immutable, value)):
         return value.copy
     if type(value) is np.ndarray and value.dtype != object:
         return value.copy
-    return (lambda: value) if _fixed(value) else functools.partial(copy.deepcopy, value)
+    return (lambda: value) if _is_immutable(value) else functools.partial(copy.deepcopy, value)

@@ -94,11 +94,11 @@ class CompositionEngine:
         except LanguageError as problem:
             if problem.code not in ("noise", "integral", "size", "paths"):
                 raise
-            yield _unknown(question, problem.message)
+            yield _unknown_answer(question, problem.message)
         except TooManyLosses as problem:
-            yield _unknown(question, str(problem))
+            yield _unknown_answer(question, str(problem))
         except Stopped:
-            yield _unknown(question, monitor.stopped() or "stopped")
+            yield _unknown_answer(question, monitor.stopped() or "stopped")
 
 
 def losses_from_above(question: ComposedQuestion, step: Epsilon, monitor: Monitor) -> tuple[Losses, ...]:
@@ -138,7 +138,7 @@ def _on_lattice(question: ComposedQuestion, step: Epsilon, monitor: Monitor) -> 
     return composing, reaches
 
 
-def _unknown(question: ComposedQuestion, reason: str) -> Answer:
+def _unknown_answer(question: ComposedQuestion, reason: str) -> Answer:
     return Answer(status="unknown", question=question, engine=ENGINE, reason=reason)
 
 
@@ -318,14 +318,14 @@ class _Composing:
         budget = self.question.budget
         assert budget is not None
         if budget.epsilon.infinite:
-            return _unknown(self.question, "an infinite epsilon needs no delta")
+            return _unknown_answer(self.question, "an infinite epsilon needs no delta")
         lattice, low, high = self._narrowest(budget.epsilon)
         claimed = fraction(budget.delta)
-        details = RunDetails((_told(low, up=False), _told(high, up=True)))
-        if _told(high, up=True) <= claimed:
+        details = RunDetails((_round_delta(low, up=False), _round_delta(high, up=True)))
+        if _round_delta(high, up=True) <= claimed:
             return self._answer("proved", details, evidence=self._proof(lattice), upper=budget.epsilon)
         worst = lattice.lower(budget.epsilon)
-        if worst is not None and _told(low, up=False) >= claimed:
+        if worst is not None and _round_delta(low, up=False) >= claimed:
             return self._answer("refuted", details, evidence=_refutation(lattice, worst), lower=budget.epsilon)
         reason = "the delta lies between what is proved and what is refuted"
         return self._answer("unknown", details, reason=reason)
@@ -362,7 +362,7 @@ class _Composing:
             raise TooManyLosses("the largest losses of the uses are too far apart for one lattice")
 
         def enough(chosen: _Lattice | _Single, at: Fraction) -> bool:
-            return _told(fraction(rational_bounds(chosen.upper(epsilon(at)))[1]), up=True) <= delta
+            return _round_delta(fraction(rational_bounds(chosen.upper(epsilon(at)))[1]), up=True) <= delta
 
         while not enough(lattice, high):
             low, high = high, 2 * high
@@ -395,7 +395,7 @@ class _Composing:
 
         def beyond(at: Fraction) -> tuple[arb, Together] | None:
             worst = lattice.lower(epsilon(at))
-            told = worst is not None and _told(fraction(rational_bounds(worst[0])[0]), up=False) >= delta
+            told = worst is not None and _round_delta(fraction(rational_bounds(worst[0])[0]), up=False) >= delta
             return worst if told else None
 
         low, high = 0, math.ceil(below * 1000)
@@ -502,7 +502,7 @@ def _part(reach: Epsilon, number: int) -> Epsilon:
     return epsilon(f"{reach}/{number}") if reach.ratio != 1 else epsilon(fraction(reach.shift) / number)
 
 
-def _told(value: Fraction, *, up: bool) -> Fraction:
+def _round_delta(value: Fraction, *, up: bool) -> Fraction:
     """A delta a little further out, with some digits."""
     if value <= 0:
         return Fraction(0)

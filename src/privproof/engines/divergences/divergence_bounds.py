@@ -335,7 +335,7 @@ def _at_order(pair: Compared, order: Rational, *, per_order: bool) -> FoundBound
     return FoundBound(value, pair.left, pair.right, evidence, said, Ball.of(found))
 
 
-def bounding(measure: Measure, pairs: Sequence[Compared], monitor: Monitor) -> Bounding:
+def bounding_of_measure(measure: Measure, pairs: Sequence[Compared], monitor: Monitor) -> Bounding:
     """What bounds a measure."""
     if measure.kind == "renyi":
         return RenyiOrders(measure, pairs, monitor)

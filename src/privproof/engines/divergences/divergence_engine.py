@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from privproof.compiling.sorts import CHOICES
 from privproof.engines.divergences.claim_conversions import least_of_pure, least_of_range, most_range, of_pure_within
-from privproof.engines.divergences.divergence_bounds import Bounding, FoundBound, bounding
+from privproof.engines.divergences.divergence_bounds import Bounding, FoundBound, bounding_of_measure
 from privproof.engines.divergences.divergence_parts import Compared, compare_trees
 from privproof.engines.divergences.shift_divergences import budgets_to_ask, covers, growth_of_shifts, least_of_shifts
 from privproof.engines.engine_protocol import Request
@@ -201,7 +201,7 @@ class DivergencesEngine:
 
         The range is that of the changes of scores, which an epsilon of scores without bounds is as well; the checker shows it.
         """
-        kinds = {each.noise for each in _drawn(question.of)}
+        kinds = {each.noise for each in _drawn_noise(question.of)}
         if question.measure.kind == "mu" or not kinds or not kinds <= {"gumbel", *CHOICES}:
             return None
         verdict: Verdict | None
@@ -288,7 +288,7 @@ def _pure_verdict(request: Request) -> Verdict | None:
     return None if ask is None else request.shared("pure verdict", ask)
 
 
-def _drawn(of: AnyQuestion) -> tuple[Sample, ...]:
+def _drawn_noise(of: AnyQuestion) -> tuple[Sample, ...]:
     """The noise that a program draws."""
     program = as_program(of)
     return () if program is None else tuple(samples(program.mechanism.translated.body))
@@ -302,12 +302,12 @@ def _draws_gaussian(of: object) -> bool:
 
 def _draws_discrete(of: AnyQuestion) -> bool:
     """Whether a program draws discrete Gaussian noise."""
-    return any(each.noise == "discrete_gaussian" for each in _drawn(of))
+    return any(each.noise == "discrete_gaussian" for each in _drawn_noise(of))
 
 
 def _gaussian_alone(of: AnyQuestion) -> bool:
     """Whether a program draws no other noise beside Gaussian noise."""
-    return as_program(of) is not None and all(each.noise in GAUSSIAN for each in _drawn(of))
+    return as_program(of) is not None and all(each.noise in GAUSSIAN for each in _drawn_noise(of))
 
 
 @dataclass
@@ -333,7 +333,7 @@ class _Running:
 
     def answer(self) -> Answer:
         """The answer: a refutation by one pair, a proof for all of them, or the bounds that are known."""
-        bounds = [bounding(each.measure, self.pairs, self.monitor) for each in self.question.budgets]
+        bounds = [bounding_of_measure(each.measure, self.pairs, self.monitor) for each in self.question.budgets]
         if not self.question.claims:
             return self._smallest(bounds[0])
         values = [each.value for each in self.question.budgets if each.value is not None]

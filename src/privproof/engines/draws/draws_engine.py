@@ -272,7 +272,7 @@ class _Judging:
                     question=answer.question,
                     engine=answer.engine,
                     notes=answer.notes,
-                    reason=f"on {_shortened(arguments)} {told}",
+                    reason=f"on {_shorten_arguments(arguments)} {told}",
                 )
                 return
         share = "" if least == 1 else f" (at least {int(least * 1000) / 10} % of all random choices)"
@@ -345,6 +345,6 @@ def _parts(model: Draws, value: Any, count: int) -> list[Any] | None:
     return drawn
 
 
-def _shortened(arguments: Any) -> str:
+def _shorten_arguments(arguments: Any) -> str:
     shown = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
     return shown if len(shown) <= 80 else shown[:77] + "..."

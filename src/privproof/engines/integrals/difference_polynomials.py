@@ -66,11 +66,11 @@ def integrate(
         (low, sign), (high, _) = halfspace.coefficients
         if sign > 0:
             low, high = high, low
-        _tighten(links, low, high, -int((halfspace.constant * unit).p))
+        _tighten_link(links, low, high, -int((halfspace.constant * unit).p))
     return _Elimination(unit, calculus, careful=careful).integral(functions, links)
 
 
-def _tighten(links: Links, low: int, high: int, offset: int) -> None:
+def _tighten_link(links: Links, low: int, high: int, offset: int) -> None:
     links[low, high] = max(offset, links.get((low, high), offset))
 
 
@@ -202,7 +202,7 @@ class _Elimination(Generic[K]):
             bottoms: list[Bound | None] = [*lowers] or [None]
             tops: list[Bound | None] = [*uppers] or [None]
             for low, high in product(bottoms, tops):
-                cell = _Term(term.coefficient, factors, _ordered(links, lowers, low, uppers, high))
+                cell = _Term(term.coefficient, factors, _order_bounds(links, lowers, low, uppers, high))
                 if low is None or high is None or low[0] == high[0]:
                     yield from self._single(cell, number, low, high, times)
                 else:
@@ -225,21 +225,21 @@ class _Elimination(Generic[K]):
         (one, c), (two, d) = low, high
         if times == 1 and not self.careful:
             whole = _Term(cell.coefficient, cell.factors, dict(cell.links))
-            _tighten(whole.links, one, two, c - d)
+            _tighten_link(whole.links, one, two, c - d)
             messages = self._message(number, [], [c]), self._message(number, [], [d])
             yield from self._expanded(whole, (one, messages[0]), (two, messages[1]), 1, sign=-1)
             return
         for start, stop, place in self._spans(self.values[number]):
-            upper = _with(cell.factors, two, self._window(_shifted(start, d), _shifted(stop, d)), 1)
+            upper = _with(cell.factors, two, self._window(_shift_bound(start, d), _shift_bound(stop, d)), 1)
             if start is not None:
                 apart = _Term(cell.coefficient, _with(upper, one, self._window(None, start - c), 1), cell.links)
                 below = self._message(self._cut(number, None, start), [c], [])
                 above = None if place is None else self._message(self._cut(number, start, stop), [], [d])
                 yield from self._expanded(apart, (one, below), (two, above), times, sign=1)
             if place is not None:
-                inside = _with(upper, one, self._window(_shifted(start, c), _shifted(stop, c)), 1)
+                inside = _with(upper, one, self._window(_shift_bound(start, c), _shift_bound(stop, c)), 1)
                 near = _Term(cell.coefficient, inside, dict(cell.links))
-                _tighten(near.links, one, two, c - d)
+                _tighten_link(near.links, one, two, c - d)
                 yield from self._expanded(
                     near, (one, self._inner(number, place, c)), (two, self._inner(number, place, d)), times, sign=-1
                 )
@@ -402,7 +402,7 @@ class _Elimination(Generic[K]):
         grid, pieces = self.values[number]
         low, high, terms = pieces[place]
         endless = self._once(("endless", number, place), lambda: Function(grid, [Piece(None, None, terms)]))
-        window = self._window(_shifted(self._whole(low), shift), _shifted(self._whole(high), shift))
+        window = self._window(_shift_bound(self._whole(low), shift), _shift_bound(self._whole(high), shift))
         return self._product(self._message(endless, [], [shift]), window)
 
     def _total(self, number: int) -> K:
@@ -486,17 +486,17 @@ def _cheapest(terms: Sequence[_Term[K]], counts: Mapping[int, int]) -> tuple[int
     return node, node in hard
 
 
-def _ordered(
+def _order_bounds(
     links: Links, lowers: Sequence[Bound], low: Bound | None, uppers: Sequence[Bound], high: Bound | None
 ) -> Links:
     """The links, and those that make one lower bound the largest and one upper bound the smallest."""
     made = dict(links)
     for other, c in lowers:
         if low and other != low[0]:
-            _tighten(made, other, low[0], c - low[1])
+            _tighten_link(made, other, low[0], c - low[1])
     for other, d in uppers:
         if high and other != high[0]:
-            _tighten(made, high[0], other, high[1] - d)
+            _tighten_link(made, high[0], other, high[1] - d)
     return made
 
 
@@ -529,5 +529,5 @@ def _power(value: K, times: int) -> K:
     return half * half * value if times % 2 else half * half
 
 
-def _shifted(value: int | None, shift: int) -> int | None:
+def _shift_bound(value: int | None, shift: int) -> int | None:
     return None if value is None else value - shift

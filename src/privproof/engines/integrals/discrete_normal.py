@@ -164,7 +164,7 @@ class Lattice:
         """The sum of ``P^order Q^(1 - order)``."""
         result = (order * (order - 1) * (arb(self.square) / 2)).exp()
         for variance, by in self.moves:
-            result = result * _damped(variance, (order - 1) * by)
+            result = result * _theta_ratio(variance, (order - 1) * by)
         return result
 
 
@@ -193,7 +193,7 @@ class _Wave:
         return self._around(arb(near)) / self.whole
 
 
-def _damped(variance: Rational, move: Order) -> Order:
+def _theta_ratio(variance: Rational, move: Order) -> Order:
     """``theta(move)/theta(0)``, for a number, or a linear power series of which three coefficients are computed."""
     size = float(variance)
     count = 2 + ceil(sqrt(ctx.prec * log(2) / (2 * size)) / pi)

@@ -86,7 +86,7 @@ class GapDensity:
         measure = node_density(grid, root)
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "interval", interval)
-        nodes, error = _weighted(grid, measure.inside, law)
+        nodes, error = _weight_nodes(grid, measure.inside, law)
         object.__setattr__(self, "nodes", nodes)
         object.__setattr__(self, "error", (error + measure.left + measure.right).upper())
 
@@ -175,7 +175,7 @@ class GapDensity:
         return self.weight * probability(self.noises, (*self.conditions, *within))
 
 
-def _weighted(grid: Grid, measure: Analytic, law: DensityLaw) -> tuple[tuple[tuple[arb, arb], ...], arb]:
+def _weight_nodes(grid: Grid, measure: Analytic, law: DensityLaw) -> tuple[tuple[tuple[arb, arb], ...], arb]:
     """The nodes with their weights, and the error of the rule in units of the largest value of the density of v."""
     _, weights, _ = rule(grid.bits)
     _, whole = errors()

@@ -72,7 +72,7 @@ class _Lattice:
                 walls += [] if low is None else [(unit, -int(low.p))]
                 walls += [] if high is None else [(tuple(-a for a in unit), int(high.p) - 1)]
                 terms = {(*powers, power): c * f for powers, c in terms.items() for power, f in factors.items()}
-            cell = _tidied(walls, terms)
+            cell = _tidy_cell(walls, terms)
             if cell is not None:
                 result += self.summed(cell, tuple(range(self.size)))
         return result
@@ -99,8 +99,8 @@ class _Lattice:
             for other, rest in zip(others, rests, strict=True):
                 if found is not None:
                     unit = tuple(modulus * int(i == other) for i in range(self.size))
-                    forms = [_put(form, other, (unit, rest)) for form in found.forms]
-                    found = _tidied(forms, self.substituted(found.terms, other, (unit, rest)))
+                    forms = [_substitute_form(form, other, (unit, rest)) for form in found.forms]
+                    found = _tidy_cell(forms, self.substituted(found.terms, other, (unit, rest)))
             if found is not None:
                 yield found
 
@@ -127,7 +127,7 @@ class _Lattice:
                 ]
             if low is not None and high is not None:
                 forms.append(_minus(high, low, 0))
-            found = _tidied(forms, {})
+            found = _tidy_cell(forms, {})
             if found is None:
                 continue
             terms: Terms = {}
@@ -203,7 +203,7 @@ def _with(powers: tuple[Power, ...], place: int, power: Power) -> tuple[Power, .
     return (*powers[:place], power, *powers[place + 1 :])
 
 
-def _put(form: Form, place: int, other: Form) -> Form:
+def _substitute_form(form: Form, place: int, other: Form) -> Form:
     """A form with another one in the place of a variable."""
     coefficients, constant = form
     own = coefficients[place]
@@ -217,7 +217,7 @@ def _minus(left: Form, right: Form, less: int) -> Form:
     return tuple(a - b for a, b in zip(left[0], right[0], strict=True)), left[1] - right[1] - less
 
 
-def _tidied(forms: Sequence[Form], terms: Terms) -> _Cell | None:
+def _tidy_cell(forms: Sequence[Form], terms: Terms) -> _Cell | None:
     """A cell whose forms have coprime coefficients, the tightest of each direction; None if two contradict each other."""
     tightest: dict[tuple[int, ...], int] = {}
     for coefficients, constant in forms:

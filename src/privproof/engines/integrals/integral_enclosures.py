@@ -15,7 +15,15 @@ from typing import NoReturn, TypeAlias
 from flint import arb
 
 from privproof.engines.integrals.density_curves import Curve, DensityLaw, Kind
-from privproof.engines.integrals.integration_panels import Analytic, Density, Grid, cut, running, tabulated, total
+from privproof.engines.integrals.integration_panels import (
+    Analytic,
+    Density,
+    Grid,
+    cut_grid,
+    running_integral,
+    tabulate_curve,
+    total,
+)
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.balls import precision
@@ -238,7 +246,7 @@ def tree_grid(root: IntegralNode) -> Grid:
         cuts += [kink - end for kink in node.law.kinks for end in ends]
     shifts = [end for node in nodes for end in (node.offsets.low, node.offsets.high) if end]
     near = [(law.center - by, law.scale) for law in laws for by in (ZERO, *shifts)]
-    return cut(low, high, cuts, near)
+    return cut_grid(low, high, cuts, near)
 
 
 def all_nodes(node: IntegralNode) -> Iterable[IntegralNode]:
@@ -250,7 +258,7 @@ def all_nodes(node: IntegralNode) -> Iterable[IntegralNode]:
 
 def node_density(grid: Grid, node: IntegralNode) -> Density:
     """The measure of a noise, where it and everything behind it agree."""
-    inside = tabulated(grid, Curve(node.law, "density"))
+    inside = tabulate_curve(grid, Curve(node.law, "density"))
     left, right = node.law.beyond(*grid.ends)
     low, high = node.interval.low, node.interval.high
     if not node.interval.open:
@@ -272,19 +280,19 @@ def _kernel(grid: Grid, node: IntegralNode) -> Analytic:
     """The probability that a noise, and everything behind it, agrees with each value of its parent."""
     low, high = node.offsets.low, node.offsets.high
     if node.plain:
-        below = None if high is None else tabulated(grid, Curve(_moved(node.law, high), "below"))
+        below = None if high is None else tabulate_curve(grid, Curve(_shift_law(node.law, high), "below"))
         if low is None:
             assert below is not None
             return below
         if below is None:
-            return tabulated(grid, Curve(_moved(node.law, low), "above"))
-        return _difference(below, tabulated(grid, Curve(_moved(node.law, low), "below")))
+            return tabulate_curve(grid, Curve(_shift_law(node.law, low), "above"))
+        return _difference(below, tabulate_curve(grid, Curve(_shift_law(node.law, low), "below")))
     if (low or ZERO) != 0 or (high or ZERO) != 0 or (low is not None and high is not None):
         _refuse("two noises are compared twice, and one of them with others, too")
-    return running(grid, node_density(grid, node), upwards=high is not None)
+    return running_integral(grid, node_density(grid, node), upwards=high is not None)
 
 
-def _moved(law: DensityLaw, by: Rational) -> DensityLaw:
+def _shift_law(law: DensityLaw, by: Rational) -> DensityLaw:
     """The law, seen from a parent's value to which an offset is added."""
     return DensityLaw(law.kind, law.center - by, law.scale, law.turned)
 

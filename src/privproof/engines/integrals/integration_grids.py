@@ -91,7 +91,7 @@ class _Forest:
             _, values = self._below(root, None)
             result *= sum(values, arb(0))
         for atom in self.near:
-            missing += _followed(*self.noises[atom], ctx.prec)[1]
+            missing += _masses_and_tail(*self.noises[atom], ctx.prec)[1]
         return result + arb(0.5, 0.5) * missing
 
     def _below(self, atom: int, parent: int | None) -> tuple[int, list[arb]]:
@@ -99,7 +99,7 @@ class _Forest:
         if atom in self.seen:
             raise LanguageError("integral", "noisy integers are compared in a circle", hint="fewer comparisons")
         self.seen.add(atom)
-        masses, _ = _followed(*self.noises[atom], ctx.prec)
+        masses, _ = _masses_and_tail(*self.noises[atom], ctx.prec)
         reach = len(masses) - 1
         low, high = -reach, reach
         for factor, constant in self.ends.get(atom, ()):
@@ -126,7 +126,7 @@ class _Forest:
 
 
 @lru_cache(maxsize=256)
-def _followed(kind: str, parameter: Rational, bits: int) -> tuple[list[arb], arb]:
+def _masses_and_tail(kind: str, parameter: Rational, bits: int) -> tuple[list[arb], arb]:
     """The probabilities of 0, 1, 2, ... as far as they count, and that of all that lies beyond, on both sides."""
     if kind == "geometric":
         reach = ceil(bits * log(2) / -log1p(-float(1 - parameter)))

@@ -141,14 +141,14 @@ class Density:
         return Density(self.inside.times(factor), self.left, self.right)
 
 
-def tabulated(grid: Grid, curve: Curve) -> Analytic:
+def tabulate_curve(grid: Grid, curve: Curve) -> Analytic:
     """A curve on a grid whose cuts include its kinks; kept with the grid, since the same laws come again and again."""
     if curve not in grid.kept:
-        grid.kept[curve] = _tabulated(grid, curve)
+        grid.kept[curve] = _evaluate_curve(grid, curve)
     return grid.kept[curve]
 
 
-def _tabulated(grid: Grid, curve: Curve) -> Analytic:
+def _evaluate_curve(grid: Grid, curve: Curve) -> Analytic:
     values, bounds = [], []
     for panel, nodes in zip(grid.panels, grid.nodes, strict=True):
         piece = curve.piece(panel.low, panel.high)
@@ -157,20 +157,20 @@ def _tabulated(grid: Grid, curve: Curve) -> Analytic:
     return Analytic(tuple(values), tuple(bounds))
 
 
-def _between(top: arb) -> arb:
+def _ball_up_to(top: arb) -> arb:
     """Some number from 0 to a bound."""
     half = top.upper() / 2
     return arb(half, half)
 
 
-def running(grid: Grid, density: Density, *, upwards: bool) -> Analytic:
+def running_integral(grid: Grid, density: Density, *, upwards: bool) -> Analytic:
     """How much of a measure lies below each point, or above it."""
     _, weights, matrix = rule(grid.bits)
     rho, count = arb(RHO), NODES
     within, whole = errors()
     across = (rho - 1 / rho) / 2
     order = range(len(grid.panels)) if upwards else range(len(grid.panels) - 1, -1, -1)
-    before = _between(density.left if upwards else density.right)
+    before = _ball_up_to(density.left if upwards else density.right)
     values: list[tuple[arb, ...]] = [()] * len(grid.panels)
     bounds = [arb(0)] * len(grid.panels)
     parts = arb_mat(count, len(grid.panels), [v for row in zip(*density.inside.values, strict=True) for v in row])
@@ -191,7 +191,7 @@ def total(grid: Grid, density: Density) -> arb:
     """The mass of a measure."""
     _, weights, _ = rule(grid.bits)
     _, whole = errors()
-    mass = _between(density.left) + _between(density.right)
+    mass = _ball_up_to(density.left) + _ball_up_to(density.right)
     for panel, values, bound in zip(grid.panels, density.inside.values, density.inside.bounds, strict=True):
         part = panel.radius * sum((w * v for w, v in zip(weights, values, strict=True)), arb(0))
         mass += part + arb(0, (panel.radius * whole * bound).upper())
@@ -200,10 +200,12 @@ def total(grid: Grid, density: Density) -> arb:
 
 def _at_least_zero(ball: arb) -> arb:
     """A ball around a number that is known to be at least 0: what of it lies below is cut off."""
-    return ball if ball.lower() >= 0 else _between(ball.upper() if ball.upper() > 0 else arb(0))
+    return ball if ball.lower() >= 0 else _ball_up_to(ball.upper() if ball.upper() > 0 else arb(0))
 
 
-def cut(low: Rational, high: Rational, cuts: Iterable[Rational], longest: Sequence[tuple[Rational, Rational]]) -> Grid:
+def cut_grid(
+    low: Rational, high: Rational, cuts: Iterable[Rational], longest: Sequence[tuple[Rational, Rational]]
+) -> Grid:
     """A grid from one end to another.
 
     Args:

@@ -52,7 +52,7 @@ class Zone:
         """The part of it with ``x_i - x_j <= bound``."""
         rows = [list(row) for row in self.bounds]
         rows[i][j] = _least(rows[i][j], bound)
-        return _closed(rows)
+        return _close_bounds(rows)
 
 
 def zone_of(count: int, conditions: Iterable[Condition]) -> Zone | None:
@@ -66,10 +66,10 @@ def zone_of(count: int, conditions: Iterable[Condition]) -> Zone | None:
         high = next((atom for atom, f in factors.items() if f < 0), count)
         bound = condition.constant / abs(next(iter(factors.values())))  # x_low - x_high + bound >= 0
         rows[high][low] = _least(rows[high][low], bound)
-    return _closed(rows)
+    return _close_bounds(rows)
 
 
-def joined(one: Zone, two: Zone) -> Zone | None:
+def join_zones(one: Zone, two: Zone) -> Zone | None:
     """The union of two zones, where it is one, but for a set of measure 0."""
     size = len(one.bounds)
     hull = Zone(
@@ -92,7 +92,7 @@ def all_joined(zones: Sequence[Zone]) -> list[Zone]:
     left = [zone for zone in zones if not zone.empty]
     while True:
         for a, one in enumerate(left):
-            found = next(((b, whole) for b in range(a + 1, len(left)) if (whole := joined(one, left[b]))), None)
+            found = next(((b, whole) for b in range(a + 1, len(left)) if (whole := join_zones(one, left[b]))), None)
             if found is not None:
                 b, whole = found
                 left = [whole, *(zone for k, zone in enumerate(left) if k not in (a, b))]
@@ -111,7 +111,7 @@ def _least(one: Bound, two: Bound) -> Bound:
     return min(one, two)
 
 
-def _closed(rows: list[list[Bound]]) -> Zone:
+def _close_bounds(rows: list[list[Bound]]) -> Zone:
     """The least bounds of all differences."""
     for k, i in product(range(len(rows)), repeat=2):
         through = rows[i][k]

@@ -148,7 +148,7 @@ class _Peeling(Generic[F, N]):
         def made() -> F:
             factors = [self.algebra.prior(self.noises[number], low, high)]
             factors += [_power(self.values[message], times, self.algebra) for message, times in received.items()]
-            return _balanced(factors, self.algebra)
+            return _balanced_product(factors, self.algebra)
 
         return self.once(key, made)
 
@@ -179,8 +179,8 @@ def _power(function: F, times: int, algebra: Elimination[F, N]) -> F:
     return algebra.product(square, function) if times % 2 else square
 
 
-def _balanced(factors: Sequence[F], algebra: Elimination[F, N]) -> F:
+def _balanced_product(factors: Sequence[F], algebra: Elimination[F, N]) -> F:
     if len(factors) == 1:
         return factors[0]
     middle = len(factors) // 2
-    return algebra.product(_balanced(factors[:middle], algebra), _balanced(factors[middle:], algebra))
+    return algebra.product(_balanced_product(factors[:middle], algebra), _balanced_product(factors[middle:], algebra))

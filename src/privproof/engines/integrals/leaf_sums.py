@@ -57,7 +57,7 @@ def geometric_probability(
     sums = _Sums()
     whole = [_whole(*pair) for pair in zip(halfspaces, strict, strict=True)]
     groups = group_numbers([number for number, _ in halfspace.coefficients] for halfspace in whole)
-    uneven = {groups[halfspace.coefficients[0][0]] for halfspace in whole if not _even(halfspace)}
+    uneven = {groups[halfspace.coefficients[0][0]] for halfspace in whole if not _has_unit_steps(halfspace)}
     plain = [h for h in whole if not h.coefficients or groups[h.coefficients[0][0]] not in uneven]
     cores = eliminate(alphas, plain, sums)
     if cores is None:
@@ -90,7 +90,7 @@ def _whole(halfspace: Halfspace, strict: bool) -> Halfspace:  # noqa: FBT001
     return Halfspace(tuple((number, factor / unit) for number, factor in halfspace.coefficients), rounded)
 
 
-def _even(halfspace: Halfspace) -> bool:
+def _has_unit_steps(halfspace: Halfspace) -> bool:
     """Whether bounds move in unit steps."""
     return all(abs(factor) == 1 for _, factor in halfspace.coefficients)
 
@@ -128,11 +128,11 @@ class _Sums:
             terms: _Terms = {}
             for place in range(first, last + 1):
                 if stop is not None and place == last:
-                    gather(terms, _substituted(inner[place], ends[stop]))
+                    gather(terms, _substitute_line(inner[place], ends[stop]))
                 else:
                     gather(terms, {(0, ONE): _value(inner[place], function[place].high)})
                 if start is not None and place == first:
-                    gather(terms, _substituted(inner[place], lowers[start]), -ONE)
+                    gather(terms, _substitute_line(inner[place], lowers[start]), -ONE)
                 else:
                     gather(terms, {(0, ONE): _value(inner[place], function[place].low)}, -ONE)
             made.append(_Piece(low, high, terms))
@@ -169,7 +169,7 @@ def _value(inside: _Terms, end: End) -> Rational:
     return sum((value * end**k * ratio ** int(end.p) for (k, ratio), value in inside.items()), ZERO)
 
 
-def _substituted(terms: _Terms, line: Line) -> _Terms:
+def _substitute_line(terms: _Terms, line: Line) -> _Terms:
     """The function of ``±x + intercept``."""
     slope, intercept = line
     made: _Terms = {}

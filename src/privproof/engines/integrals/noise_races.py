@@ -39,7 +39,7 @@ def order_probability(scales: Mapping[int, Rational], halfspaces: Sequence[Halfs
             if each.constant < 0:
                 return ExponentialSum.constant(0)
             continue
-        first, second, by = _compared(each, scales)
+        first, second, by = _compared_noises(each, scales)
         ahead.setdefault(second, set()).add(first)
         offsets.setdefault(first, {})[second] = _only(offsets.get(first, {}).get(second), by)
         offsets.setdefault(second, {})[first] = _only(offsets.get(second, {}).get(first), -by)
@@ -53,7 +53,7 @@ def order_probability(scales: Mapping[int, Rational], halfspaces: Sequence[Halfs
     return total
 
 
-def _compared(form: Halfspace, scales: Mapping[int, Rational]) -> tuple[int, int, Rational]:
+def _compared_noises(form: Halfspace, scales: Mapping[int, Rational]) -> tuple[int, int, Rational]:
     """The noise that is to be the larger one, the other one, and what is added to the first."""
     match form.coefficients:
         case ((i, a), (j, b)) if a == -b and scales[i] == scales[j]:

@@ -91,9 +91,9 @@ class _Level(Generic[K]):
         cells: dict[frozenset[Row], dict[Key, K]] = {}
         regions: dict[frozenset[Row], frozenset[Row] | None] = {}
         for rows, terms in self.cells.items():
-            free = [_dropped(row, place) for row in rows if not row[place]]
-            lowers: list[Row] = [_solved(row, place) for row in rows if row[place] > 0]
-            uppers: list[Row] = [_solved(row, place) for row in rows if row[place] < 0]
+            free = [_drop_entry(row, place) for row in rows if not row[place]]
+            lowers: list[Row] = [_solve_row(row, place) for row in rows if row[place] > 0]
+            uppers: list[Row] = [_solve_row(row, place) for row in rows if row[place] < 0]
             for low, high, density in function.pieces:
                 inner = self._inner(terms, density, place, before, function.grid)
                 flat: Row = (ZERO,) * len(rest)
@@ -101,7 +101,7 @@ class _Level(Generic[K]):
                 tops = uppers if high is None or (*flat, high) in uppers else [*uppers, (*flat, high)]
                 at_bottom = [self._substituted(inner, place, line, before, after) for line in bottoms]
                 at_top = [self._substituted(inner, place, line, before, after) for line in tops]
-                for i, j, region in _split(free, bottoms, tops, hulls, regions):
+                for i, j, region in _split_cells(free, bottoms, tops, hulls, regions):
                     total = cells.setdefault(region, {})
                     if j is not None:
                         gather(total, at_top[j], self.ring)
@@ -116,12 +116,12 @@ class _Level(Generic[K]):
         for (powers, rates), value in terms.items():
             scaled = tuple(rate * times for rate in rates) if times != 1 else rates
             for (k, n), height in density.items():
-                here = (_moved(powers, place, k), _moved(scaled, place, n * finer))
+                here = (_move_entry(powers, place, k), _move_entry(scaled, place, n * finer))
                 gather(product, {here: value * height}, self.ring)
         made: dict[Key, K] = {}
         for (powers, rates), value in product.items():
             for power, factor, weight in antiderivative(powers[place], fmpq(rates[place], grid)):
-                key = (_replaced(powers, place, power), rates)
+                key = (_replace_entry(powers, place, power), rates)
                 gather(made, {key: value * self.ring.term(factor, weight, ZERO)}, self.ring)
         return made
 
@@ -132,10 +132,10 @@ class _Level(Generic[K]):
         made: dict[Key, K] = {}
         for (powers, rates), value in terms.items():
             rate = rates[place]
-            others = [r * times for r in _dropped(rates, place)]
+            others = [r * times for r in _drop_entry(rates, place)]
             moved = tuple(r + rate * slope for r, slope in zip(others, slopes, strict=True))
             shifted = value * self.ring.term(ONE, 0, fmpq(rate, before) * line[-1])
-            kept = _dropped(powers, place)
+            kept = _drop_entry(powers, place)
             for extra, factor in self._power(line, powers[place]).items():
                 key = (tuple(a + b for a, b in zip(kept, extra, strict=True)), moved)
                 gather(made, {key: shifted * factor}, self.ring)
@@ -150,13 +150,13 @@ class _Level(Generic[K]):
             for powers, factor in self._power(line, degree - 1).items():
                 for i, slope in enumerate(line):
                     if slope:
-                        key = powers if i == len(line) - 1 else _moved(powers, i, 1)
+                        key = powers if i == len(line) - 1 else _move_entry(powers, i, 1)
                         made[key] = made.get(key, ZERO) + factor * slope
             self.powers[line, degree] = {key: factor for key, factor in made.items() if factor}
         return self.powers[line, degree]
 
 
-def _split(
+def _split_cells(
     free: list[Row],
     lowers: Sequence[Row],
     uppers: Sequence[Row],
@@ -166,7 +166,7 @@ def _split(
     """The cells in which one lower and one upper bound are active, with a nonempty interior."""
     for i in range(len(lowers)) or (None,):
         above = free if i is None else [*free, *(_minus(lowers[i], row) for k, row in enumerate(lowers) if k != i)]
-        if i is not None and len(lowers) > 1 and _known(above, hulls, regions) is None:
+        if i is not None and len(lowers) > 1 and _known_region(above, hulls, regions) is None:
             continue
         for j in range(len(uppers)) or (None,):
             rows = above
@@ -174,15 +174,15 @@ def _split(
                 rows = [*rows, *(_minus(row, uppers[j]) for k, row in enumerate(uppers) if k != j)]
                 if i is not None:
                     rows = [*rows, _minus(uppers[j], lowers[i])]
-            region = _known(rows, hulls, regions)
+            region = _known_region(rows, hulls, regions)
             if region is not None:
                 yield i, j, region
 
 
-def _known(
+def _known_region(
     rows: Sequence[Row], hulls: Sequence[Row], regions: dict[frozenset[Row], frozenset[Row] | None]
 ) -> frozenset[Row] | None:
-    tidy = _tidied(rows)
+    tidy = _tidy_rows(rows)
     if tidy is None:
         return None
     if tidy not in regions:
@@ -191,10 +191,10 @@ def _known(
 
 
 def _interior(rows: Sequence[Row], hulls: Sequence[Row]) -> frozenset[Row] | None:
-    return _known(rows, hulls, {})
+    return _known_region(rows, hulls, {})
 
 
-def _tidied(rows: Iterable[Row]) -> frozenset[Row] | None:
+def _tidy_rows(rows: Iterable[Row]) -> frozenset[Row] | None:
     """The rows scaled, of parallel ones only the tightest; None if one of them cannot hold."""
     tightest: dict[tuple[tuple[int, int], ...], Row] = {}
     for row in rows:
@@ -298,7 +298,7 @@ def _hulls(functions: Sequence[Function[K]]) -> list[Row]:
     return rows
 
 
-def _solved(row: Row, place: int) -> Row:
+def _solve_row(row: Row, place: int) -> Row:
     """The bound on one noise, as an affine form of the others."""
     return tuple(-factor / row[place] for i, factor in enumerate(row) if i != place)
 
@@ -310,13 +310,13 @@ def _minus(left: Row, right: Row) -> Row:
 T = TypeVar("T")
 
 
-def _dropped(values: tuple[T, ...], place: int) -> tuple[T, ...]:
+def _drop_entry(values: tuple[T, ...], place: int) -> tuple[T, ...]:
     return values[:place] + values[place + 1 :]
 
 
-def _replaced(values: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
+def _replace_entry(values: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
     return (*values[:place], value, *values[place + 1 :])
 
 
-def _moved(values: tuple[int, ...], place: int, step: int) -> tuple[int, ...]:
-    return _replaced(values, place, values[place] + step)
+def _move_entry(values: tuple[int, ...], place: int, step: int) -> tuple[int, ...]:
+    return _replace_entry(values, place, values[place] + step)

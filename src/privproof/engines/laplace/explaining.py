@@ -33,7 +33,7 @@ from privproof.evidence.verdicts import Charge, Explanation
 from privproof.exact import decimal, fraction, rational
 from privproof.exact.affine import Affine
 from privproof.exact.balls import precision, rational_bounds
-from privproof.exact.number_texts import rounded, short
+from privproof.exact.number_texts import rounded_decimal, short
 from privproof.language.syntax import Sample
 
 _BITS = 128
@@ -65,7 +65,7 @@ def _total(proof: AlignmentProof, bound: Bound) -> str:
     if group == SQUARES and (found := _given_away(proof)) is not None:
         left, delta = found
         with precision(_BITS):
-            told = "nothing" if delta == 0 else rounded(delta)
+            told = "nothing" if delta == 0 else rounded_decimal(delta)
         if (results := proof.blocks.results) is not None:
             fewer = "" if results.paid == results.many else ", all but one,"
             told += f" for each of {results.many} results{fewer}"

@@ -86,7 +86,7 @@ def _end(
         end = Polynomial.parameter(name, region.names) - expression / slope
         box = region.box[index]
         inside = end - box.low if sign > 0 else box.high - end
-        if (coefficients(straightened(inside, _plain(region))) >= 0).all():
+        if (coefficients(straighten_polynomial(inside, _plain(region))) >= 0).all():
             return end
     return None
 
@@ -99,27 +99,27 @@ def _plain(region: Region) -> tuple[Coordinate, ...]:
     return tuple(Coordinate(name, constant(interval.low), constant(interval.high)) for name, interval in pairs)
 
 
-def straightening(names: Sequence[str], chosen: Sequence[Coordinate]) -> dict[str, Polynomial]:
+def coordinate_polynomials(names: Sequence[str], chosen: Sequence[Coordinate]) -> dict[str, Polynomial]:
     """Every parameter as a polynomial in the coordinates, which bear the names of the parameters."""
     listed = tuple(names)
     values: dict[str, Polynomial] = {name: Polynomial.constant(0, listed) for name in listed}
     for each in chosen:
-        low = composed(each.low, values)
-        width = composed(each.high, values) - low
+        low = compose_polynomial(each.low, values)
+        width = compose_polynomial(each.high, values) - low
         values[each.name] = low + width * Polynomial.parameter(each.name, listed)
     return values
 
 
-def composed(polynomial: Polynomial, values: dict[str, Polynomial]) -> Polynomial:
+def compose_polynomial(polynomial: Polynomial, values: dict[str, Polynomial]) -> Polynomial:
     """The polynomial with polynomials (in the same parameters) in place of its parameters."""
     if not polynomial.names or polynomial.number is not None:
         return polynomial
     return Polynomial(polynomial.value.compose(*(values[n].value for n in polynomial.names)), polynomial.names)
 
 
-def straightened(polynomial: Polynomial, chosen: Sequence[Coordinate]) -> Polynomial:
+def straighten_polynomial(polynomial: Polynomial, chosen: Sequence[Coordinate]) -> Polynomial:
     """The polynomial in the coordinates."""
-    return composed(polynomial, straightening(polynomial.names, chosen))
+    return compose_polynomial(polynomial, coordinate_polynomials(polynomial.names, chosen))
 
 
 def size(polynomial: Polynomial) -> int:
@@ -147,15 +147,15 @@ def coefficients(polynomial: Polynomial) -> Tensor:
                 for i in range(degree + 1)
             ]
             tensor = np.moveaxis(np.tensordot(np.array(rows, dtype=object), tensor, axes=(1, axis)), 0, axis)
-    return _reduced(tensor)
+    return _reduce_tensor(tensor)
 
 
-def _reduced(tensor: Tensor) -> Tensor:
+def _reduce_tensor(tensor: Tensor) -> Tensor:
     shared = int(np.gcd.reduce(tensor, axis=None)) if tensor.size else 1
     return np.array(tensor // shared, dtype=object) if shared > 1 else tensor
 
 
-def _subdivided(
+def _subdivide_axis(
     tensor: Tensor, axis: int, blend: Callable[[Tensor, Tensor], Tensor]
 ) -> tuple[list[Tensor], list[Tensor]]:
     """De Casteljau's rows along an axis: the first and the last of every round, the last ones backwards."""
@@ -172,17 +172,17 @@ def _subdivided(
 def halves(tensor: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """The coefficients on the lower and upper half along an axis; integers come out times a common positive factor."""
     exact = tensor.dtype == object
-    low, high = _subdivided(tensor, axis, (lambda a, b: a + b) if exact else lambda a, b: (a + b) * 0.5)
+    low, high = _subdivide_axis(tensor, axis, (lambda a, b: a + b) if exact else lambda a, b: (a + b) * 0.5)
     if exact:
         low = [row << (len(low) - 1 - i) for i, row in enumerate(low)]
         high = [row << i for i, row in enumerate(high)]
     return np.concatenate(low, axis=axis), np.concatenate(high, axis=axis)
 
 
-def cut(tensor: Tensor, axis: int, share: Rational) -> tuple[Tensor, Tensor]:
+def cut_box(tensor: Tensor, axis: int, share: Rational) -> tuple[Tensor, Tensor]:
     """The integer coefficients on both parts of the box when it is cut along an axis at a share of its width."""
     upper, whole = int(share.p), int(share.q)
-    low, high = _subdivided(tensor, axis, lambda a, b: a * (whole - upper) + b * upper)
+    low, high = _subdivide_axis(tensor, axis, lambda a, b: a * (whole - upper) + b * upper)
     low = [row * whole ** (len(low) - 1 - i) for i, row in enumerate(low)]
     high = [row * whole**i for i, row in enumerate(high)]
     return np.concatenate(low, axis=axis), np.concatenate(high, axis=axis)
@@ -198,7 +198,7 @@ class Corner:
     second_high: bool
 
 
-def ordered(tensor: Tensor, corner: Corner, *, offset: int = 0) -> tuple[Tensor, Tensor]:
+def split_by_order(tensor: Tensor, corner: Corner, *, offset: int = 0) -> tuple[Tensor, Tensor]:
     """The coefficients where the first coordinate is at most the second, and the other way round.
 
     Near a corner at which a polynomial vanishes to second order, halves look like the whole and never close.  With x and y

@@ -5,7 +5,7 @@ A *tree* cuts the unit cube in halves until every box is settled.  It is written
 * a small letter bisects the box along that axis (``a`` the first parameter); the lower half follows, then the upper;
 * a small letter with a number in parentheses, ``a(1/3)``, cuts the box at that share of its width instead;
 * ``<`` and two letters order the box by two axes: the part in which the first coordinate is at most the second follows, then
-  the other (see `bernstein.ordered`); a capital letter says that its coordinate is measured from the upper end;
+  the other (see `bernstein_boxes.split_by_order`); a capital letter says that its coordinate is measured from the upper end;
 * ``.`` is a box on which no Bernstein coefficient of the polynomial is negative;
 * a capital letter is a box outside the region: all coefficients of that constraint are below zero (``A`` the first
   constraint), or at most zero where the constraint is strict.
@@ -25,7 +25,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from privproof.engines.parametric.bernstein_boxes import Corner, Tensor, floats, halves, ordered
+from privproof.engines.parametric.bernstein_boxes import Corner, Tensor, floats, halves, split_by_order
 from privproof.engines.search_monitor import Monitor
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -143,7 +143,7 @@ class _Growth:
             keep = ~proved & (outside < 0)
             if nested < _NESTED and depth >= _PATIENCE * dimension > 1:
                 for box in np.flatnonzero(keep):
-                    corner = _stuck(values[box])
+                    corner = _ordering_corner(values[box])
                     if corner is not None:
                         keep[box] = False
                         inner = self.order(values[box], [b[box] for b in outer], corner, lows[box], widths[box], nested)
@@ -171,7 +171,7 @@ class _Growth:
                 tree.reason = f"{len(nodes)} boxes of {tensor.size} coefficients are too many to hold"
                 return tree
             chosen = _axes(values, outer, widths)
-            values, outer, lows, widths, nodes = _bisected(tree, values, outer, lows, widths, nodes, chosen)
+            values, outer, lows, widths, nodes = _bisect_boxes(tree, values, outer, lows, widths, nodes, chosen)
         tree.reason = "a box does not close however small it becomes"
         return tree
 
@@ -179,10 +179,10 @@ class _Growth:
         self, values: Floats, outer: Sequence[Floats], corner: Corner, low: Floats, width: Floats, nested: int
     ) -> tuple[Grown, Grown]:
         """Trees for both parts of a box that is ordered."""
-        parts = ordered(values, corner)
+        parts = split_by_order(values, corner)
         if max(part.size for part in parts) > LARGEST:
             return Grown(reason="the coefficients are too many"), Grown()
-        sides = [ordered(bounds, corner) for bounds in outer]
+        sides = [split_by_order(bounds, corner) for bounds in outer]
         result = []
         for lesser, greater, part, which in (
             (corner.first, corner.second, parts[0], 0),
@@ -227,7 +227,7 @@ class _Growth:
         return False
 
 
-def _stuck(values: Floats) -> Corner | None:
+def _ordering_corner(values: Floats) -> Corner | None:
     """The corner and the two axes to order a box by, if the polynomial vanishes at a corner and is negative beside it."""
     bound = _VANISHING * float(np.abs(values).max())
     worst = np.unravel_index(int(values.argmin()), values.shape)
@@ -285,7 +285,7 @@ def _axes(values: Floats, outer: Sequence[Floats], widths: Floats) -> NDArray[np
     return np.asarray(total.argmax(axis=1))
 
 
-def _bisected(
+def _bisect_boxes(
     tree: Grown,
     values: Floats,
     outer: Sequence[Floats],
@@ -340,14 +340,14 @@ def settle(tensor: Tensor, sides: Sequence[Side], tree: Grown, monitor: Monitor)
             monitor.pause()
         if box.tree is not None and kind == _ORDERED:
             corner, first, second = box.tree.ordered[box.node]
-            both = ordered(box.values, corner)
-            outer = [ordered(bounds, corner) for bounds in box.outer]
+            both = split_by_order(box.values, corner)
+            outer = [split_by_order(bounds, corner) for bounds in box.outer]
             written.append("<" + _letter(corner.first, corner.first_high) + _letter(corner.second, corner.second_high))
             waiting.append(_Waiting(both[1], [pair[1] for pair in outer], second, 0, box.depth + 1))
             waiting.append(_Waiting(both[0], [pair[0] for pair in outer], first, 0, box.depth + 1))
             continue
         if kind < 0:
-            settled = _settled(box.values, box.outer, sides)
+            settled = _settling_letter(box.values, box.outer, sides)
             if settled:
                 written.append(settled)
                 continue
@@ -380,7 +380,7 @@ def _letter(axis: int, high: bool) -> str:  # noqa: FBT001
     return LETTERS[axis].upper() if high else LETTERS[axis]
 
 
-def _settled(values: Tensor, outer: Sequence[Tensor], sides: Sequence[Side]) -> str:
+def _settling_letter(values: Tensor, outer: Sequence[Tensor], sides: Sequence[Side]) -> str:
     """How a box is settled in integers, or an empty text."""
     if np.min(values) >= 0:
         return "."

@@ -24,11 +24,11 @@ from privproof.engines.parametric.bernstein_boxes import (
     Coordinate,
     Tensor,
     coefficients,
-    composed,
+    compose_polynomial,
+    coordinate_polynomials,
     coordinates,
-    cut,
+    cut_box,
     size,
-    straightening,
 )
 from privproof.engines.parametric.box_search import LARGEST, LETTERS, Side, boxes_of, grow, settle
 from privproof.engines.parametric.simple_points import (
@@ -199,7 +199,7 @@ class Task:
         self.conditions, self.region = conditions, conditions.region
         self.delta, self.monitor, self.boxes = delta, monitor, boxes
         self.coordinates = coordinates(self.region)
-        self.values = straightening(self.region.names, self.coordinates)
+        self.values = coordinate_polynomials(self.region.names, self.coordinates)
         self.sides = self._sides()
         self.critical: list[Values] = []
         self._common: dict[int, Polynomial] = {}
@@ -218,7 +218,7 @@ class Task:
     def _sides(self) -> list[Side]:
         result = []
         for number, constraint in enumerate(self.region.constraints[: len(LETTERS)]):
-            inside = composed(constraint.expression, self.values)
+            inside = compose_polynomial(constraint.expression, self.values)
             if size(inside) <= LARGEST:
                 tensor = coefficients(inside)
                 if np.min(tensor) < 0 or (constraint.strict and np.min(tensor) == 0 == np.max(tensor)):
@@ -330,7 +330,7 @@ class Task:
         """
         if difference.is_zero:
             return (Factor(difference, 1, "."),)
-        inside = composed(difference, self.values)
+        inside = compose_polynomial(difference, self.values)
         if size(inside) <= LARGEST and np.min(coefficients(inside)) >= 0:
             return (Factor(difference, 1, "."),)
         pieces = self._pieces(condition, difference)
@@ -382,7 +382,7 @@ class Task:
 
     def tree(self, polynomial: Polynomial, difference: Polynomial, condition: Condition | None) -> str | None:
         """A tree that shows a polynomial non-negative on the region."""
-        inside = composed(polynomial, self.values)
+        inside = compose_polynomial(polynomial, self.values)
         if size(inside) > LARGEST:
             return None
         tensor = coefficients(inside)
@@ -430,8 +430,8 @@ class Task:
             return settle(tensor, sides, grown, self.monitor) if grown.complete else None
         axis = min(shares)
         rest = {other: share for other, share in shares.items() if other != axis}
-        both = cut(tensor, axis, shares[axis])
-        outer = [cut(side.tensor, axis, shares[axis]) for side in sides]
+        both = cut_box(tensor, axis, shares[axis])
+        outer = [cut_box(side.tensor, axis, shares[axis]) for side in sides]
         parts = []
         for which, part in enumerate(both):
             inside = [replace(side, tensor=pair[which]) for side, pair in zip(sides, outer, strict=True)]

@@ -63,10 +63,10 @@ class ParametricEngine:
         elif request.tight:
             yield _run_again(_tight(question, compared, request.delta, monitor), compared)
         else:
-            yield _run_again(_checked(question, compared, budget, monitor), compared)
+            yield _run_again(_check_claim(question, compared, budget, monitor), compared)
 
 
-def _unknown(question: UnderPriors, **known: Any) -> Answer:
+def _unknown_answer(question: UnderPriors, **known: Any) -> Answer:
     return Answer(status="unknown", question=question, engine=_ENGINE, **known)
 
 
@@ -92,7 +92,7 @@ def _notes(compared: Compared) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _checked(question: UnderPriors, compared: Compared, budget: Budget, monitor: Monitor) -> Answer:
+def _check_claim(question: UnderPriors, compared: Compared, budget: Budget, monitor: Monitor) -> Answer:
     notes = _notes(compared)
     if budget.epsilon.infinite:
         raise QuestionError(
@@ -109,14 +109,14 @@ def _checked(question: UnderPriors, compared: Compared, budget: Budget, monitor:
         upper = budget.epsilon
         if worst.upper is not None and worst.exact and worst.proof is not None:
             upper, found = lower, worst.proof
-        return _proved(question, compared, found, lower, upper, witness, (*notes, *_approach(worst)), monitor)
+        return _proof_answer(question, compared, found, lower, upper, witness, (*notes, *_approach(worst)), monitor)
     if isinstance(found, Violation):
         if budget.epsilon.allows(found.left, found.right, budget.delta):
-            return _unknown(question, notes=notes, reason="the budget is too close to decide")
+            return _unknown_answer(question, notes=notes, reason="the budget is too close to decide")
         witness = _witness(compared, found.condition, found.values)
         lower = smallest_epsilon(witness.left_probability, witness.right_probability, budget.delta)
-        return _refuted(question, compared, lower, witness, notes)
-    return _unknown(question, notes=(*notes, *found.notes), reason=found.reason)
+        return _refutation_answer(question, compared, lower, witness, notes)
+    return _unknown_answer(question, notes=(*notes, *found.notes), reason=found.reason)
 
 
 def _tight(question: UnderPriors, compared: Compared, delta: Rational, monitor: Monitor) -> Answer:
@@ -129,13 +129,13 @@ def _tight(question: UnderPriors, compared: Compared, delta: Rational, monitor: 
     notes = (*notes, *_approach(found))
     if found.upper is None or found.proof is None:
         reason = "no upper bound was proved"
-        return _unknown(question.under(None), lower=lower, witness=witness, notes=notes, reason=reason)
+        return _unknown_answer(question.under(None), lower=lower, witness=witness, notes=notes, reason=reason)
     upper = smallest_epsilon(found.upper, 1)
     asked = question.under(Budget(upper, delta, pointwise=True))
-    return _proved(asked, compared, found.proof, lower, upper, witness, notes, monitor)
+    return _proof_answer(asked, compared, found.proof, lower, upper, witness, notes, monitor)
 
 
-def _proved(
+def _proof_answer(
     question: UnderPriors,
     compared: Compared,
     proof: Proof,
@@ -149,7 +149,7 @@ def _proved(
     evidence = certificates.proof_evidence(compared.table, proof, monitor)
     if evidence is None:
         asked = question.under(None)
-        return _unknown(asked, lower=lower, witness=witness, notes=notes, reason=_sign_reason(compared))
+        return _unknown_answer(asked, lower=lower, witness=witness, notes=notes, reason=_sign_reason(compared))
     return Answer(
         status="proved",
         question=question,
@@ -164,7 +164,7 @@ def _proved(
     )
 
 
-def _refuted(
+def _refutation_answer(
     question: UnderPriors,
     compared: Compared,
     lower: Epsilon,
@@ -215,13 +215,13 @@ def _without_bound(
     if found.attained:
         witness = _witness(compared, found.condition, found.point)
         budget = Budget(INFINITE, delta, pointwise=True)
-        return _refuted(question.under(budget), compared, INFINITE, witness, notes)
+        return _refutation_answer(question.under(budget), compared, INFINITE, witness, notes)
     values = _near(compared, found)
     near = None if values is None else _witness(compared, found.condition, values)
     limit = ", ".join(f"{name} to {value}" for name, value in found.point.items())
     reason = f"the ratio seems to grow without bound as {limit}; at every prior of the class it is finite"
     lower = epsilon(0) if near is None else smallest_epsilon(near.left_probability, near.right_probability, delta)
-    return _unknown(question.under(None), lower=lower, witness=near, notes=notes, reason=reason)
+    return _unknown_answer(question.under(None), lower=lower, witness=near, notes=notes, reason=reason)
 
 
 def _near(compared: Compared, found: Supremum) -> dict[str, Rational] | None:
@@ -288,7 +288,7 @@ def _run_again(answer: Answer, compared: Compared) -> Answer:
         if not low <= claimed <= high:
             found = show(low) if low == high else f"between {show(low)} and {show(high)}"
             reason = f"the table gives {show(claimed)} for the output {witness.output}, running the functions {found}"
-            return _unknown(question, notes=answer.notes, reason=reason)
+            return _unknown_answer(question, notes=answer.notes, reason=reason)
     said = "running the prior and the mechanism on all their random choices gives the same two probabilities"
     said = said if whole else "running the prior and the mechanism on their likeliest random choices agrees"
     return replace(answer, notes=(*answer.notes, said))

@@ -107,10 +107,10 @@ def as_floats(points: Sequence[Mapping[str, Rational]], names: Sequence[str]) ->
 
 def parameters_at(point: Sequence[float], names: Sequence[str], coordinates: Sequence[Coordinate]) -> Values:
     """The parameters, exactly, that a point of the unit cube (by the order of the names) stands for."""
-    return _located([Fraction(share) for share in point], names, coordinates)
+    return _locate_point([Fraction(share) for share in point], names, coordinates)
 
 
-def _located(point: Sequence[Fraction], names: Sequence[str], coordinates: Sequence[Coordinate]) -> Values:
+def _locate_point(point: Sequence[Fraction], names: Sequence[str], coordinates: Sequence[Coordinate]) -> Values:
     shares = {name: rational(share) for name, share in zip(names, point, strict=True)}
     values: Values = {name: Rational(0) for name in names}
     for each in coordinates:
@@ -169,7 +169,7 @@ def inner_point(region: Region, coordinates: Sequence[Coordinate]) -> Values | N
     tried = simple_points(region, most=400)
     shares = [(Fraction(1, 2),) * len(region.names), (Fraction(1, 3),) * len(region.names)]
     shares += [tuple(Fraction(1 + (3 * i + k) % 7, 8) for i in range(len(region.names))) for k in range(7)]
-    tried += [p for p in (_located(share, region.names, coordinates) for share in shares) if region.contains(p)]
+    tried += [p for p in (_locate_point(share, region.names, coordinates) for share in shares) if region.contains(p)]
 
     def depth(point: Values) -> bool:
         away = all(i.low < point[n] < i.high or i.low == i.high for n, i in zip(region.names, region.box, strict=True))

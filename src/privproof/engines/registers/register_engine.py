@@ -93,7 +93,7 @@ class RegisterEngine:
         try:
             monitor.listen(Progress("integrating over registers"))
             decider = _decider(question, request, monitor)
-            told, note = request.shared("register trials", lambda: _tried(question))
+            told, note = request.shared("register trials", lambda: _try_program(question))
             if told is not None:
                 said = f"the program and the function differ {told}"
                 yield Answer(status="unknown", question=question, engine=ENGINE, reason=said)
@@ -106,7 +106,7 @@ class RegisterEngine:
             yield Answer(status="unknown", question=question, engine=ENGINE, reason=reason)
 
 
-def _tried(question: ProgramQuestion) -> tuple[str | None, str]:
+def _try_program(question: ProgramQuestion) -> tuple[str | None, str]:
     """How the program and the function differ where they are run side by side, and that they do not, in words."""
     size = None if question.size is None else min(question.size, _TRIED)
     tried = program_agreement(registers(question.mechanism, size).program)

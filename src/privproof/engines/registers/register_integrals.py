@@ -27,7 +27,7 @@ from typing import NamedTuple, TypeAlias
 from flint import arb, arb_mat
 
 from privproof.engines.integrals.density_curves import Curve, DensityLaw, highest_normal
-from privproof.engines.integrals.integration_panels import RHO, Grid, cut, errors, evenly, rule, tabulated
+from privproof.engines.integrals.integration_panels import RHO, Grid, cut_grid, errors, evenly, rule, tabulate_curve
 from privproof.exact import Rational
 from privproof.exact.balls import precision
 
@@ -96,7 +96,7 @@ def _grid(numbered: Sequence[DensityLaw], group: Sequence[Monomial], count: int)
     high = max(law.center + reach[law.kind] * law.scale for law in hubs)
     kinks = [kink for law in laws for kink in law.kinks]
     if count == 1:
-        return cut(low, high, kinks, sorted({(law.center, _LONGEST * law.scale) for law in laws}))
+        return cut_grid(low, high, kinks, sorted({(law.center, _LONGEST * law.scale) for law in laws}))
     return evenly(low, high, kinks, _LONGEST * min(law.scale for law in laws))
 
 
@@ -105,7 +105,7 @@ Vector: TypeAlias = "list[arb]"
 
 def _values(grid: Grid, curve: Curve) -> tuple[Vector, Vector]:
     """The values of a curve at all nodes, and its bounds on all ellipses."""
-    found = tabulated(grid, curve)
+    found = tabulate_curve(grid, curve)
     return [value for panel in found.values for value in panel], list(found.bounds)
 
 
@@ -211,10 +211,10 @@ def _over_pairs(
     if highest > _MOST_EXPANDED:
         return _pair_by_pair(numbered, group, pause)
     with precision(BITS + highest):
-        return _expanded(numbered, group, pause)
+        return _expanded_integrals(numbered, group, pause)
 
 
-def _expanded(
+def _expanded_integrals(
     numbered: Sequence[DensityLaw], group: Sequence[Monomial], pause: Callable[[], None]
 ) -> dict[Monomial, arb]:
     grid = _grid(numbered, group, 2)

@@ -59,7 +59,7 @@ def _squares(mechanism: Mechanism, size: int, pause: Callable[[], None]) -> floa
         for left, right in sampled_pairs(mechanism, size):
             pause()
             one, other = (tree[0] if len(tree) == 1 else None for tree in trees_on(mechanism, [left, right], most=1))
-            moved = None if one is None or other is None else _moved(one, other)
+            moved = None if one is None or other is None else _squared_shifts(one, other)
             if moved is None:
                 return None
             most = max(most, moved)
@@ -68,7 +68,7 @@ def _squares(mechanism: Mechanism, size: int, pause: Callable[[], None]) -> floa
     return most
 
 
-def _moved(one: TreeLeaf, other: TreeLeaf) -> float | None:
+def _squared_shifts(one: TreeLeaf, other: TreeLeaf) -> float | None:
     """The squares of what numbers move by, each with Gaussian noise of its own."""
     if one.steps or other.steps or one.outcome.shape != other.outcome.shape:
         return None

@@ -140,7 +140,7 @@ def likelihoods(move: Move) -> Likelihoods:
         case "uniform_real", [width]:
             return _uniform(s / width)
         case "truncated_laplace", [scale, reach]:
-            return _truncated(s / scale, reach / scale)
+            return _truncated_likelihoods(s / scale, reach / scale)
         case "staircase", [step, loss, share]:
             return _staircase(s / step, loss, share)
         case "geometric", [alpha]:
@@ -169,7 +169,7 @@ def _uniform(s: Rational) -> Likelihoods:
     return Likelihoods(((alone, arb(0)), (shared, shared), (arb(0), alone)))
 
 
-def _truncated(s: Rational, reach: Rational) -> Likelihoods:
+def _truncated_likelihoods(s: Rational, reach: Rational) -> Likelihoods:
     """Laplace noise between minus and plus `reach` scales; the left law around 0, the other around s."""
     if s >= 2 * reach:
         return Likelihoods(((arb(1), arb(0)), (arb(0), arb(1))))

@@ -20,7 +20,7 @@ def other_runs(asked: Mapping[str, Any], mechanism: Mechanism) -> list[str]:
     """
     now = runs_document(ran(mechanism, asked["sizes"] or [None], sampled=bool(asked.get("sampled"))))
     found = [
-        f"{what}: {_shown(asked.get(member))} -> {_shown(now.get(member))}"
+        f"{what}: {_member_text(asked.get(member))} -> {_member_text(now.get(member))}"
         for what, member in (("inputs", "inputs"), ("neighbours", "relation"), ("neighbours", "pairs"))
         if asked.get(member) != now.get(member)
     ]
@@ -33,7 +33,7 @@ def other_runs(asked: Mapping[str, Any], mechanism: Mechanism) -> list[str]:
     return []
 
 
-def _shown(value: Any) -> str:
+def _member_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {each.get('text', each)}" for name, each in value.items())
     return str(value)

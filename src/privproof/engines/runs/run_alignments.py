@@ -79,7 +79,7 @@ class Aligner:
         for number, leaf in enumerate(right):
             groups.setdefault(leaf.outcome.shape, []).append(number)
         result: dict[int, Moved] = {}
-        for shape, numbers in _grouped(left).items():
+        for shape, numbers in _group_by_shape(left).items():
             found = self._group([(i, left[i]) for i in numbers], [(j, right[j]) for j in groups.get(shape, ())])
             if found is None:
                 return None
@@ -105,7 +105,7 @@ class Aligner:
         costs = sorted({str(m.cost): m.cost for listed in options.values() for m in listed}.values(), key=_size)
         for bound in costs:
             within = {i: [m for m in listed if m.cost.compare(bound) <= 0] for i, listed in options.items()}
-            matched = _matching(within)
+            matched = _match_leaves(within)
             if matched is not None:
                 return matched
         return None
@@ -125,7 +125,7 @@ class Aligner:
         return self.numbers[id(leaf)]
 
 
-def _grouped(leaves: Sequence[TreeLeaf]) -> dict[str, list[int]]:
+def _group_by_shape(leaves: Sequence[TreeLeaf]) -> dict[str, list[int]]:
     groups: dict[str, list[int]] = {}
     for number, leaf in enumerate(leaves):
         groups.setdefault(leaf.outcome.shape, []).append(number)
@@ -146,7 +146,7 @@ def _size(value: Epsilon) -> float:
     return float(value.ball().mid())
 
 
-def _matching(options: Mapping[int, Sequence[Moved]]) -> dict[int, Moved] | None:
+def _match_leaves(options: Mapping[int, Sequence[Moved]]) -> dict[int, Moved] | None:
     """To every leaf one of its moves, no two to the same target."""
     taken: dict[int, int] = {}
     chosen: dict[int, Moved] = {}

@@ -25,7 +25,7 @@ def runs_document(runs: Runs) -> dict[str, Any]:
     numbers: dict[str, int] = {}
     places = []
     for tree in runs.trees:
-        written = _written(tree, tables)
+        written = _tree_data(tree, tables)
         for leaf in tree:
             shapes.setdefault(leaf.outcome.shape, leaf.outcome.text)
         key = repr(written)
@@ -66,7 +66,7 @@ def _input(declared: Any) -> dict[str, Any]:
     }
 
 
-def _written(tree: Sequence[TreeLeaf], tables: dict[tuple[Any, ...], int]) -> list[dict[str, Any]]:
+def _tree_data(tree: Sequence[TreeLeaf], tables: dict[tuple[Any, ...], int]) -> list[dict[str, Any]]:
     """The leaves of a tree; the steps that one has in common with the leaf before are not written again."""
     result = []
     known: dict[int, list[Any]] = {}
@@ -137,14 +137,14 @@ def alignment_evidence(runs: Runs, moves: Mapping[tuple[int, int], Sequence[Move
     pairs = []
     for (left, right), moved in moves.items():
         if id(moved) not in numbers:
-            written = [_moved(each, leaf) for each, leaf in zip(moved, runs.trees[left], strict=True)]
+            written = [_move_data(each, leaf) for each, leaf in zip(moved, runs.trees[left], strict=True)]
             numbers[id(moved)] = known.setdefault(repr(written), len(listed))
             listed += [written] if numbers[id(moved)] == len(listed) else []
         pairs.append([left, right, numbers[id(moved)]])
     return {"method": "alignment", "alignments": listed, "pairs": pairs}
 
 
-def _moved(moved: Moved, leaf: TreeLeaf) -> dict[str, Any]:
+def _move_data(moved: Moved, leaf: TreeLeaf) -> dict[str, Any]:
     return {
         "to": moved.target,
         "shift": [str(moved.shift[j]) for j in open_noises(leaf)] if moved.shift else [],

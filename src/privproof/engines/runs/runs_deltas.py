@@ -72,7 +72,7 @@ class DeltaDeciding(Deciding):
         found: tuple[arb, tuple[int, int, Excess]] | None = None
         for i, j in distinct_pairs(self.ordered, self.document["runs"]):
             self.monitor.pause()
-            excess = _written(divergence.excess(self.runs.trees[i], self.runs.trees[j]))
+            excess = _drop_tiny_event(divergence.excess(self.runs.trees[i], self.runs.trees[j]))
             upper = excess.upper.upper()
             if found is None or upper > found[0]:
                 found = upper, (i, j, excess)
@@ -180,7 +180,7 @@ def _epsilon_of(excess: Excess, delta: Rational, least: Epsilon) -> Epsilon:
     return max_of(found, least)
 
 
-def _written(excess: Excess) -> Excess:
+def _drop_tiny_event(excess: Excess) -> Excess:
     """An excess without its event where that is too unlikely to be written down."""
     return excess if excess.p > arb(2) ** -_LEAST else Excess(excess.upper, excess.least, (), arb(0), arb(0))
 

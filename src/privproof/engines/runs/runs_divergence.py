@@ -130,7 +130,7 @@ class LeafDivergence:
             leaves: dict[str, list[TreeLeaf]] = {}
             for leaf in tree:
                 leaves.setdefault(leaf.outcome.shape, []).append(leaf)
-            self.shown[id(tree)] = {shape: _Shown(_joined(listed)) for shape, listed in leaves.items()}
+            self.shown[id(tree)] = {shape: _Shown(_join_leaves(listed)) for shape, listed in leaves.items()}
         return self.shown[id(tree)]
 
     def _of_shape(self, mine: _Shown, others: _Shown) -> Excess:
@@ -145,7 +145,7 @@ class LeafDivergence:
             except LanguageError as problem:
                 if problem.code not in ("noise", "integral"):
                     raise
-        return Excess(_matched(mine.groups, others.groups, self.bound), arb(0), (), arb(0), arb(0))
+        return Excess(_matched_excess(mine.groups, others.groups, self.bound), arb(0), (), arb(0), arb(0))
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def told_apart(left: Sequence[TreeLeaf], right: Sequence[TreeLeaf]) -> bool:
     return whole and len(shapes) <= _MOST_SHAPES and not any(may_agree(a, b) for a, b in combinations(shapes, 2))
 
 
-def _joined(leaves: Sequence[TreeLeaf]) -> tuple[TreeLeaf, ...]:
+def _join_leaves(leaves: Sequence[TreeLeaf]) -> tuple[TreeLeaf, ...]:
     """Leaves of a shape; where tests looked at its numbers, or noises are compared in a circle, as few as can be."""
     return join_ways(leaves) if any(looked_at(leaf) or in_a_circle(leaf) for leaf in leaves) else tuple(leaves)
 
@@ -213,7 +213,7 @@ def _of_number(mine: _Shown, others: _Shown, bound: arb) -> Excess:
     return Excess(found.upper, arb(0), regions, found.p, found.q, followed=True)
 
 
-def _matched(mine: Sequence[Group], others: Sequence[Group], bound: arb) -> arb:
+def _matched_excess(mine: Sequence[Group], others: Sequence[Group], bound: arb) -> arb:
     """A bound for groups that show the same around different numbers: each is compared with the one in its place."""
     if len(mine) != len(others):
         return sum((group.p.upper() for group in mine), arb(0))

@@ -30,16 +30,16 @@ def is_of_every_size(of: AnyQuestion) -> bool:
     if isinstance(of, RunsQuestion):
         return False
     function = _function(of)
-    return True if function is None else _open(function) and _size(of, function) is None
+    return True if function is None else _has_open_list(function) and _size(of, function) is None
 
 
 def _function(of: AnyQuestion) -> Mechanism | None:
     return next((each for each in of.functions if isinstance(each, Mechanism)), None)
 
 
-def _open(function: Mechanism) -> bool:
+def _has_open_list(function: Mechanism) -> bool:
     return any(declared.shape == "list" and declared.size is None for declared in function.inputs.values())
 
 
 def _size(of: AnyQuestion, function: Mechanism) -> int | None:
-    return of.list_size if _open(function) else None
+    return of.list_size if _has_open_list(function) else None

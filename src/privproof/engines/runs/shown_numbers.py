@@ -86,7 +86,7 @@ class NumberLaws:
         for one, two in pairwise(marks):
             cells.add(one, two)
         intervals = tuple(
-            (None if one == low else one, None if two == high else two) for one, two in _joined(cells.positive)
+            (None if one == low else one, None if two == high else two) for one, two in _join_cells(cells.positive)
         )
         p, q = self.masses(intervals)
         beyond = sum((each.beyond(low, high) for each in self.left), arb(0))
@@ -197,7 +197,7 @@ def _power(exponent: Exponent, low: Rational, high: Rational) -> arb:
     return (around + arb(2 * a * middle + b) * away + arb(a) * away * away).exp() if low < high else around.exp()
 
 
-def _joined(cells: Iterable[tuple[Rational, Rational]]) -> Iterator[tuple[Rational, Rational]]:
+def _join_cells(cells: Iterable[tuple[Rational, Rational]]) -> Iterator[tuple[Rational, Rational]]:
     """Cells that meet, as one."""
     last: tuple[Rational, Rational] | None = None
     for low, high in sorted(cells):

@@ -97,7 +97,7 @@ class CycleFamily:
         return CycleFamily(tuple(found))
 
 
-def touring(
+def cycles_along_path(
     arena: Arena, edges: Sequence[int], changes: Sequence[int], names: Callable[[int], Iterable[str]]
 ) -> CycleFamily:
     """A path with all cycles on the way that make demands on thresholds.

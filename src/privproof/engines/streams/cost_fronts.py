@@ -170,7 +170,7 @@ class Fronts:
             recipe = self.recipe(key, edge, change, live)
             if recipe is not None:
                 names, plan = recipe
-                return {names: self.maximal(_moved(front, plan, 3 ** len(names)))}
+                return {names: self.maximal(_apply_plan(front, plan, 3 ** len(names)))}
         step = self.arena.step(edge)
         parts = self.shifts.parts(edge.step, change)
         stored = step.stored
@@ -189,7 +189,7 @@ class Fronts:
             kept = tuple(sorted((*(n for n in names if n not in gone), *fresh)))
             plan = self.plan(names, part, gone, live, kept)
             size = 3 ** len(kept)
-            moved = _moved(front, plan, size)
+            moved = _apply_plan(front, plan, size)
             self.put(after, kept, self.maximal(moved) if len(moved) > 1 or gone else moved)
             where = {name: key for key in after for name in key}
         for key in list(after):
@@ -199,7 +199,7 @@ class Fronts:
         if any(name.endswith(_NEW) for key in after for name in key):
             renamed: Product = {}
             for key, front in after.items():
-                self.put(renamed, *_sorted(tuple(name.removesuffix(_NEW) for name in key), front))
+                self.put(renamed, *_sort_names(tuple(name.removesuffix(_NEW) for name in key), front))
             after = renamed
         return self.folded(after)
 
@@ -284,7 +284,7 @@ class Fronts:
         gone = frozenset(dead)
         kept = tuple(name for name in key if name not in gone)
         plan = self.plan(key, _NOTHING, gone, frozenset(), kept)
-        return kept, self.maximal(_moved(front, plan, 3 ** len(kept)))
+        return kept, self.maximal(_apply_plan(front, plan, 3 ** len(kept)))
 
     # ----------------------------------------------------------------------------------------------------------- cycles
 
@@ -305,7 +305,7 @@ class Fronts:
             for name in key:
                 if name in asked and len(asked[name]) < len(SHIFTS):
                     at = names.index(name)
-                    front = tuple(_restricted(v, len(names), at, asked[name]) for v in front)
+                    front = tuple(_restrict_vector(v, len(names), at, asked[name]) for v in front)
                     if len(asked[name]) == 1 and len(names) > 1:
                         only = next(iter(asked[name]))
                         self.put(after, (name,), (tuple(0 if s == only else inf for s in SHIFTS),))
@@ -349,7 +349,7 @@ class Fronts:
         """A product without entries that no best coupling uses, because they cost more than all of one."""
         if self.cap == inf:
             return found
-        return {key: tuple(_capped(vector, self.cap) for vector in front) for key, front in found.items()}
+        return {key: tuple(_cap_vector(vector, self.cap) for vector in front) for key, front in found.items()}
 
     def given_up(self, node: int, before: Product, now: Product) -> Product:
         """What is left at a node when entries that still grow after many turns are given up."""
@@ -403,14 +403,14 @@ def _index(shifts: Sequence[int]) -> int:
     return value
 
 
-def _moved(front: Front, plan: Sequence[tuple[int, int, Cost]], size: int) -> Front:
+def _apply_plan(front: Front, plan: Sequence[tuple[int, int, Cost]], size: int) -> Front:
     """What a plan makes of every vector of a front."""
     small = all(cost < _EXACT for _, _, cost in plan)
     if len(front) >= _MANY and small and (table := _table(front)) is not None:
         after = np.full((len(front), size), inf)
         for source, target, cost in plan:
             np.minimum(after[:, target], table[:, source] + cost, out=after[:, target])
-        return _listed(after)
+        return _front_of_table(after)
     found = []
     for vector in front:
         result: list[Cost] = [inf] * size
@@ -428,11 +428,11 @@ def _table(front: Sequence[Vector]) -> _Array | None:
     return table if np.where(np.isinf(table), 0, table).max(initial=0) < _EXACT else None
 
 
-def _listed(table: _Array) -> Front:
+def _front_of_table(table: _Array) -> Front:
     return tuple(tuple(c if c == inf else int(c) for c in row) for row in table.tolist())
 
 
-def _counted(table: _Array, limits: _Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _count_dominating_rows(table: _Array, limits: _Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """For every row of a table, how many rows of the other it is nowhere above."""
     found = np.empty(len(table), dtype=np.int64)
     for begin in range(0, len(table), _ROWS):
@@ -447,7 +447,7 @@ def _counted(table: _Array, limits: _Array) -> np.ndarray[tuple[int], np.dtype[n
 def _maximal(ordered: Sequence[Vector]) -> Front:
     """The largest of vectors that are given in descending order."""
     if len(ordered) >= _MANY and (table := _table(ordered)) is not None:
-        return tuple(v for v, below in zip(ordered, _counted(table, table) > 1, strict=True) if not below)
+        return tuple(v for v, below in zip(ordered, _count_dominating_rows(table, table) > 1, strict=True) if not below)
     found: list[Vector] = []
     for vector in ordered:
         if not _below(vector, found):
@@ -460,11 +460,13 @@ def _above(front: Front, others: Front) -> Front:
     if len(front) * len(others) >= _MANY**2:
         table, limits = _table(front), _table(others)
         if table is not None and limits is not None:
-            return tuple(v for v, below in zip(front, _counted(table, limits) > 0, strict=True) if not below)
+            return tuple(
+                v for v, below in zip(front, _count_dominating_rows(table, limits) > 0, strict=True) if not below
+            )
     return tuple(vector for vector in front if not _below(vector, others))
 
 
-def _restricted(vector: Vector, names: int, at: int, allowed: frozenset[int]) -> Vector:
+def _restrict_vector(vector: Vector, names: int, at: int, allowed: frozenset[int]) -> Vector:
     weight = 3 ** (names - 1 - at)
     return tuple(c if index // weight % 3 - 1 in allowed else inf for index, c in enumerate(vector))
 
@@ -475,7 +477,7 @@ def _sums(one: Front, other: Front) -> Front:
     return tuple(tuple(a + b for a in v for b in w) for v in one for w in other)
 
 
-def _sorted(names: Names, front: Front) -> tuple[Names, Front]:
+def _sort_names(names: Names, front: Front) -> tuple[Names, Front]:
     """A group with its names in order."""
     order = sorted(range(len(names)), key=lambda i: names[i])
     if order == list(range(len(names))):
@@ -489,7 +491,7 @@ def _sorted(names: Names, front: Front) -> tuple[Names, Front]:
     return tuple(names[i] for i in order), tuple(tuple(vector[i] for i in target) for vector in front)
 
 
-def _capped(vector: Vector, cap: Cost) -> Vector:
+def _cap_vector(vector: Vector, cap: Cost) -> Vector:
     return tuple(c if c <= cap else inf for c in vector)
 
 

@@ -22,7 +22,7 @@ from itertools import combinations, product
 from math import inf
 from typing import TypeAlias
 
-from privproof.engines.streams.cost_cycles import CycleFamily, Segment, demands, free, touring
+from privproof.engines.streams.cost_cycles import CycleFamily, Segment, cycles_along_path, demands, free
 from privproof.engines.streams.coupling_arena import Arena, Edge
 from privproof.engines.streams.threshold_shifts import SHIFTS, Shifts
 from privproof.models.graph_algorithms import reachable
@@ -285,7 +285,7 @@ def _way(came: _Came, there: _Place) -> tuple[list[int], list[int]]:
 
 def _smallest(arena: Arena, view: Isolated, edges: list[int], changes: list[int]) -> Leak | None:
     """The leak of a path: with the cycles on the way that are needed, and no others."""
-    found = touring(arena, edges, changes, lambda _: view.names)
+    found = cycles_along_path(arena, edges, changes, lambda _: view.names)
     if not cost_is_unbounded(view, found):
         return None
     found = found.fewer(lambda less: cost_is_unbounded(view, less))
@@ -313,7 +313,7 @@ def cost_is_unbounded(view: Isolated, found: CycleFamily) -> bool:
     """
     possible = view.all
     for segment in found.segments:
-        whole = _composed(view, segment)
+        whole = _compose_segment(view, segment)
         if not segment.repeated:
             possible = frozenset(new for old in possible for new in whole[old])
             continue
@@ -325,7 +325,7 @@ def cost_is_unbounded(view: Isolated, found: CycleFamily) -> bool:
     return not possible
 
 
-def _composed(view: Isolated, segment: Segment) -> dict[Point, dict[Point, float]]:
+def _compose_segment(view: Isolated, segment: Segment) -> dict[Point, dict[Point, float]]:
     whole: dict[Point, dict[Point, float]] = {point: {point: 0.0} for point in view.points}
     for number, change in zip(segment.edges, segment.changes, strict=True):
         edge = view.arena.edges[number]

@@ -43,11 +43,11 @@ class OrderSystem:
         """The pairs on cycles of what transitions teach."""
         pairs: set[tuple[str, str]] = set()
         for step in self.automaton.transitions:
-            pairs |= _taught(step, NOTHING)
+            pairs |= _pairs_after_step(step, NOTHING)
         above: dict[Term, set[Term]] = {}
         for low, high in pairs:
             above.setdefault(low, set()).add(high)
-        closed = {name: _reached(above, name) for pair in pairs for name in pair}
+        closed = {name: _terms_above(above, name) for pair in pairs for name in pair}
         names = [name for name in closed if name in closed[name]]
         return frozenset(
             (low, high) for low, high in permutations(names, 2) if high in closed[low] and low in closed[high]
@@ -68,10 +68,10 @@ class OrderSystem:
         orders += [Order(low, high) for low, high in known if one(low) != one(high)]
         if not possible(orders):
             return None
-        return frozenset(_taught(step, known) & self.useful) if self.useful else NOTHING
+        return frozenset(_pairs_after_step(step, known) & self.useful) if self.useful else NOTHING
 
 
-def _taught(step: Transition, known: Known) -> set[tuple[str, str]]:
+def _pairs_after_step(step: Transition, known: Known) -> set[tuple[str, str]]:
     """The pairs that hold after a step."""
     above: dict[Term, set[Term]] = {}
     for low, high in known:
@@ -84,7 +84,7 @@ def _taught(step: Transition, known: Known) -> set[tuple[str, str]]:
         return set()
     names: dict[str, Term] = {name: name for low in (above, *above.values()) for name in low if isinstance(name, str)}
     names.update(step.stores)
-    reached = {term: _reached(above, term) for term in set(names.values())}
+    reached = {term: _terms_above(above, term) for term in set(names.values())}
     return {
         (low, high)
         for low, high in permutations(names, 2)
@@ -92,5 +92,5 @@ def _taught(step: Transition, known: Known) -> set[tuple[str, str]]:
     }
 
 
-def _reached(above: dict[Term, set[Term]], begin: Term) -> set[Term]:
+def _terms_above(above: dict[Term, set[Term]], begin: Term) -> set[Term]:
     return reachable(above.get(begin, ()), lambda term: above.get(term, ()))

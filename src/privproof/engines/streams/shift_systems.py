@@ -97,7 +97,7 @@ def solve(
     best: Solution | None = None
     everywhere: list[Fronts] = []
     for arena in arenas(automaton, relation, Rational(1) if within is None else within):
-        found = _solved(arena.unfolded(), monitor or Monitor())
+        found = _solve_arena(arena.unfolded(), monitor or Monitor())
         if found.cost is None:
             return found
         everywhere.append(found.fronts)
@@ -107,7 +107,7 @@ def solve(
     return replace(best, everywhere=tuple(everywhere))
 
 
-def _solved(arena: Arena, monitor: Monitor) -> Solution:
+def _solve_arena(arena: Arena, monitor: Monitor) -> Solution:
     fronts = Fronts(arena, monitor)
     alone = len(arena.automaton.thresholds) <= 1
     found = _possible(arena, leak(arena) if alone else on_cycles(arena))

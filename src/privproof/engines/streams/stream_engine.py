@@ -14,7 +14,7 @@ from privproof.engines.streams.coupling_decision import Leak
 from privproof.engines.streams.shift_systems import Solution, solve
 from privproof.engines.streams.stream_certificates import coupling_evidence, growth_evidence, loss_evidence
 from privproof.engines.streams.stream_executions import fewest_repetitions
-from privproof.engines.streams.stream_explanation import leaking, loss_evidence_of_stream, shift_table
+from privproof.engines.streams.stream_explanation import explain_leak, loss_evidence_of_stream, shift_table
 from privproof.engines.streams.stream_losses import Loss, can_happen, countable, losses, tangle
 from privproof.errors import QuestionError
 from privproof.evidence.engine_answers import Answer
@@ -255,7 +255,7 @@ class _Search:
         leak = solution.leak
         if leak is None:
             return self.unknown("no coupling of finite cost exists, and the structure behind it was not found")
-        drawn = leaking(self.question, solution, leak)
+        drawn = explain_leak(self.question, solution, leak)
         if tight:
             return self.without_end(solution, leak, drawn)
         budget = self.question.budget

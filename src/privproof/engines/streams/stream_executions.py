@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from privproof.engines.streams.cost_cycles import CycleFamily, Segment, touring
+from privproof.engines.streams.cost_cycles import CycleFamily, Segment, cycles_along_path
 from privproof.engines.streams.cost_fronts import START, Fronts, Names, Product, Vector, lowest
 from privproof.engines.streams.coupling_arena import Edge
 from privproof.engines.streams.threshold_shifts import Cost
@@ -54,7 +54,7 @@ def hardest(fronts: Fronts, edges: Sequence[int]) -> Execution:
         after = [found for before in rows[-1] for found in fronts.step(before, arena.edges[number])]
         rows.append(_few(fronts, after))
     last = max(rows[-1], key=lowest)
-    chosen = _chosen(last)
+    chosen = _costliest_vectors(last)
     total = lowest(last)
     changes: list[int] = []
     for place in range(len(edges) - 1, -1, -1):
@@ -76,7 +76,7 @@ def _few(fronts: Fronts, listed: Sequence[Product]) -> list[Product]:
     return sorted(kept, key=lowest, reverse=True)[:_KEPT]
 
 
-def _chosen(found: Product) -> dict[Names, Vector]:
+def _costliest_vectors(found: Product) -> dict[Names, Vector]:
     """The adversary's best choice in a product."""
     return {key: max(front, key=min) for key, front in found.items()}
 
@@ -113,7 +113,7 @@ def worst(fronts: Fronts) -> Execution | None:
         ((node, found) for node, listed in enumerate(fronts.at) for found in listed), key=lambda p: lowest(p[1])
     )
     begin = fronts.limited(fronts.settled(0, START))
-    chosen = _chosen(found)
+    chosen = _costliest_vectors(found)
     stack = [(node, chosen, _ways(fronts, node, chosen))]
     seen = {(node, repr(sorted(chosen.items())))}
     taken: list[tuple[int, int]] = []
@@ -155,7 +155,7 @@ def repeat_cycles(fronts: Fronts, execution: Execution) -> tuple[CycleFamily, in
     plain = CycleFamily((Segment(execution.edges, execution.changes),))
     if value(fronts, *plain.unrolled(1)) == wanted:
         return plain, 1
-    found = touring(fronts.arena, execution.edges, execution.changes, fronts.asked)
+    found = cycles_along_path(fronts.arena, execution.edges, execution.changes, fronts.asked)
     times = _enough(fronts, found, wanted)
     if times is None:
         return None

@@ -62,7 +62,7 @@ def shift_table(question: StreamQuestion, solution: Solution) -> tuple[Shifted, 
         row = _row(step, changes[place], dict(zip(names, here, strict=True)), before, names, paid, arena.within)
         found.append(replace(row, times=0) if place in turning else row)
         here = before
-    return _counted(found[::-1])
+    return _count_repetitions(found[::-1])
 
 
 def _row(
@@ -74,12 +74,12 @@ def _row(
     cost: Rational,
     within: Rational,
 ) -> Shifted:
-    stored = [f"{name} by {_signed(after[name] * within)}" for name in sorted(step.stored)]
+    stored = [f"{name} by {_signed_number(after[name] * within)}" for name in sorted(step.stored)]
     if not stored:
         old = dict(zip(names, before, strict=True))
         wanted = _least(step, change, old)
-        stored = [f"the sample by {_signed(wanted * within)}"] if step.reads and wanted is not None else []
-    differ = _signed(change * within) if step.reads else "nothing read"
+        stored = [f"the sample by {_signed_number(wanted * within)}"] if step.reads and wanted is not None else []
+    differ = _signed_number(change * within) if step.reads else "nothing read"
     return Shifted(str(step), differ, ", ".join(stored) or "nothing", str(cost))
 
 
@@ -102,11 +102,11 @@ def _least(step: Transition, change: int, old: dict[str, int]) -> int | None:
     return min(fits, key=lambda own: abs(own - wanted), default=None)
 
 
-def _signed(value: Rational | int) -> str:
+def _signed_number(value: Rational | int) -> str:
     return f"+{value}" if value > 0 else str(value)
 
 
-def _counted(rows: Sequence[Shifted]) -> tuple[Shifted, ...]:
+def _count_repetitions(rows: Sequence[Shifted]) -> tuple[Shifted, ...]:
     found: list[Shifted] = []
     for row in rows:
         if found and found[-1] == row and row.times == 0:
@@ -129,13 +129,13 @@ def loss_evidence_of_stream(question: StreamQuestion, found: Loss, times: int | 
     return Witness(
         sides[0],
         sides[1],
-        ObservedStream(tuple(part for part in word if part), found.steps, times, *_called(question, found)),
+        ObservedStream(tuple(part for part in word if part), found.steps, times, *_call_and_event(question, found)),
         Ball.of(found.left_probability),
         Ball.of(found.right_probability),
     )
 
 
-def _called(question: StreamQuestion, found: Loss) -> tuple[Any, Any]:
+def _call_and_event(question: StreamQuestion, found: Loss) -> tuple[Any, Any]:
     """The arguments of the function on both sides, and what it writes."""
     mechanism = question.mechanism
     if mechanism is None:
@@ -156,7 +156,7 @@ def _called(question: StreamQuestion, found: Loss) -> tuple[Any, Any]:
     event: list[Any] = []
     for number, windows in zip(found.steps, found.windows, strict=True):
         near = iter([Between(fraction(w.low), fraction(w.high)) for w in windows])
-        event += [_filled(output, near) for output in question.outputs[number]]
+        event += [_fill_output(output, near) for output in question.outputs[number]]
     return (sides[0], sides[1]), event
 
 
@@ -170,9 +170,9 @@ def _whole(value: Fraction) -> int | Fraction:
     return int(value) if value.denominator == 1 else value
 
 
-def _filled(output: object, near: Iterator[Between]) -> Any:
+def _fill_output(output: object, near: Iterator[Between]) -> Any:
     if isinstance(output, list | tuple):
-        return type(output)(_filled(part, near) for part in output)
+        return type(output)(_fill_output(part, near) for part in output)
     return next(near) if isinstance(output, Between) else output
 
 
@@ -185,7 +185,7 @@ def output_of_step(step: Transition, windows: Sequence[Window]) -> str:
     return shown
 
 
-def leaking(question: StreamQuestion, solution: Solution, leak: Leak) -> Leaking:
+def explain_leak(question: StreamQuestion, solution: Solution, leak: Leak) -> Leaking:
     """A structure in words."""
     arena = solution.arena
     segments = tuple((tuple(arena.edges[n].step for n in s.edges), s.repeated) for s in leak.segments)

@@ -275,10 +275,10 @@ def can_happen(automaton: StreamAutomaton, steps: Sequence[int]) -> bool:
             orders += [Order(of(order.low), of(order.high), order.offset) for order in step.guard]
         for name, sample in step.stores:
             held[name] = f"{place}.{sample}"
-    return possible(_thinned(orders))
+    return possible(_drop_loose_orders(orders))
 
 
-def _thinned(orders: Sequence[Order]) -> list[Order]:
+def _drop_loose_orders(orders: Sequence[Order]) -> list[Order]:
     """Comparisons without those that only one other term takes part in: they are no part of a cycle."""
     kept = list(orders)
     while True:

@@ -96,7 +96,7 @@ class Shifts:
 
 def _parts(step: Transition, change: int, rate: Callable[[Sample], int | None]) -> list[ShiftPart]:
     found = []
-    for terms in _connected(step):
+    for terms in _connected_terms(step):
         samples = sorted(term for term in terms if isinstance(term, int))
         looked = tuple(sorted(term for term in terms if isinstance(term, str)))
         stores = [(name, sample) for name, sample in step.stores if sample in terms]
@@ -122,7 +122,7 @@ def _parts(step: Transition, change: int, rate: Callable[[Sample], int | None]) 
             of: dict[Term, int] = {None: 0, **dict(zip(samples, shift, strict=True))}
             for old in product(SHIFTS, repeat=len(looked)):
                 of.update(zip(looked, old, strict=True))
-                if _respected(guard, values, of):
+                if _shifts_respect(guard, values, of):
                     pair = (old, tuple(of[sample] for _, sample in stores))
                     best[pair] = min(cost, best.get(pair, inf))
         moves = tuple((old, new, cost) for (old, new), cost in best.items())
@@ -130,7 +130,7 @@ def _parts(step: Transition, change: int, rate: Callable[[Sample], int | None]) 
     return found
 
 
-def _respected(guard: Iterable[Order], values: Iterable[Value], of: dict[Term, int]) -> bool:
+def _shifts_respect(guard: Iterable[Order], values: Iterable[Value], of: dict[Term, int]) -> bool:
     return all(of[o.low] <= of[o.high] for o in guard) and all(of[v.plus] == of[v.minus] for v in values)
 
 
@@ -139,7 +139,7 @@ def _in(terms: set[Term], *listed: Term) -> bool:
     return any(term in terms for term in named) if named else terms == {None}
 
 
-def _connected(step: Transition) -> list[set[Term]]:
+def _connected_terms(step: Transition) -> list[set[Term]]:
     """The terms of a step that depend on each other."""
     groups: dict[Term, set[Term]] = {}
 

@@ -72,7 +72,7 @@ def promising_word(problem: WordProblem, *, longest: int) -> Word | None:
                     grown.setdefault(edge.target, []).append(_Beam(left[keep], right[keep], words))
         beams = {}
         for location, parts in grown.items():
-            beam = _joined(parts)
+            beam = _join_beams(parts)
             if problem.horizon.counts(level):
                 for final in problem.locations[location].finals:
                     above = beam.left @ np.array([float(x.p) / float(x.q) for x in final.left])
@@ -87,7 +87,7 @@ def promising_word(problem: WordProblem, *, longest: int) -> Word | None:
     return problem.word(best[1], best[2]) if best[2] else None
 
 
-def _joined(parts: list[_Beam]) -> _Beam:
+def _join_beams(parts: list[_Beam]) -> _Beam:
     """The most promising vectors of several, scaled: the largest quotients of sums and the largest quotients of single entries."""
     left, right = np.vstack([p.left for p in parts]), np.vstack([p.right for p in parts])
     words = [word for part in parts for word in part.words]

@@ -11,7 +11,7 @@ from privproof.engines.words import smt_search as smt
 from privproof.engines.words.beam_search import promising_word
 from privproof.engines.words.frontier_search import Frontier
 from privproof.engines.words.problem_changes import limit_changes
-from privproof.engines.words.word_endings import Goal, attaining, beyond
+from privproof.engines.words.word_endings import Goal, beyond, ratio_at_least
 from privproof.engines.words.word_engine import WordEngine
 from privproof.engines.words.word_findings import ConeProof, EnumerationProof, Finding, TensorProof
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, decimal, epsilon, smallest_epsilon
@@ -121,7 +121,7 @@ def _beats(word: Word, known: Word) -> bool:
 
 def _shortest(problem: WordProblem, ratio: Rational, best: Word, delta: Rational, monitor: Monitor) -> Word:
     """The shortest word that attains the ratio, then the one with the fewest changed inputs."""
-    goal = attaining(ratio)
+    goal = ratio_at_least(ratio)
     shorter = WordProblem(
         problem.locations, problem.starts, Horizon(problem.horizon.low, len(best.letters)), problem.common
     )

@@ -32,15 +32,15 @@ def trim_cone(evidence: dict[str, Any]) -> dict[str, Any]:
                 waiting.extend((entry["node"], i) for i in _indices(entry["multipliers"][index]))
     places = [{old: new for new, old in enumerate(sorted(kept))} for kept in used]
     return evidence | {
-        "nodes": [_trimmed(node, kept, places) for node, kept in zip(nodes, used, strict=True)],
-        "starts": [s | {"multipliers": _renumbered(s["multipliers"], places[s["node"]])} for s in starts],
+        "nodes": [_trim_node(node, kept, places) for node, kept in zip(nodes, used, strict=True)],
+        "starts": [s | {"multipliers": _renumber_multipliers(s["multipliers"], places[s["node"]])} for s in starts],
     }
 
 
-def _trimmed(node: dict[str, Any], kept: set[int], places: list[dict[int, int]]) -> dict[str, Any]:
+def _trim_node(node: dict[str, Any], kept: set[int], places: list[dict[int, int]]) -> dict[str, Any]:
     onward = []
     for entry in node["next"]:
-        rows = [_renumbered(entry["multipliers"][i], places[entry["node"]]) for i in sorted(kept)]
+        rows = [_renumber_multipliers(entry["multipliers"][i], places[entry["node"]]) for i in sorted(kept)]
         if any(rows):
             onward.append(entry | {"multipliers": rows})
     return node | {"generators": [node["generators"][i] for i in sorted(kept)], "next": onward}
@@ -51,7 +51,7 @@ def _indices(multipliers: Any) -> Iterator[int]:
     return (index for index, _ in listed)
 
 
-def _renumbered(multipliers: Any, places: dict[int, int]) -> Any:
+def _renumber_multipliers(multipliers: Any, places: dict[int, int]) -> Any:
     if isinstance(multipliers, dict):
         return multipliers | {"by": [[places[index], factor] for index, factor in multipliers["by"]]}
     return [[places[index], factor] for index, factor in multipliers]

@@ -217,7 +217,7 @@ class Antichain:
                 row = [self._entry(int(s), i, chosen, bound, on_left=on_left) for i in used]
                 if any(row):
                     rows.append([*row, (vector.left if on_left else vector.right)[int(s)]])
-        solved = _solved(rows, len(used))
+        solved = _solve_equations(rows, len(used))
         if solved is None or any(x < 0 for x in solved):
             return None
         by = tuple((int(chosen[i]), x) for i, x in zip(used, solved, strict=True) if i < len(chosen) and x)
@@ -240,7 +240,7 @@ class Antichain:
         return (generator.left if on_left else generator.right)[state]
 
 
-def _solved(rows: Sequence[Sequence[int | Fraction]], unknowns: int) -> list[Fraction] | None:
+def _solve_equations(rows: Sequence[Sequence[int | Fraction]], unknowns: int) -> list[Fraction] | None:
     """The solution of linear equations (each with its right side last), unknowns that are left open set to 0; None without one."""
     if not rows:
         return None

@@ -239,9 +239,9 @@ class Frontier:
         source, target = self.trace.active[level, location], self.trace.active[level + 1, edge.target]
         key = (id(edge), *(id(active) for active in (*source, *target)))
         if key not in self.products:
-            one = _restricted(edge.left, source[0], target[0])
+            one = _restrict_matrix(edge.left, source[0], target[0])
             same = edge.right is edge.left and source[0] is source[1] and target[0] is target[1]
-            self.products[key] = TensorProduct(one, one if same else _restricted(edge.right, source[1], target[1]))
+            self.products[key] = TensorProduct(one, one if same else _restrict_matrix(edge.right, source[1], target[1]))
         return self.products[key]
 
     def _last_product(self, level: int, location: int, edge: Edge) -> TensorProduct:
@@ -249,13 +249,13 @@ class Frontier:
         if edge.target not in self.trace.counted:
             place = self.problem.locations[edge.target]
             self.trace.counted[edge.target] = (
-                _counted([f.left for f in place.finals], place.left_size),
-                _counted([f.right for f in place.finals], place.right_size),
+                _entry_classes([f.left for f in place.finals], place.left_size),
+                _entry_classes([f.right for f in place.finals], place.right_size),
             )
         left, right = self.trace.counted[edge.target]
-        one = _collapsed(edge.left, source[0], left)
+        one = _collapse_columns(edge.left, source[0], left)
         same = edge.right is edge.left and source[0] is source[1] and left == right
-        return TensorProduct(one, one if same else _collapsed(edge.right, source[1], right))
+        return TensorProduct(one, one if same else _collapse_columns(edge.right, source[1], right))
 
     def _endings(self, level: int, location: int) -> list[Ending]:
         finals = self.problem.locations[location].finals
@@ -304,7 +304,7 @@ class Frontier:
         return self._interest() * self.margins[location] or None
 
 
-def _restricted(matrix: Matrix, rows: Active, columns: Active) -> Matrix:
+def _restrict_matrix(matrix: Matrix, rows: Active, columns: Active) -> Matrix:
     """The matrix between the coordinates that can be occupied; itself where those are all."""
     if len(rows) == len(matrix.rows) and len(columns) == matrix.columns:
         return matrix
@@ -312,7 +312,7 @@ def _restricted(matrix: Matrix, rows: Active, columns: Active) -> Matrix:
     return Matrix.of(len(columns), ({number[c]: e for c, e in matrix.rows[i]} for i in rows))
 
 
-def _collapsed(matrix: Matrix, rows: Active, classes: Counted) -> Matrix:
+def _collapse_columns(matrix: Matrix, rows: Active, classes: Counted) -> Matrix:
     """The matrix from the coordinates that can be occupied, with its columns added up by class."""
     result = []
     for i in rows:
@@ -327,8 +327,8 @@ def _collapsed(matrix: Matrix, rows: Active, classes: Counted) -> Matrix:
 
 def _final(final: Final, finals: Sequence[Final]) -> Final:
     """The final column on classes of equal entries."""
-    left = _counted([f.left for f in finals], len(final.left))
-    right = _counted([f.right for f in finals], len(final.right))
+    left = _entry_classes([f.left for f in finals], len(final.left))
+    right = _entry_classes([f.right for f in finals], len(final.right))
     return Final(final.name, _by_class(final.left, left), _by_class(final.right, right))
 
 
@@ -337,7 +337,7 @@ def _by_class(column: Vector, classes: Counted) -> Vector:
     return tuple(values[c] for c in range(len(values)))
 
 
-def _counted(columns: Sequence[Vector], size: int) -> Counted:
+def _entry_classes(columns: Sequence[Vector], size: int) -> Counted:
     """For so many coordinates which of the distinct entries of the columns each has; where no word ends, none counts."""
     numbers: dict[tuple[Rational, ...], int] = {}
     entries = list(zip(*columns, strict=True)) if columns else [()] * size

@@ -197,7 +197,7 @@ def _erode(array: Array, axis: int, window: Window) -> Array:
     return result
 
 
-def _eroded(array: Array, window: Window) -> Array:
+def _erode_all_axes(array: Array, window: Window) -> Array:
     for axis in range(array.ndim):
         array = _erode(array, axis, window)
     return array
@@ -260,7 +260,7 @@ def largest_ratio(compiled: Compiled, *, monitor: Monitor | None = None) -> Extr
         if reason is not None:
             return Extreme(_exact(best), word, reason)
         known = smallest_epsilon(best, 1) if isinstance(best, Fraction) and best else None
-        search.monitor.listen(Progress(f"tensors, output {chain.output}", lower=_shown(best), established=known))
+        search.monitor.listen(Progress(f"tensors, output {chain.output}", lower=_ratio_text(best), established=known))
         array, total = _tensor(chain)
         for window in search.windows:
             eroded = search.eroded(array, window)
@@ -310,7 +310,7 @@ class _Search:
 
     def eroded(self, array: Array, window: Window) -> Array:
         """The minimum over all neighbours."""
-        return _layers(array, window, 1)[1] if self.one else _eroded(array, window)
+        return _layers(array, window, 1)[1] if self.one else _erode_all_axes(array, window)
 
     def simplest(
         self,
@@ -354,5 +354,5 @@ def _exact(ratio: Fraction | float) -> Rational | None:
     return rational(ratio) if isinstance(ratio, Fraction) else None
 
 
-def _shown(ratio: Fraction | float) -> str:
+def _ratio_text(ratio: Fraction | float) -> str:
     return decimal(ratio) if isinstance(ratio, Fraction) and ratio else ""

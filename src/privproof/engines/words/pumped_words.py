@@ -270,7 +270,7 @@ class _Search:
         a = tuple(x * shrink for x in mass)
         grown = _times(cycle, a, on_left=True)
         left_rate = min(grown[s] / a[s] for s in component)
-        held = _contained(cycle, right, support, other, left_rate)
+        held = _containing_vector(cycle, right, support, other, left_rate)
         if held is None:
             return None
         b, right_rate = held
@@ -278,7 +278,7 @@ class _Search:
         return Pump(number, before, letters, after, name, a, b, left_rate, right_rate, location)
 
 
-def _contained(
+def _containing_vector(
     cycle: tuple[Edge, ...], right: Vector, support: list[int], radius: float, left_rate: Rational
 ) -> tuple[Vector, Rational] | None:
     """A vector that contains the right mass and a rate below the left one at which the cycle wears it down."""

@@ -64,8 +64,8 @@ def encode_value(walk: Walk, claim: Claim, *, literal: bool, states: Sequence[Se
             _linear_step(query, walk, step, states)
         if len({arc.source for arc in arcs}) > 1:
             for number, arc in enumerate(arcs):
-                before = _arriving(walk, step - 1, arc.source, literal=literal)
-                query.claim(f"(=> {_taken(step, number, literal=literal)} {any_of(before)})")
+                before = _arcs_into(walk, step - 1, arc.source, literal=literal)
+                query.claim(f"(=> {_arc_formula(step, number, literal=literal)} {any_of(before)})")
     length = len(walk.arcs)
     left, right = walk.sides
     for number, (location, final) in enumerate(walk.ends):
@@ -78,7 +78,7 @@ def encode_value(walk: Walk, claim: Claim, *, literal: bool, states: Sequence[Se
         ]
         parts = [claim.formula(*numbers)]
         if length:
-            parts.append(any_of(_arriving(walk, length, location, literal=literal)))
+            parts.append(any_of(_arcs_into(walk, length, location, literal=literal)))
         query.claim(f"(=> {name} {all_of(parts)})")
     query.claim(any_of(f"f{number}" for number in range(len(walk.ends))))
     return query
@@ -91,15 +91,15 @@ def _dot(side: Side, step: int, column: Iterable[tuple[int, Rational]]) -> str:
     return total(scale_to_integers(entry, f"{side.mark}{step}_{i}") for i, entry in column)
 
 
-def _taken(step: int, number: int, *, literal: bool) -> str:
+def _arc_formula(step: int, number: int, *, literal: bool) -> str:
     """The formula that an arc is the one taken at a step."""
     return f"(= w{step} {number})" if literal else f"e{step}_{number}"
 
 
-def _arriving(walk: Walk, step: int, location: int, *, literal: bool) -> Iterator[str]:
+def _arcs_into(walk: Walk, step: int, location: int, *, literal: bool) -> Iterator[str]:
     for number, arc in enumerate(walk.arcs[step - 1]):
         if arc.edge.target == location:
-            yield _taken(step, number, literal=literal)
+            yield _arc_formula(step, number, literal=literal)
 
 
 def _linear_step(query: Query, walk: Walk, step: int, states: Sequence[Sequence[str]]) -> None:
@@ -115,7 +115,7 @@ def _linear_step(query: Query, walk: Walk, step: int, states: Sequence[Sequence[
             query.claim(f"(not (and {name} {other}))")
     for side in walk.sides:
         for j in side.coordinates(step):
-            names_here = _named(side.live[step], j, states)
+            names_here = _coordinate_names(side.live[step], j, states)
             note = f"{'left' if side.mark == 'a' else 'right'}, in {names_here} after {step}" if names_here else ""
             query.declare(f"{side.mark}{step}_{j}", "Real", note)
     for name, arc in zip(names, arcs, strict=True):
@@ -127,7 +127,7 @@ def _linear_step(query: Query, walk: Walk, step: int, states: Sequence[Sequence[
         query.claim(f"(=> {name} {all_of(equations)})")
 
 
-def _named(live: Live, coordinate: int, states: Sequence[Sequence[str]]) -> str:
+def _coordinate_names(live: Live, coordinate: int, states: Sequence[Sequence[str]]) -> str:
     """The names that a coordinate has at the locations where it is live; none where states have no names."""
     if not states:
         return ""
@@ -139,7 +139,7 @@ def _select_step(query: Query, walk: Walk, step: int) -> None:
     arcs = walk.arcs[step - 1]
     query.declare(f"w{step}", "Real")
     query.reals.append(f"w{step}")
-    query.claim(any_of(_taken(step, number, literal=True) for number in range(len(arcs))))
+    query.claim(any_of(_arc_formula(step, number, literal=True) for number in range(len(arcs))))
     for side in walk.sides:
         columns = [side.columns(step, arc) for arc in arcs]
         for j in side.coordinates(step):
@@ -178,7 +178,7 @@ def scale_to_integers(factor: Rational, term: str) -> str:
     return term if factor == ONE else f"(* {numeral(factor)} {term})"
 
 
-def _joined(operator: str, empty: str, parts: Iterable[str]) -> str:
+def _join_terms(operator: str, empty: str, parts: Iterable[str]) -> str:
     listed = list(parts)
     if len(listed) <= 1:
         return listed[0] if listed else empty
@@ -186,12 +186,12 @@ def _joined(operator: str, empty: str, parts: Iterable[str]) -> str:
 
 
 def total(terms: Iterable[str]) -> str:
-    return _joined("+", "0", terms)
+    return _join_terms("+", "0", terms)
 
 
 def any_of(formulas: Iterable[str]) -> str:
-    return _joined("or", "false", formulas)
+    return _join_terms("or", "false", formulas)
 
 
 def all_of(formulas: Iterable[str]) -> str:
-    return _joined("and", "true", formulas)
+    return _join_terms("and", "true", formulas)

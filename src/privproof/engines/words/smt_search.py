@@ -108,7 +108,7 @@ def violating_word(
                 query.text, effort=effort, booleans=query.booleans, reals=query.reals, logic=query.logic
             )
             if answer.verdict == "sat":
-                return _decoded(problem, walk, answer, claim, literal=literal)
+                return _decode_word(problem, walk, answer, claim, literal=literal)
             if answer.verdict == "unknown" and unknown is None:
                 unknown = SmtUnknown(size, start, answer.reason)
         if unknown is not None:
@@ -190,7 +190,7 @@ def _lengths(problem: WordProblem, length: int | None) -> Iterable[int]:
     return range(problem.horizon.low, problem.horizon.high + 1)
 
 
-def _decoded(problem: WordProblem, walk: Walk, answer: solver.Answer, claim: Claim, *, literal: bool) -> Word:
+def _decode_word(problem: WordProblem, walk: Walk, answer: solver.Answer, claim: Claim, *, literal: bool) -> Word:
     """The word that a model spells, both probabilities recomputed from the problem."""
     letters = []
     for step, arcs in enumerate(walk.arcs, 1):

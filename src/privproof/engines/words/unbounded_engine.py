@@ -61,7 +61,7 @@ class UnboundedEngine(WordEngine):
         problem, goal = compiled.problem, beyond(budget)
         bound = ZERO if budget.epsilon.infinite else budget.epsilon.enclosure(192)[0]
         search = Invariant(problem, goal=goal, delta=budget.delta, threshold=bound, monitor=monitor)
-        closed, pump = _explored(search, self.stops, monitor)
+        closed, pump = _search_in_stages(search, self.stops, monitor)
         if pump is not None:
             word = breaking_word(problem, pump, budget.epsilon)
             if word is not None:
@@ -95,7 +95,7 @@ class UnboundedEngine(WordEngine):
         threshold = ZERO if known is None or known.ratio is None else known.ratio
         monitor.listen(Progress("inductive invariant", lower=decimal(threshold) if threshold else ""))
         search = Invariant(problem, delta=delta, threshold=threshold, precision=self.precision, monitor=monitor)
-        closed, pump = _explored(search, self.stops, monitor)
+        closed, pump = _search_in_stages(search, self.stops, monitor)
         if pump is not None:
             word = problem.word(pump.start, pump.word(3), final=pump.final)
             return Finding(INFINITE, pump=pump, word=word, growing=growing_proof(compiled, monitor))
@@ -131,7 +131,7 @@ def _by_ratios(compiled: Compiled, best: Word | None, monitor: Monitor) -> Findi
     return Finding(epsilon(0), at_least(proof.cones.bound), proof=proof, notes=(note,))
 
 
-def _explored(search: Invariant, stops: tuple[int, ...], monitor: Monitor) -> tuple[Closed, Pump | None]:
+def _search_in_stages(search: Invariant, stops: tuple[int, ...], monitor: Monitor) -> tuple[Closed, Pump | None]:
     """Search; where it does not close soon, look for a simulation, and where some vector is still unbounded, for a pump."""
     tried = False
     for most in stops[:-1]:

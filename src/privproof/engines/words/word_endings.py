@@ -29,7 +29,7 @@ def beyond(budget: Budget) -> Goal:
     return goal
 
 
-def attaining(ratio: Rational) -> Goal:
+def ratio_at_least(ratio: Rational) -> Goal:
     """Words whose ratio is at least the given one."""
     target = fraction(ratio)
     return lambda excess, right: right > 0 and excess >= target * right

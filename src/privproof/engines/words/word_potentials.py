@@ -145,7 +145,7 @@ def potential_of(problem: WordProblem, bound: Rational, delta: Rational) -> Pote
     ratios = _grid(c)
     rough = np.array([float(t) for t in ratios])
     ends = [_ends(problem, location, float(c), rough) for location in range(len(problem.locations))]
-    found = _iterated(moves, ends, rough)
+    found = _iterate_values(moves, ends, rough)
     if found is None:
         return None
     unit = 2**_DIGITS
@@ -192,7 +192,7 @@ def _ends(problem: WordProblem, location: int, c: float, ratios: NDArray[np.floa
     return result
 
 
-def _iterated(
+def _iterate_values(
     moves: list[list[list[Move]]], ends: list[list[NDArray[np.float64]]], ratios: NDArray[np.float64]
 ) -> list[list[NDArray[np.float64]]] | None:
     """Value iteration with a little slack in every step; None where it does not settle."""

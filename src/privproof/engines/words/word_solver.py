@@ -81,7 +81,7 @@ def check(
     solver.from_string(script)
     solver.set("timeout", ceil(1000 * min(seconds_left(), _NEVER)))
     outcome = solver.check()
-    used = _used(solver)
+    used = _resources_used(solver)
     if outcome == z3.unsat:
         return Answer("unsat", effort=used)
     if outcome == z3.unknown:
@@ -103,7 +103,7 @@ def _rational(value: Any) -> Rational:
     return rational(value.numerator_as_long()) / rational(value.denominator_as_long())
 
 
-def _used(solver: Any) -> int:
+def _resources_used(solver: Any) -> int:
     statistics = solver.statistics()
     return int(statistics.get_key_value("rlimit count")) if "rlimit count" in statistics.keys() else 0  # noqa: SIM118
 

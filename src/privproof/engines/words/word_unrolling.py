@@ -82,7 +82,7 @@ def unroll(problem: WordProblem, start: int, length: int) -> Walk:
         left, right = reached[-1][location]
         lefts.setdefault(location, set()).update(left & _support(final.left))
         rights.setdefault(location, set()).update(right & _support(final.right))
-    live = [(_frozen(lefts), _frozen(rights))]
+    live = [(_freeze_sets(lefts), _freeze_sets(rights))]
     arcs: list[tuple[Arc, ...]] = []
     for here in reversed(reached[:-1]):
         after_left, after_right = live[-1]
@@ -95,7 +95,7 @@ def unroll(problem: WordProblem, start: int, length: int) -> Walk:
                     lefts.setdefault(location, set()).update(needed)
                     rights.setdefault(location, set()).update(_preimage(edge.right, right, after_right[edge.target]))
         arcs.append(tuple(usable))
-        live.append((_frozen(lefts), _frozen(rights)))
+        live.append((_freeze_sets(lefts), _freeze_sets(rights)))
     arcs.reverse()
     live.reverse()
     left_side = Side("a", begin.left, tuple(left for left, _ in live))
@@ -115,5 +115,5 @@ def _preimage(matrix: Matrix, rows: Iterable[int], columns: frozenset[int]) -> s
     return {row for row in rows if any(column in columns for column, _ in matrix.rows[row])}
 
 
-def _frozen(sets: Mapping[int, set[int]]) -> Live:
+def _freeze_sets(sets: Mapping[int, set[int]]) -> Live:
     return {location: frozenset(members) for location, members in sets.items()}

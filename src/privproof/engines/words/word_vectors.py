@@ -46,7 +46,7 @@ class Reached:
         return sum(letter.changed for letter in self.word())
 
 
-def _reached(
+def _coprime_vector(
     left: Sequence[int],
     right: Sequence[int],
     weight: int,
@@ -69,7 +69,7 @@ def initial(start: int, left: Sequence[Rational], right: Sequence[Rational], *, 
         [int(x.p) * (scale // int(x.q)) for x in left],
         [int(x.p) * (scale // int(x.q)) for x in right],
     )
-    return _reached(whole_left, whole_right, scale if weighted else 0, scale, start, None, None)
+    return _coprime_vector(whole_left, whole_right, scale if weighted else 0, scale, start, None, None)
 
 
 def quotient(above: int, below: int) -> float:
@@ -120,7 +120,7 @@ class TensorProduct:
                 result.append(None)
             else:
                 result.append(
-                    _reached(left, right, vector.weight * self.scale, self.scale, vector.start, letter, vector)
+                    _coprime_vector(left, right, vector.weight * self.scale, self.scale, vector.start, letter, vector)
                 )
         return result
 

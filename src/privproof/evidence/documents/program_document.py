@@ -168,7 +168,7 @@ def _instruction(step: Instruction, program: Program) -> list[object]:
                     "sample", name, noise, expression(arguments[0]), {"variance": str(program.scale(step).factor)},
                 ]  # fmt: skip
             if noise in (PLACE, OTHERS, RANKED):
-                return _selecting(name, noise, arguments)
+                return _selection_part(name, noise, arguments)
             if noise in CONTINUOUS:
                 scale = program.scale(step)
                 return [
@@ -180,9 +180,9 @@ def _instruction(step: Instruction, program: Program) -> list[object]:
                 return ["sample", name, noise, expression(arguments[0]), expression(arguments[1])]
             return ["sample", name, noise]
         case Emit(value):
-            return ["emit", [expression(part) for part in output_parts(value)], *_processed(value)]
+            return ["emit", [expression(part) for part in output_parts(value)], *_processed_mark(value)]
         case Return(value):
-            return ["return", [expression(part) for part in output_parts(value)], *_processed(value)]
+            return ["return", [expression(part) for part in output_parts(value)], *_processed_mark(value)]
         case Test(test, then, otherwise):
             return ["test", expression(test), then, otherwise]
         case Jump(target):
@@ -192,12 +192,12 @@ def _instruction(step: Instruction, program: Program) -> list[object]:
     raise AssertionError(step)
 
 
-def _processed(value: Expression) -> list[object]:
+def _processed_mark(value: Expression) -> list[object]:
     """Whether an output is computed from its parts, and is not these themselves."""
     return [PROCESSED] if isinstance(value, Operation) and value.name == PROCESSED else []
 
 
-def _selecting(name: str, kind: str, arguments: tuple[Expression, ...]) -> list[object]:
+def _selection_part(name: str, kind: str, arguments: tuple[Expression, ...]) -> list[object]:
     """A part of a selection."""
     if kind == RANKED:
         return ["ranked", [argument.name for argument in arguments if isinstance(argument, Variable)]]

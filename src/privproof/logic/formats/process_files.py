@@ -81,7 +81,7 @@ def read_process(
         document = read_document(path)
         with with_file_place(document, path):
             process = _process(document, path.stem, self_loops=self_loops)
-    return process if neighbours is None else related(process, neighbours)
+    return process if neighbours is None else relate_states(process, neighbours)
 
 
 def read_prism_model(
@@ -105,11 +105,11 @@ def read_prism_model(
     return replace(model, process=model.process.having(neighbours=neighbours_from(model, neighbours)))
 
 
-def related(process: DecisionProcess, text: str) -> DecisionProcess:
+def relate_states(process: DecisionProcess, text: str) -> DecisionProcess:
     """The process under the relation that a text names: ``plus ~ minus; "a b" ~ c``, each side a state or a label.
 
     >>> from privproof.logic.library.logic_models import survey
-    >>> related(survey(), "plus ~ no; out1 ~ dead").neighbours
+    >>> relate_states(survey(), "plus ~ no; out1 ~ dead").neighbours
     ((0, 3), (2, 4))
     """
     pairs: list[tuple[int, int]] = []

@@ -14,7 +14,7 @@ from typing import Literal, cast
 from privproof.errors import FormulaError
 from privproof.exact.parsing import climb
 from privproof.logic.formulas.formula_parser import OPERATORS, FormulaReader, WrittenFormula, read_formula
-from privproof.logic.formulas.formula_syntax import Formula, FormulaFamily, Until, children, show_formula
+from privproof.logic.formulas.formula_syntax import Formula, FormulaFamily, Until, direct_subformulas, show_formula
 
 _LONGEST = 400
 """Characters of a reading in a note: two of them fill half a screen."""
@@ -36,7 +36,7 @@ def note_on_reading(text: str | WrittenFormula) -> str | None:
         return f"read by PRISM's precedence; where temporal operators bind tighter than & and |, {problem.message}"
     if taken == other:
         return None
-    here, there = map(_shortened, _difference(taken, other))
+    here, there = map(_shorten_text, _difference(taken, other))
     return f"read as {here}, by PRISM's precedence; {there} is another formula: parentheses make it plain"
 
 
@@ -68,7 +68,7 @@ def _difference(first: Formula, second: Formula) -> tuple[str, str]:
     """The smallest parts, at the same place of two formulas, outside which the formulas are the same."""
     variables: frozenset[str] = frozenset()
     while type(first) is type(second) and _own(first) == _own(second):
-        below = children(first), children(second)
+        below = direct_subformulas(first), direct_subformulas(second)
         differing = [pair for pair in zip(*below, strict=False) if pair[0] != pair[1]]
         if len(differing) != 1 or len(below[0]) != len(below[1]):
             break
@@ -78,7 +78,7 @@ def _difference(first: Formula, second: Formula) -> tuple[str, str]:
     return show_formula(first, variables), show_formula(second, variables)
 
 
-def _shortened(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 

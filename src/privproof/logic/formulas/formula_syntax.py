@@ -61,10 +61,10 @@ class Bound:
 
     def __str__(self) -> str:
         if self.high is None:
-            return "" if self.low == Count() else f">={_wrapped(self.low)}"
+            return "" if self.low == Count() else f">={_wrap_count(self.low)}"
         if self.low == self.high:
-            return f"={_wrapped(self.high)}"
-        return f"<={_wrapped(self.high)}" if self.low == Count() else f"[{self.low},{self.high}]"
+            return f"={_wrap_count(self.high)}"
+        return f"<={_wrap_count(self.high)}" if self.low == Count() else f"[{self.low},{self.high}]"
 
 
 @dataclass(frozen=True)
@@ -313,7 +313,7 @@ Formula: TypeAlias = (
 )
 
 
-def children(formula: Formula) -> tuple[Formula, ...]:
+def direct_subformulas(formula: Formula) -> tuple[Formula, ...]:
     """The formulas directly below a formula."""
     if isinstance(formula, And | Or):
         return formula.parts
@@ -331,9 +331,9 @@ def children(formula: Formula) -> tuple[Formula, ...]:
 def instance(formula: Formula, values: Mapping[str, int | str]) -> Formula:
     """The formula with the variables of families replaced by values."""
     if isinstance(formula, Atom):
-        return Atom(_filled(formula.name, values))
+        return Atom(_fill_placeholders(formula.name, values))
     if isinstance(formula, Comparison):
-        return Comparison(_filled(formula.variable, values), formula.operator, formula.value.at(values))
+        return Comparison(_fill_placeholders(formula.variable, values), formula.operator, formula.value.at(values))
     changed: dict[str, object] = {}
     for part in fields(formula):
         old = getattr(formula, part.name)
@@ -347,7 +347,7 @@ def instance(formula: Formula, values: Mapping[str, int | str]) -> Formula:
         elif part.name in ("inner", "left", "right", "path", "body"):
             new = instance(old, values)
         elif isinstance(old, str) and part.name in ("epsilon", "delta"):
-            text = _filled(old, values)
+            text = _fill_placeholders(old, values)
             try:
                 new = text if "{" in text else (epsilon(text) if part.name == "epsilon" else delta(text))
             except PrivproofError as problem:
@@ -357,7 +357,7 @@ def instance(formula: Formula, values: Mapping[str, int | str]) -> Formula:
     return replace(formula, **changed) if changed else formula  # type: ignore[arg-type]
 
 
-def _filled(text: str, values: Mapping[str, int | str]) -> str:
+def _fill_placeholders(text: str, values: Mapping[str, int | str]) -> str:
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text
@@ -383,7 +383,7 @@ def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:
         case Atom(name):
             return _name(name, scope)
         case Comparison(variable, operator, value):
-            return f"{_name(variable, scope)} {operator} {_wrapped(value)}"
+            return f"{_name(variable, scope)} {operator} {_wrap_count(value)}"
         case Not(inner):
             return f"!{_tight(inner, scope)}"
         case And(parts):
@@ -395,7 +395,7 @@ def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:
         case Iff(left, right):
             return f"{_under(left, 3, scope)} <-> {_under(right, 3, scope)}"
         case Next(inner, times):
-            return f"X{'' if times == Count(1) else '^' + _wrapped(times)} {_after_temporal(inner, scope)}"
+            return f"X{'' if times == Count(1) else '^' + _wrap_count(times)} {_after_temporal(inner, scope)}"
         case Unary(operator, inner, bound):
             return f"{operator}{bound} {_after_temporal(inner, scope)}"
         case Until(operator, left, right, bound):
@@ -403,12 +403,12 @@ def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:
         case Probable(within, path, side):
             return f"P{side}{'=?' if within is None else within} [ {show_formula(path, scope)} ]"
         case Expected(amounts, path, reward, side):
-            named = f"{{{_quoted(reward)}}}" if reward else ""
+            named = f"{{{_quote_name(reward)}}}" if reward else ""
             return f"R{named}{side}{'=?' if amounts is None else amounts} [ {show_formula(path, scope)} ]"
         case Accumulated(steps):
-            return "C" if steps is None else f"C<={_wrapped(steps)}"
+            return "C" if steps is None else f"C<={_wrap_count(steps)}"
         case Momentary(steps):
-            return f"I={_wrapped(steps)}"
+            return f"I={_wrap_count(steps)}"
         case LongRun():
             return "S"
         case Steady(within, inner):
@@ -429,10 +429,10 @@ def _name(name: str, scope: frozenset[str]) -> str:
     """A name as it is, or in quotes where it would be read as something else."""
     inner = re.findall(r"\{([^{}]*)\}", name)
     plain = PLAIN.fullmatch(name) and name not in RESERVED and name not in scope and set(inner) <= scope
-    return name if plain else _quoted(name)
+    return name if plain else _quote_name(name)
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -453,7 +453,7 @@ def _after_temporal(formula: Formula, scope: frozenset[str]) -> str:
     return _tight(formula, scope)
 
 
-def _wrapped(count: Count) -> str:
+def _wrap_count(count: Count) -> str:
     return str(count) if count.simple else f"({count})"
 
 

@@ -21,7 +21,7 @@ from privproof.logic.formulas.formula_syntax import (
     Steady,
     Unary,
     Until,
-    children,
+    direct_subformulas,
 )
 
 _TEMPORAL = (Next, Unary, Until, Accumulated, Momentary, LongRun)
@@ -33,7 +33,7 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
     while waiting:
         current = waiting.pop()
         yield current
-        waiting.extend(reversed(children(current)))
+        waiting.extend(reversed(direct_subformulas(current)))
 
 
 def outermost_privates(formula: Formula) -> Iterator[Private]:
@@ -44,7 +44,7 @@ def outermost_privates(formula: Formula) -> Iterator[Private]:
         if isinstance(current, Private):
             yield current
         else:
-            below = tuple(current.instances()) if isinstance(current, FormulaFamily) else children(current)
+            below = tuple(current.instances()) if isinstance(current, FormulaFamily) else direct_subformulas(current)
             waiting.extend(reversed(below))
 
 
@@ -66,7 +66,7 @@ def is_state_formula(formula: Formula) -> bool:
         if isinstance(current, _TEMPORAL):
             return False
         if not isinstance(current, Probable | Private | Expected | OfPaths):
-            waiting.extend(children(current))
+            waiting.extend(direct_subformulas(current))
     return True
 
 
@@ -83,6 +83,6 @@ def sublogic(formula: Formula) -> str:
         if isinstance(part, Private | Probable | Expected | OfPaths):
             private = private or isinstance(part, Private)
             path = part.path
-            plain = isinstance(path, _TEMPORAL) and all(map(is_state_formula, children(path)))
+            plain = isinstance(path, _TEMPORAL) and all(map(is_state_formula, direct_subformulas(path)))
             star = star or not plain
     return ("dpCTL" if private else "PCTL") + ("*" if star else "")

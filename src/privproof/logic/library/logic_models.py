@@ -164,13 +164,13 @@ def subsampling_majority(
             weights = [other**m]
             for i in range(m):
                 weights.append(weights[-1] * odds * (m - i) / (i + 1))
-            rows[name] = {f"c{i}": _enclosed(weight) for i, weight in enumerate(weights)}
+            rows[name] = {f"c{i}": _enclose_weight(weight) for i, weight in enumerate(weights)}
         bar = (1 / share).log() / loss
         for i in range(m + 1):
             spread = arb(abs(2 * i - m)) / (4 * m * sampled) - 1
             tail = _laplace_tail(bar - spread, loss)
             answer = "one" if 2 * i >= m else "zero"
-            rows[f"c{i}"] = {answer: _enclosed(tail), "nothing": _enclosed(1 - tail)}
+            rows[f"c{i}"] = {answer: _enclose_weight(tail), "nothing": _enclose_weight(1 - tail)}
     for state in ("one", "zero", "nothing"):
         rows[state] = {state: ONE}
     return DecisionProcess.of(
@@ -200,7 +200,7 @@ def _laplace_tail(bound: arb, rate: arb) -> arb:
     return 1 - (rate * bound).exp() / 2
 
 
-def _enclosed(value: arb) -> Enclosure | Rational:
+def _enclose_weight(value: arb) -> Enclosure | Rational:
     low, high = rational_bounds(value)
     floor = fmpq(1, 2**4_000)
     return Enclosure(max(low, min(floor, high / 2)), min(high, ONE))

@@ -17,7 +17,7 @@ import numpy as np
 
 from privproof.logic.decision_process import Ints
 from privproof.logic.prism.expression_meanings import FAILING, Meaning
-from privproof.logic.prism.state_coding import Code, used
+from privproof.logic.prism.state_coding import Code, used_slots
 
 Column: TypeAlias = Any
 """An array of integers or truth values, or one of them for all states."""
@@ -91,7 +91,7 @@ class ColumnExpressions:
         computed = self._exactly.get(id(meaning))
         if computed is None:
             computed = self._exactly[id(meaning)] = Code().column(meaning)
-        rows, which = states.combinations(used(meaning.uses))
+        rows, which = states.combinations(used_slots(meaning.uses))
         return np.array([int(value) for value in computed(rows)], np.int64 if meaning.kind == "int" else np.bool_)[
             which
         ]

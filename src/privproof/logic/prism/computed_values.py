@@ -40,7 +40,9 @@ class Computed:
         return self.text
 
 
-def computed(text: str, stretch: tuple[int, int], pieces: Mapping[tuple[int, int], Property], scope: Scope) -> Computed:
+def parse_computation(
+    text: str, stretch: tuple[int, int], pieces: Mapping[tuple[int, int], Property], scope: Scope
+) -> Computed:
     """The expression that a stretch of a text is.
 
     Args:

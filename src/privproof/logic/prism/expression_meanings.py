@@ -193,7 +193,7 @@ class Scope:
             self.source.refuse(
                 node.at,
                 "type",
-                f"{what} is an integer, this is {_called(found)}",
+                f"{what} is an integer, this is {_kind_text(found)}",
                 hint="round it by floor(...) or ceil(...)",
             )
         return found
@@ -313,10 +313,10 @@ class Scope:
         hint = (
             "compare it, for instance x > 0" if wanted is _CONDITION else "use a conditional, for instance (b ? 1 : 0)"
         )
-        self.source.refuse(node.at, "type", f"{what} is {wanted}, this is {_called(found)}", hint=hint)
+        self.source.refuse(node.at, "type", f"{what} is {wanted}, this is {_kind_text(found)}", hint=hint)
 
 
-def _called(found: Meaning) -> str:
+def _kind_text(found: Meaning) -> str:
     what = {"int": "an integer", "double": "a number (double)", "bool": "a condition (bool)"}[found.kind]
     return f"{what}: {value_text(found.value)}" if found.op == "const" else what
 

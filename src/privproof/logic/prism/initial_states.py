@@ -13,7 +13,7 @@ from privproof.errors import FormatError
 from privproof.logic.prism.expression_meanings import Meaning, Trouble
 from privproof.logic.prism.label_states import CHUNK, ranges_of
 from privproof.logic.prism.module_system import Slot, System
-from privproof.logic.prism.state_coding import Code, used
+from privproof.logic.prism.state_coding import Code, used_slots
 from privproof.logic.prism.transition_tables import State
 
 _WIDEST = 5_000_000
@@ -99,7 +99,7 @@ class _Alternative:
         size = max(1, CHUNK // max(1, len(values)))
         for begin in range(0, len(found), size):
             chunk = [(*state, value) for state in found[begin : begin + size] for value in values]
-            result += _holding(asked, chunk, order)
+            result += _filter_states(asked, chunk, order)
             if len(result) > self.most:
                 _refuse(self.system, f"init ... endinit has more than {self.most} states", "make the ranges smaller")
         return result
@@ -118,13 +118,13 @@ class _Alternative:
                 f"more than {_WIDEST} values of {slot.name!r} would have to be tried for init ... endinit",
                 f"say in it between which numbers {slot.name} lies",
             )
-        return [value for (value,) in _holding(alone, [(value,) for value in range(low, high + 1)], (number,))]
+        return [value for (value,) in _filter_states(alone, [(value,) for value in range(low, high + 1)], (number,))]
 
 
-def _holding(conditions: Sequence[Meaning], states: list[State], slots: tuple[int, ...]) -> list[State]:
+def _filter_states(conditions: Sequence[Meaning], states: list[State], slots: tuple[int, ...]) -> list[State]:
     """The states, given as values of some slots, in which all conditions hold."""
     for condition in conditions:
-        places = [slots.index(slot) for slot in used(condition.uses)]
+        places = [slots.index(slot) for slot in used_slots(condition.uses)]
         try:
             kept = Code().column(condition)([tuple([state[place] for place in places]) for state in states])
         except Trouble as trouble:

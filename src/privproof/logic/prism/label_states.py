@@ -10,7 +10,7 @@ from privproof.errors import FormatError
 from privproof.logic.decision_process import Bools, Ints
 from privproof.logic.prism.columnwise_steps import ColumnExpressions, States
 from privproof.logic.prism.expression_meanings import Meaning, Trouble
-from privproof.logic.prism.state_coding import used
+from privproof.logic.prism.state_coding import used_slots
 
 CHUNK = 1 << 16
 """States are turned into columns, and conditions evaluated on them, so many at once, so that the lists in between stay small."""
@@ -25,7 +25,7 @@ def states_satisfying(meaning: Meaning, count: int, columns: Sequence[Ints | Boo
     intervals = ranges_of(meaning)
     if intervals is not None:
         low, high = (np.array(ends, np.int64) for ends in zip(*sorted(intervals), strict=True))
-        column = columns[used(meaning.uses)[0]]
+        column = columns[used_slots(meaning.uses)[0]]
         last = np.searchsorted(low, column, side="right") - 1
         inside: Bools = (last >= 0) & (column <= np.maximum.accumulate(high)[last])
         return inside

@@ -151,7 +151,7 @@ def compose(source: Source, systems: Mapping[str, Term], modules: Mapping[str, S
         parts = [composed(part, around) for part in term.args]
         result = parts[0]
         if term.op in ("/", "<-"):
-            return _renamed(source, term, result)
+            return _rename_actions(source, term, result)
         for other in parts[1:]:
             together = {"||": result.alphabet & other.alphabet, "|||": frozenset()}.get(term.op, frozenset(term.names))
             result = _parallel(source, term, result, other, together)
@@ -189,7 +189,7 @@ def _parallel(source: Source, term: Term, left: _Composed, right: _Composed, tog
     return _Composed(left.alphabet | right.alphabet, tuple(joints))
 
 
-def _renamed(source: Source, term: Term, inner: _Composed) -> _Composed:
+def _rename_actions(source: Source, term: Term, inner: _Composed) -> _Composed:
     pairs = (
         dict.fromkeys(term.names, "") if term.op == "/" else dict(zip(term.names[::2], term.names[1::2], strict=True))
     )

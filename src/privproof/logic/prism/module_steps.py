@@ -14,7 +14,7 @@ from typing import TypeAlias
 from privproof.logic.prism.expression_meanings import Meaning, Trouble
 from privproof.logic.prism.module_composition import Joint
 from privproof.logic.prism.module_system import Outcome, Rule, System
-from privproof.logic.prism.state_coding import Code, used
+from privproof.logic.prism.state_coding import Code, used_slots
 from privproof.logic.prism.transition_tables import Index, Numbers, Probabilities, State
 
 Row: TypeAlias = dict[int, int]
@@ -60,7 +60,7 @@ class Stepper:
         self._plain: dict[int, list[tuple[int, Probabilities, Rule]]] = {}
         rest: list[Rule] = []
         for rule in alone:
-            value = _asked(rule.guard, self._pivot)
+            value = _asked_value(rule.guard, self._pivot)
             if value is None:
                 rest.append(rule)
             elif self._is_plain(rule):
@@ -127,7 +127,7 @@ class Stepper:
         uses = 0
         for outcome in rule.outcomes:
             uses |= outcome.probability.uses
-        slots = used(uses)
+        slots = used_slots(uses)
         if not slots:
             return slots, self._fixed(rule)
         key = ", ".join(f"v{slot}" for slot in slots)
@@ -288,7 +288,7 @@ def _pivot(rules: Sequence[Rule]) -> int:
     return slot if count >= _FEWEST_LOOKED_UP else -1
 
 
-def _asked(guard: Meaning, pivot: int) -> int | None:
+def _asked_value(guard: Meaning, pivot: int) -> int | None:
     return next((value for slot, value in _equalities(guard) if slot == pivot), None)
 
 

@@ -114,7 +114,7 @@ def explore(
         if word[1] == "neighbours":
             stretches.append(stretch)
         else:
-            model = _starting(model, found.source, stretch)
+            model = _set_initial_states(model, found.source, stretch)
     pairs = _pairs(model, found.source, stretches)
     return replace(model, process=replace(model.process, neighbours=pairs, name=Path(name).stem))
 
@@ -194,7 +194,7 @@ def words_of(process: DecisionProcess, source: Source) -> PrismModel:
     return PrismModel(process, Scope(source, variables=variables))
 
 
-def _starting(model: PrismModel, source: Source, stretch: tuple[int, int]) -> PrismModel:
+def _set_initial_states(model: PrismModel, source: Source, stretch: tuple[int, int]) -> PrismModel:
     """The model whose runs start in the states that a stretch of a text describes."""
     marks = model.states_of(source, parse_expression(source, begin=stretch[0], end=stretch[1]))
     labels = {**model.process.labels, "init": marks}

@@ -39,7 +39,7 @@ from privproof.logic.formulas import (
 from privproof.logic.formulas.formula_parser import REWARD, FormulaReader
 from privproof.logic.formulas.formula_syntax import RESERVED, Count
 from privproof.logic.formulas.formula_tokens import LARGEST_COUNT
-from privproof.logic.prism.computed_values import Computed, computed
+from privproof.logic.prism.computed_values import Computed, parse_computation
 from privproof.logic.prism.expression_meanings import Meaning
 from privproof.logic.prism.prism_expressions import FUNCTIONS, ExpressionReader, SyntaxNode, names_in
 from privproof.logic.prism.prism_model import PrismModel
@@ -210,7 +210,7 @@ class _PropertyReader(FormulaReader):
             end = max(begin, self.ended)
             model = self._labelled()
             pieces = {at: replace(one, model=model) if one.model is self._model else one for at, one in pieces.items()}
-            return computed(self.text, (begin, end), pieces, self._names)
+            return parse_computation(self.text, (begin, end), pieces, self._names)
         except FormulaError as other:
             if not other.message.startswith("expected"):
                 raise

@@ -66,7 +66,7 @@ def _lines(process: DecisionProcess) -> Iterator[str]:
     actions = [_action(name) for name in process.actions]
     yield "dtmc\n\n" if process.is_chain else "mdp\n\n"
     start = mark_states(count, process.initial)
-    roots = start | ~_reached(process)
+    roots = start | ~_reached_states(process)
     single = int(np.argmax(roots)) if roots.sum() == 1 else None
     yield f"module process\n  s : [0..{count - 1}]{f' init {single}' if single else ''};\n"
     choices = process.choices.tolist()
@@ -129,7 +129,7 @@ def check_init(process: DecisionProcess, start: Bools) -> None:
         )
 
 
-def _reached(process: DecisionProcess) -> Bools:
+def _reached_states(process: DecisionProcess) -> Bools:
     """The states that runs reach."""
     rows, targets = process.rows[process.choices].tolist(), process.targets.tolist()
     reached = reachable(process.initial, lambda state: targets[rows[state] : rows[state + 1]])

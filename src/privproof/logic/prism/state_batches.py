@@ -228,7 +228,7 @@ class Batches:
         """For every state the numbers of the products of all pairs of probabilities."""
         shape = (max(len(left), len(right)), left.shape[1], right.shape[1])
         pairs = [np.broadcast_to(each, shape).reshape(-1) for each in (left[:, :, None], right[:, None, :])]
-        return _paired(self._numbers.times, *pairs).reshape(shape[0], -1)
+        return _paired_entries(self._numbers.times, *pairs).reshape(shape[0], -1)
 
     # ------------------------------------------------------------------------------------------------------ in order
 
@@ -289,12 +289,14 @@ class Batches:
                 same = (part.targets[:, earlier] == part.targets[:, later]) & (numbers[:, later] >= 0)
                 same &= numbers[:, earlier] >= 0
                 if same.any():
-                    numbers[same, earlier] = _paired(self._numbers.plus, numbers[same, earlier], numbers[same, later])
+                    numbers[same, earlier] = _paired_entries(
+                        self._numbers.plus, numbers[same, earlier], numbers[same, later]
+                    )
                     numbers[same, later] = -1
         return part._replace(numbers=numbers)
 
 
-def _paired(table: dict[tuple[int, int], int], left: Ints, right: Ints) -> Ints:
+def _paired_entries(table: dict[tuple[int, int], int], left: Ints, right: Ints) -> Ints:
     """The entries of a table at pairs of numbers; -1 where one of them is."""
     base = int(right.max(initial=0)) + 2
     pairs, which = distinct((left + 1) * base + right + 1, (int(left.max(initial=0)) + 2) * base)

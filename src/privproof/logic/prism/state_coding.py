@@ -93,13 +93,13 @@ class Code:
 
     def column(self, meaning: Meaning) -> Callable[[Iterable[tuple[Any, ...]]], list[Any]]:
         """The function from rows of values, of the variables that the meaning uses, lowest slot first, to its values."""
-        taken = ", ".join(f"v{slot}" for slot in used(meaning.uses))
+        taken = ", ".join(f"v{slot}" for slot in used_slots(meaning.uses))
         text = f"def column(rows):\n    return [{self.expression(meaning)} for {taken}, in rows]\n"
         function: Callable[[Iterable[tuple[Any, ...]]], list[Any]] = self.compiled(text, "column")
         return function
 
 
-def used(bits: int) -> list[int]:
+def used_slots(bits: int) -> list[int]:
     """The slots that a number has as bits."""
     return [slot for slot in range(bits.bit_length()) if bits >> slot & 1]
 

@@ -24,7 +24,7 @@ from privproof.logic.prism.expression_meanings import Meaning, Trouble
 from privproof.logic.prism.label_states import states_satisfying
 from privproof.logic.prism.module_steps import Stepper
 from privproof.logic.prism.module_system import Gain, System
-from privproof.logic.prism.state_coding import Code, used
+from privproof.logic.prism.state_coding import Code, used_slots
 from privproof.logic.reward_structures import Rewards
 
 
@@ -91,9 +91,9 @@ def collect(
             if line.action is None:
                 of_states = of_states.plus(values)
                 continue
-            hit = np.isin(actions, _numbered(system, stepper, line)) & marks[states]
+            hit = np.isin(actions, _action_numbers(system, stepper, line)) & marks[states]
             times = np.bincount(places[hit], minlength=choices)
-            of_choices = of_choices.plus(_shared(values, owner, times, among))
+            of_choices = of_choices.plus(_share_gains(values, owner, times, among))
         known = dict.fromkeys((*of_states.numbers, *of_choices.numbers))
         numbers = {number: place for place, number in enumerate(known)}
         listed = [
@@ -111,7 +111,7 @@ def collect(
     return result
 
 
-def _numbered(system: System, stepper: Stepper, line: Gain) -> list[int]:
+def _action_numbers(system: System, stepper: Stepper, line: Gain) -> list[int]:
     known = {joint.action for joint in system.joints}
     if line.action and line.action not in known:
         system.source.unknown(line.at, "action", line.action, tuple(filter(None, known)))
@@ -136,16 +136,16 @@ def _values(system: System, line: Gain, marks: Bools, columns: Sequence[Ints]) -
     numbers: dict[Rational, int] = {ZERO: 0}
     which = np.zeros(len(marks), np.int64)
     chosen = np.flatnonzero(marks)
-    rows, kinds = States(len(chosen), columns, chosen).combinations(used(meaning.uses))
-    which[chosen] = np.array([numbers.setdefault(value, len(numbers)) for value in _computed(meaning, rows)], np.int64)[
-        kinds
-    ]
+    rows, kinds = States(len(chosen), columns, chosen).combinations(used_slots(meaning.uses))
+    which[chosen] = np.array(
+        [numbers.setdefault(value, len(numbers)) for value in _compute_values(meaning, rows)], np.int64
+    )[kinds]
     for value in numbers:
         _check(value, place)
     return _Column(which, tuple(numbers))
 
 
-def _computed(meaning: Meaning, rows: Iterable[tuple[int, ...]]) -> list[Rational]:
+def _compute_values(meaning: Meaning, rows: Iterable[tuple[int, ...]]) -> list[Rational]:
     try:
         return [rational(value) for value in Code().column(meaning)(rows)]
     except Trouble as trouble:
@@ -157,7 +157,7 @@ def _check(value: Rational, place: str) -> None:
         raise FormatError("reward", f"the reward {show(value)} is negative", place=place, hint="rewards are 0 or more")
 
 
-def _shared(values: _Column, owner: Ints, times: Ints, among: Ints) -> _Column:
+def _share_gains(values: _Column, owner: Ints, times: Ints, among: Ints) -> _Column:
     """What a line gives to choices: the value of the state, so many times among so many that are blended."""
     most, parts = int(times.max(initial=0)) + 1, np.maximum(among, 1)
     across = int(parts.max(initial=0)) + 1

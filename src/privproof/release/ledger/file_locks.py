@@ -58,7 +58,7 @@ def file_lock(path: str | Path, *, wait: float) -> Iterator[None]:
     """
     name = f"{Path(path).name}.lock"
     try:
-        handle = _held(Path(f"{os.path.realpath(path)}.lock"), time.monotonic() + wait)
+        handle = _acquire_lock(Path(f"{os.path.realpath(path)}.lock"), time.monotonic() + wait)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FormatError("lock", f"the lock {name} cannot be made: {reason}", place=str(path)) from None
@@ -76,10 +76,10 @@ def file_lock(path: str | Path, *, wait: float) -> Iterator[None]:
         os.close(handle)
 
 
-def _held(lock: Path, deadline: float) -> int | None:
+def _acquire_lock(lock: Path, deadline: float) -> int | None:
     """The handle of the lock, held; None after the deadline."""
     while True:
-        handle = _opened(lock)
+        handle = _open_lock(lock)
         try:
             if _taken(handle):
                 if _still_there(lock, handle):
@@ -94,7 +94,7 @@ def _held(lock: Path, deadline: float) -> int | None:
         time.sleep(_PAUSE)
 
 
-def _opened(lock: Path) -> int:
+def _open_lock(lock: Path) -> int:
     """The lock's file, made where there is none; to read only where it belongs to somebody else."""
     try:
         return os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)

@@ -211,7 +211,7 @@ class Ledger:
             BudgetError: the budget would be exceeded; nothing was entered.
             FormatError: the ledger cannot be used.
         """
-        cost = _cost(epsilon, delta, rho, entry, squared, first, last)
+        cost = _single_cost(epsilon, delta, rho, entry, squared, first, last)
         return self._charge("spent", cost, dataset, analyst, note, certificate, seeded=seeded)
 
     def reserve(
@@ -245,7 +245,7 @@ class Ledger:
         Raises:
             BudgetError: the budget would be exceeded; nothing was entered.
         """
-        cost = _cost(epsilon, delta, rho, entry, squared, first, last)
+        cost = _single_cost(epsilon, delta, rho, entry, squared, first, last)
         return Reservation(self, self._charge("reserved", cost, dataset, analyst, note, None, seeded=False))
 
     def _charge(
@@ -275,7 +275,7 @@ class Ledger:
         seeded: bool,
     ) -> Entry:
         known = _datasets(found)
-        name = _named(known, dataset, self.name)
+        name = _dataset_name(known, dataset, self.name)
         self._take_seeded(found, seeded=seeded)
         before, moment = _last(found), now()
         charged = known[name].rule.cost(cost)
@@ -287,7 +287,7 @@ class Ledger:
             "analyst": analyst,
             "note": note,
             "seeded": seeded,
-            "certificate": _kept(found, certificate),
+            "certificate": _keep_certificate(found, certificate),
         }
         entry = next_entry(before, kind, moment, **said)
         found.add(entry)
@@ -303,7 +303,7 @@ class Ledger:
                 "reserved": reserved.sequence,
                 "note": note,
                 "seeded": seeded,
-                "certificate": _kept(found, certificate),
+                "certificate": _keep_certificate(found, certificate),
             }
             entry = next_entry(_last(found), "released", now(), **said)
             found.add(entry)
@@ -326,7 +326,7 @@ class Ledger:
         """The data sets, with what has been spent on each."""
         with self._store.reading() as found:
             known = _datasets(found)
-            return {name: _spent(found, one) for name, one in known.items()}
+            return {name: _total_spendings(found, one) for name, one in known.items()}
 
     def history(self, dataset: str | None = None) -> list[Entry]:
         """All entries, or those about a data set."""
@@ -378,7 +378,7 @@ class Ledger:
             return examine(found, head=head)
 
 
-def _spent(found: Transaction, dataset: DataSet) -> DataSet:
+def _total_spendings(found: Transaction, dataset: DataSet) -> DataSet:
     paid = found.of_dataset(dataset.name, COUNTED)
     total = paid[-1].total if paid else None
     if dataset.window is not None:
@@ -407,7 +407,7 @@ def _last(found: Transaction) -> Entry:
     return last
 
 
-def _named(known: Mapping[str, DataSet], dataset: str | None, place: str) -> str:
+def _dataset_name(known: Mapping[str, DataSet], dataset: str | None, place: str) -> str:
     listed = ", ".join(known)
     if dataset is None:
         if len(known) != 1:
@@ -420,7 +420,7 @@ def _named(known: Mapping[str, DataSet], dataset: str | None, place: str) -> str
     return dataset
 
 
-def _kept(found: Transaction, certificate: Mapping[str, Any] | None) -> str | None:
+def _keep_certificate(found: Transaction, certificate: Mapping[str, Any] | None) -> str | None:
     if certificate is None:
         return None
     text = canonical(json.loads(json.dumps(certificate)))
@@ -460,7 +460,7 @@ def _by_entry(entry: Number | None, squared: Number | None, first: int, last: in
     return Cost(entry=positive(entry), first=first, last=last)
 
 
-def _cost(
+def _single_cost(
     epsilon_: EpsilonLike | None,
     delta_: Number,
     rho: EpsilonLike | None,

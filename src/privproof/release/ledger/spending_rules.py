@@ -150,8 +150,8 @@ class _Additive(Rule):
         if start is None:
             start = Cost(epsilon=Epsilon(), rho=Epsilon())
             for one in earlier:
-                start = _added(start, one)
-        found, most = _added(start, cost), self.budget
+                start = _add_costs(start, one)
+        found, most = _add_costs(start, cost), self.budget
         for name, mine, allowed in (
             ("epsilon", found.epsilon, most.epsilon),
             ("delta", Epsilon(shift=found.delta), Epsilon(shift=most.delta)),
@@ -256,8 +256,8 @@ class Quilts(Rule):
         """What all releases lose together, over all entries."""
         account = replace(self.account, budget=None)
         for one in earlier:
-            account = _entered(account, one)
-        found = _entered(replace(account, budget=self.account.budget), cost)
+            account = _enter_cost(account, one)
+        found = _enter_cost(replace(account, budget=self.account.budget), cost)
         return Cost(epsilon=epsilon(found.epsilon), delta=self.account.delta)
 
     def sums(self, total: Cost | None) -> tuple[Cost | None, Cost, Cost | None]:
@@ -270,7 +270,7 @@ class Quilts(Rule):
         return most, spent, replace(_difference(most, spent), delta=beside)
 
 
-def _entered(account: Accountant, cost: Cost) -> Accountant:
+def _enter_cost(account: Accountant, cost: Cost) -> Accountant:
     """The account with one more cost."""
     return account.spending(
         None if cost.entry is None else fraction(cost.entry),
@@ -296,7 +296,7 @@ def rule_from(given: Mapping[str, Any]) -> Rule:
     raise FormatError("ledger", f"{given.get('rule')!r} is no rule of a ledger", hint="a newer privproof wrote it")
 
 
-def _added(left: Cost, right: Cost) -> Cost:
+def _add_costs(left: Cost, right: Cost) -> Cost:
     """The sum of two costs of one kind; each measure that the right one has is kept."""
     return Cost(
         epsilon=None if right.epsilon is None else _plus(left.epsilon, right.epsilon),

@@ -9,11 +9,11 @@ from privproof.exact import Number, rational
 from privproof.language import Mechanism, integer, mechanism, truncated_geometric
 
 
-def clamped(low: int, high: int, alpha: Number) -> Mechanism:
+def clamped_mechanism(low: int, high: int, alpha: Number) -> Mechanism:
     """Geometric noise with ratio alpha on whole numbers from low to high, clamped.
 
     >>> from privproof import tight_epsilon
-    >>> tight_epsilon(clamped(0, 4, "1/2")).tight
+    >>> tight_epsilon(clamped_mechanism(0, 4, "1/2")).tight
     Epsilon('ln(2)')
     """
     ratio = str(rational(alpha))

@@ -43,7 +43,11 @@ def answer_of(finding: LocationFinding) -> Answer:
 
 
 def _evidence(finding: LocationFinding) -> dict[str, object]:
-    pair = {"left": _written(finding.left), "right": _written(finding.right), "output": _written(finding.output)}
+    pair = {
+        "left": _place_data(finding.left),
+        "right": _place_data(finding.right),
+        "output": _place_data(finding.output),
+    }
     evidence: dict[str, object] = {"method": finding.method}
     if finding.computed == "refuted":
         evidence |= pair
@@ -90,7 +94,7 @@ def _document(mechanism: LocationMechanism) -> dict[str, object]:
     return {"kind": "planar geometric", "rate": str(noise.epsilon), "step": str(noise.step), "outputs": outputs}
 
 
-def _written(place: Any) -> object:
+def _place_data(place: Any) -> object:
     if isinstance(place, tuple):
         return [each if isinstance(each, int) else str(each) for each in place]
     return str(place)

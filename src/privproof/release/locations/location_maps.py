@@ -261,7 +261,7 @@ def _cells(noise: PlanarGeometric, map: Map, site: Site, bits: int) -> Row:
         sums = _sums(noise, work)
         total = noise.normaliser(work)
         if map.corners is None:
-            return {each: weight / total for each, weight in _enumerated(noise, map, site, work).items()}
+            return {each: weight / total for each, weight in _enumerate_weights(noise, map, site, work).items()}
         return {
             each: sums.cell(_range(each[0], site[0], west, east), _range(each[1], site[1], south, north)) / total
             for each in map.sites
@@ -356,7 +356,7 @@ def _sums(noise: PlanarGeometric, bits: int) -> _Sums:
     return _Sums(noise, bits)
 
 
-def _enumerated(noise: PlanarGeometric, map: Map, site: Site, bits: int) -> Row:
+def _enumerate_weights(noise: PlanarGeometric, map: Map, site: Site, bits: int) -> Row:
     """The weights of the cells of listed sites: offsets up to a reach one by one, and all beyond may belong to any cell."""
     rate = noise.rate(bits)
     reach = 4 + int(rational_bounds(arb(2).log() * bits / rate)[1].ceil())

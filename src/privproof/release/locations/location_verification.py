@@ -62,10 +62,10 @@ def verify_locations(
         raise ScenarioError("location", "a channel claims no epsilon", place="claimed", hint='such as "ln(2)"')
     allowed = epsilon(own if claimed is None else claimed)  # type: ignore[arg-type]
     asked = LocationQuestion(mechanism, allowed, None if sites is None else tuple(sites))
-    return _told(decide_locations(asked, Monitor(), bits))
+    return _add_verdict(decide_locations(asked, Monitor(), bits))
 
 
-def _told(found: LocationFinding) -> LocationFinding:
+def _add_verdict(found: LocationFinding) -> LocationFinding:
     """A finding with its verdict: the engine is asked, and the gate decides."""
     verdict = ask(Request(found.question, prepared={FINDING: found}))
     return replace(found, verdict=verdict, reason=verdict.reason if isinstance(verdict, Unknown) else found.reason)
@@ -136,7 +136,7 @@ def resampling_planar_laplace(
                 "location", f"{short_text(place)} is not on the map", place=name, hint=f"up to {short_text(extent)}"
             )
     allowed = epsilon(mechanism.epsilon if claimed is None else claimed)
-    return _told(at_one_output(mechanism, allowed, places[0], places[1], places[2], bits))
+    return _add_verdict(at_one_output(mechanism, allowed, places[0], places[1], places[2], bits))
 
 
 def shrunk_north_south(
@@ -153,7 +153,7 @@ def shrunk_north_south(
     mechanism, apart = ShrunkLaplace(PlanarLaplace.of(rate).epsilon, rational(latitude)), rational(distance)
     if apart <= 0:
         raise ScenarioError("location", f"distance = {show(apart)}", place="distance", hint="a distance above 0")
-    return _told(northwards(mechanism, epsilon(mechanism.epsilon if claimed is None else claimed), apart, bits))
+    return _add_verdict(northwards(mechanism, epsilon(mechanism.epsilon if claimed is None else claimed), apart, bits))
 
 
 def _exact(place: tuple[Number, Number]) -> Place:

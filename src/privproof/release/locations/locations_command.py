@@ -22,7 +22,7 @@ from privproof.cli.command_options import (
     TimeLimit,
 )
 from privproof.cli.command_requests import REFUSED, STATUS, answer_if_stopped, writable
-from privproof.cli.command_worker import command, doing, set_time_limit
+from privproof.cli.command_worker import command, report_activity, set_time_limit
 from privproof.errors import BudgetError, FormatError, QuestionError
 from privproof.exact import show
 from privproof.reporting import Fact
@@ -129,7 +129,7 @@ def locations(
             prior=likely,
             paid=None if account is None else Paid(Ledger(account), dataset, analyst, note),
             seed=seed,
-            told=doing,
+            told=report_activity,
         )
     except BudgetError as problem:
         if account is None or (problem.code, problem.place) != ("budget", "budget"):

@@ -92,12 +92,12 @@ def optimal(map: Map, epsilon: EpsilonLike, *, prior: Mapping[Site, Number] | No
     rate = float(exact_epsilon(epsilon).ball())
     step = float(map.step)
     apart = np.array([[step * hypot(x[0] - z[0], x[1] - z[1]) for z in sites] for x in sites])
-    table = _solved(np.array([float(share) for share in shares]), apart, rate)
+    table = _solve_table(np.array([float(share) for share in shares]), apart, rate)
     for mixed in _MIXED:
         channel = Channel.of(_exact((1 - mixed) * table + mixed / len(sites), sites), step=map.step)
         finding = verify_locations(channel, epsilon)
         if finding.status == "proved":
-            return Optimal(map, channel, finding, _expected(channel, shares, apart, sites))
+            return Optimal(map, channel, finding, _expected_distance(channel, shares, apart, sites))
     raise QuestionError(
         "optimal", "the solution in floats was not precise enough", place="epsilon", hint="a larger rate"
     )
@@ -113,7 +113,7 @@ def _shares(sites: tuple[Site, ...], prior: Mapping[Site, Number] | None) -> lis
     return [share / total for share in given]
 
 
-def _solved(shares: np.ndarray, apart: np.ndarray, rate: float) -> np.ndarray:
+def _solve_table(shares: np.ndarray, apart: np.ndarray, rate: float) -> np.ndarray:
     """The table with the least expected distance, in floats."""
     from scipy.optimize import linprog  # here, because only this needs them
     from scipy.sparse import coo_matrix
@@ -160,7 +160,9 @@ def _name(site: Site) -> str:
     return f"{site[0]}, {site[1]}"
 
 
-def _expected(channel: Channel, shares: list[Rational], apart: np.ndarray, sites: tuple[Site, ...]) -> Fraction:
+def _expected_distance(
+    channel: Channel, shares: list[Rational], apart: np.ndarray, sites: tuple[Site, ...]
+) -> Fraction:
     """The expected distance; distances are rounded up to the next float."""
     assert channel.rows is not None
     total = Fraction(0)

@@ -366,7 +366,7 @@ class PlanarGeometric:
         here, source = a_site(site, "site"), release_source(seed)
         while True:
             i, j = self._coordinate(source), self._coordinate(source)
-            if abs(i) == abs(j) or _decided(source, lambda bits, i=i, j=j: self._kept(i, j, bits)):  # type: ignore[misc]
+            if abs(i) == abs(j) or _draw_decision(source, lambda bits, i=i, j=j: self._kept(i, j, bits)):  # type: ignore[misc]
                 return here[0] + i, here[1] + j
 
     def _kept(self, i: int, j: int, bits: int) -> arb:
@@ -412,7 +412,7 @@ class PlanarGeometric:
         return {digit: _ends(self._chance(digit, 2 * _WORD), _WORD) for digit in (None, *range(self._digits))}
 
     def _coin(self, source: Source, digit: int | None) -> bool:
-        return _decided(source, lambda bits: self._chance(digit, bits), self._thresholds[digit])
+        return _draw_decision(source, lambda bits: self._chance(digit, bits), self._thresholds[digit])
 
     # -------------------------------------------------------------------------------------------------------------- the promise
 
@@ -513,7 +513,7 @@ def _ends(ball: arb, bits: int) -> tuple[int, int]:
     return int(low.floor()), int(high.ceil())
 
 
-def _decided(source: Source, probability: Callable[[int], arb], ends: tuple[int, int] | None = None) -> bool:
+def _draw_decision(source: Source, probability: Callable[[int], arb], ends: tuple[int, int] | None = None) -> bool:
     """True with exactly the probability that the balls enclose: bits of a uniform number are drawn until they decide."""
     bits, drawn = _WORD, source.below(1 << _WORD)
     while True:

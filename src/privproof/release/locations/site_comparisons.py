@@ -177,7 +177,12 @@ class Comparison:
         """The same where it can be told without balls: rational probabilities and distances, and equal normalisers."""
         if isinstance(self.mechanism, Resampled):
             within = self.mechanism.epsilon.compare(self.allowed) <= 0
-            return 0 if within and _spread(self.mechanism.map, left) == _spread(self.mechanism.map, right) else None
+            return (
+                0
+                if within
+                and _squared_distances(self.mechanism.map, left) == _squared_distances(self.mechanism.map, right)
+                else None
+            )
         if not isinstance(self.mechanism, Channel):
             return None
         mine, other = (self.mechanism.probability(site, self.outputs[number], 64) for site in (left, right))
@@ -220,7 +225,7 @@ def _logarithm(value: arb) -> float:
     return float(value.log().mid()) if value > 0 else -np.inf
 
 
-def _spread(map: Map, site: Site) -> list[int]:
+def _squared_distances(map: Map, site: Site) -> list[int]:
     """The squared distances of all sites of a map: equal ones have equal normalisers."""
     return sorted((each[0] - site[0]) ** 2 + (each[1] - site[1]) ** 2 for each in map.sites)
 

@@ -337,8 +337,8 @@ class States:
             raise Refusal(
                 0,
                 "number",
-                f"{_cut(text)} is no number",
-                f"a decimal such as 12.5; if it marks a missing entry: missing: [{_cut(text)}]",
+                f"{_quote_cell(text)} is no number",
+                f"a decimal such as 12.5; if it marks a missing entry: missing: [{_quote_cell(text)}]",
             )
         return found
 
@@ -347,14 +347,17 @@ class States:
         if self._mapping is not None:
             if text not in self._mapping:
                 raise Refusal(
-                    0, "unknown-value", f"the mapping has no state for {_cut(text)}", _near(text, list(self._mapping))
+                    0,
+                    "unknown-value",
+                    f"the mapping has no state for {_quote_cell(text)}",
+                    _near(text, list(self._mapping)),
                 )
             name = self._mapping[text]
         code = self._number.get(name)
         if code is not None:
             return code
         if not self._open:
-            raise Refusal(0, "unknown-state", f"{_cut(name)} is none of the states", _near(name, self.names))
+            raise Refusal(0, "unknown-state", f"{_quote_cell(name)} is none of the states", _near(name, self.names))
         return self._new(name)
 
     def _new(self, name: str) -> int:
@@ -362,7 +365,7 @@ class States:
             raise Refusal(
                 0,
                 "states",
-                f"more than {MOST_STATES} different values, among them {_cut(name)}",
+                f"more than {MOST_STATES} different values, among them {_quote_cell(name)}",
                 "bins for a column of numbers, or a mapping to fewer states",
             )
         self._number[name] = len(self.names)
@@ -451,7 +454,9 @@ def times(column: Column, clock: Clock | None) -> tuple[Clock, Times]:
         first = column.at(np.zeros(1, dtype=np.int64)).factors()[1][0]
         clock = clock_of(first) if first else None
         if clock is None:
-            raise Refusal(0, "time", f"{_cut(first)} is no time", "a number, or a time such as 2024-03-01T12:00:00")
+            raise Refusal(
+                0, "time", f"{_quote_cell(first)} is no time", "a number, or a time such as 2024-03-01T12:00:00"
+            )
     found = column.times(clock)
     if found is not None:
         return clock, found
@@ -464,11 +469,11 @@ def times(column: Column, clock: Clock | None) -> tuple[Clock, Times]:
             message = (
                 "there is no time"
                 if not text
-                else f"{_cut(text)} is no time"
+                else f"{_quote_cell(text)} is no time"
                 if other is None
-                else f"{_cut(text)} is one of the {other}, and the times before are {clock}"
+                else f"{_quote_cell(text)} is one of the {other}, and the times before are {clock}"
                 if other != clock
-                else f"the time {_cut(text)} is beyond what is read exactly: 18 decimals, the years 1678 to 2261"
+                else f"the time {_quote_cell(text)} is beyond what is read exactly: 18 decimals, the years 1678 to 2261"
             )
             raise Refusal(
                 int(np.argmax(numbers == i)), "time", message, "every row has a number, or a time 2024-03-01T12:00:00"
@@ -478,7 +483,7 @@ def times(column: Column, clock: Clock | None) -> tuple[Clock, Times]:
     return clock, (read_all[:, 0], read_all[:, 1] if table[:, 1].any() else None)
 
 
-def _cut(text: str | None) -> str:
+def _quote_cell(text: str | None) -> str:
     """A text for a message: quoted, and not without end."""
     return repr(text) if text is None or len(text) <= 60 else repr(text[:60]) + "..."
 

@@ -194,15 +194,15 @@ def table_parts(reading: TableReading, *, split: bool) -> list[Part]:
     Raises:
         FormatError: a file twice, or a folder without tables.
     """
-    listed = [part for source in reading.sources for part in _listed(source)]
+    listed = [part for source in reading.sources for part in _list_parts(source)]
     paths = [part.source.resolve() for part in listed if isinstance(part.source, Path)]
     for path, many in Counter(paths).items():
         if many > 1:
             raise FormatError("file", f"the file is named {many} times", place=str(path), hint="every file once")
-    return [piece for part in listed for piece in (_split(part) if split else (part,))]
+    return [piece for part in listed for piece in (_split_part(part) if split else (part,))]
 
 
-def _listed(source: Any) -> Iterator[Part]:
+def _list_parts(source: Any) -> Iterator[Part]:
     if not isinstance(source, Path):
         yield Part(source, stream_name(source))
     elif source.is_dir():
@@ -237,7 +237,7 @@ def _constants(path: Path) -> dict[str, str]:
     return {unquote(name): "" if text == _NO_VALUE else unquote(text) for name, sign, text in found if sign}
 
 
-def _split(part: Part) -> Iterator[Part]:
+def _split_part(part: Part) -> Iterator[Part]:
     """A Parquet file as parts of whole row groups; other files, and what cannot be read, as one."""
     sizes = file_groups(part.source) if isinstance(part.source, Path) else None
     if sizes is None:

@@ -213,7 +213,7 @@ class _Watched(io.RawIOBase):
 
 
 @contextmanager
-def _opened(path: Path, *, packed: bool) -> Iterator[_Watched]:
+def _open_stream(path: Path, *, packed: bool) -> Iterator[_Watched]:
     with gzip.open(path, "rb") if packed else path.open("rb") as stream:
         yield _Watched(stream)
 
@@ -230,7 +230,7 @@ def _names(source: Source, *, packed: bool) -> tuple[tuple[str, ...], bool]:
             "delimiter", f"{source.between!r} is not one character", place="delimiter", hint=', or ; or "\\t"'
         )
     try:
-        with _opened(source.path, packed=packed) as stream:
+        with _open_stream(source.path, packed=packed) as stream:
             reader = _csv_rows(source, stream)
             first: list[str] = next(reader, [])
             more = not source.header or next(reader, None) is not None
@@ -252,7 +252,7 @@ def _plain_pieces(source: Source, names: Sequence[str], *, rows: int, packed: bo
     width = len(names)
     chosen = [itemgetter(names.index(name)) for name in source.inside]
     try:
-        with _opened(source.path, packed=packed) as stream:
+        with _open_stream(source.path, packed=packed) as stream:
             reader = _csv_rows(source, stream)
             count = int(source.header)
             if source.header:
@@ -269,7 +269,7 @@ def _plain_pieces(source: Source, names: Sequence[str], *, rows: int, packed: bo
                     yield {
                         name: TextColumn(list(map(get, piece))) for name, get in zip(source.inside, chosen, strict=True)
                     }
-            _closed(source, names, stream, count, packed=packed)
+            _check_quotes(source, names, stream, count, packed=packed)
     except _UNREADABLE:
         raise _fault(source, names, packed=packed) from None
 
@@ -277,7 +277,7 @@ def _plain_pieces(source: Source, names: Sequence[str], *, rows: int, packed: bo
 def _arrow_pieces(source: Source, names: Sequence[str], arrow: Any, *, rows: int, packed: bool) -> Pieces:
     columns = list(source.inside)
     try:
-        with _opened(source.path, packed=packed) as stream:
+        with _open_stream(source.path, packed=packed) as stream:
             opened = arrow.csv.open_csv(
                 stream,
                 read_options=arrow.csv.ReadOptions(
@@ -300,7 +300,7 @@ def _arrow_pieces(source: Source, names: Sequence[str], arrow: Any, *, rows: int
                         raise _fault(source, names, packed=packed)
                     count += batch.num_rows
                     yield from arrow_pieces(batch, arrow, rows)
-            _closed(source, names, stream, count, packed=packed)
+            _check_quotes(source, names, stream, count, packed=packed)
     except (*_UNREADABLE, arrow.ArrowException) as error:
         raise _fault(source, names, packed=packed, otherwise=str(error)) from None
 
@@ -310,7 +310,7 @@ def _csv_type(source: Source, name: str, arrow: Any) -> Any:
     return arrow.dictionary(arrow.int32(), arrow.string()) if few else arrow.string()
 
 
-def _closed(source: Source, names: Sequence[str], stream: _Watched, rows: int, *, packed: bool) -> None:
+def _check_quotes(source: Source, names: Sequence[str], stream: _Watched, rows: int, *, packed: bool) -> None:
     """Complain about a quotation mark that is not closed: it would swallow rows.
 
     Where every line is a row, and quotation marks are pairs, nothing was swallowed; otherwise the careful reader decides.
@@ -366,7 +366,7 @@ def _fault(source: Source, names: Sequence[str], *, packed: bool, otherwise: str
     place = str(source.path)
     line = 0
     try:
-        with _opened(source.path, packed=packed) as stream:
+        with _open_stream(source.path, packed=packed) as stream:
             reader = _csv_rows(source, stream, strict=True)
             for row in reader:
                 line = reader.line_num
@@ -390,7 +390,7 @@ def _fault(source: Source, names: Sequence[str], *, packed: bool, otherwise: str
 
 def _no_text(path: Path, *, packed: bool) -> FormatError:
     """The first line that is not UTF-8."""
-    with _opened(path, packed=packed) as stream:
+    with _open_stream(path, packed=packed) as stream:
         for number, line in enumerate(io.BufferedReader(stream), start=1):
             if b"\0" in line:
                 break

@@ -55,7 +55,7 @@ def stream_pieces(table: Any, columns: Sequence[str], *, rows: int) -> Pieces:
     chosen = list(dict.fromkeys(columns))
     arrow_less = not any(hasattr(table, each) for each in ("__arrow_c_stream__", "fetch_record_batch", *_READERS))
     if hasattr(table, "fetchmany") and arrow_less:
-        return _fetched(table, name, chosen, rows=rows)
+        return _fetch_pieces(table, name, chosen, rows=rows)
     return _batches(table, name, chosen, pyarrow(name, needed=True), rows=rows)
 
 
@@ -152,7 +152,7 @@ def _batches(table: Any, name: str, columns: list[str], arrow: Any, *, rows: int
 def _arrow_batches(table: Any, name: str, columns: list[str], arrow: Any, rows: int) -> Iterable[Any]:
     if _is_pandas(table):
         choose_columns(columns, tuple(map(str, table.columns)), name)
-        return _sliced(table, columns, arrow, rows)
+        return _slice_frame(table, columns, arrow, rows)
     if hasattr(table, "scanner") and hasattr(table, "to_batches"):
         choose_columns(columns, tuple(table.schema.names), name)
         return table.to_batches(columns=columns, batch_size=rows)  # type: ignore[no-any-return]
@@ -168,7 +168,7 @@ def _arrow_batches(table: Any, name: str, columns: list[str], arrow: Any, rows: 
     return arrow.RecordBatchReader.from_stream(table)  # type: ignore[no-any-return]
 
 
-def _sliced(frame: Any, columns: list[str], arrow: Any, rows: int) -> Iterator[Any]:
+def _slice_frame(frame: Any, columns: list[str], arrow: Any, rows: int) -> Iterator[Any]:
     """A frame of pandas, some rows at a time; the columns are called by texts, whatever they are called there."""
     places = [list(map(str, frame.columns)).index(name) for name in columns]
     for begin in range(0, len(frame), rows):
@@ -181,7 +181,7 @@ def _whole(array: Any, arrow: Any) -> Any:
     return array.combine_chunks() if isinstance(array, arrow.ChunkedArray) else array
 
 
-def _fetched(cursor: Any, name: str, columns: list[str], *, rows: int) -> Pieces:
+def _fetch_pieces(cursor: Any, name: str, columns: list[str], *, rows: int) -> Pieces:
     described = getattr(cursor, "description", None)
     if described is None and hasattr(cursor, "keys"):
         described = [(each,) for each in cursor.keys()]  # noqa: SIM118 - a result of SQLAlchemy is no mapping

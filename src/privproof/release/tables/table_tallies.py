@@ -126,13 +126,13 @@ class Tally:
     def lengths(self) -> Mapping[int, int]:
         """How many chains there are of every length; chains that are still open end here."""
         lengths = dict(self._closed)
-        _put(lengths, self._length[: self.series])
+        _add_lengths(lengths, self._length[: self.series])
         return dict(sorted(lengths.items()))
 
     def totals(self) -> Mapping[int, int]:
         """How many series there are with so many entries, whatever gaps they have."""
         totals: dict[int, int] = {}
-        _put(totals, self._entries[: self.series])
+        _add_lengths(totals, self._entries[: self.series])
         return dict(sorted(totals.items()))
 
     def _count(self, codes: Ints, before: Ints, linked: npt.NDArray[np.bool_], begins: npt.NDArray[np.bool_]) -> int:
@@ -161,7 +161,7 @@ class Tally:
         first = np.searchsorted(at, starts)
         last = np.append(first[1:], len(at)) - 1
         begun = begins[starts]
-        _put(self._closed, self._length[owners[begun]])
+        _add_lengths(self._closed, self._length[owners[begun]])
         if self._heads:
             self._end_heads(owners[begun], self._length[owners[begun]])
         sizes[first] += np.where(begun, 0, self._length[owners])
@@ -169,7 +169,7 @@ class Tally:
             self._end_heads(owners[last > first], sizes[first[last > first]])
         open_ones = sizes[last]
         sizes[last] = 0
-        _put(self._closed, sizes)
+        _add_lengths(self._closed, sizes)
         self._length[owners] = open_ones
 
     def _gaps(
@@ -259,7 +259,7 @@ class Tally:
             self._head[0] = first
         if self._last[0] == NOTHING:
             self.firsts[first] += 1
-            _put(self._closed, self._length[:1])
+            _add_lengths(self._closed, self._length[:1])
             if self._heads:
                 self._end_heads(np.zeros(1, dtype=np.int64), self._length[:1])
             self._length[0] = 0
@@ -296,7 +296,7 @@ class Tally:
         owners = theirs if owners is None else owners
         fresh = owners >= before
         self._lengthen(max(before, int(owners.max()) + 1))
-        head, last = _translated(after._head[theirs], codes), _translated(after._last[theirs], codes)
+        head, last = _translate_states(after._head[theirs], codes), _translate_states(after._last[theirs], codes)
         linked = (head != NOTHING) & (self._last[owners] != NOTHING)
         linked &= ~self._wide_steps(after, owners, fresh, widest)
 
@@ -310,10 +310,10 @@ class Tally:
         length, ended, open_ones = self._length[owners], after._head_length[theirs], after._length[theirs]
         for size, many in after._closed.items():
             self._closed[size] = self._closed.get(size, 0) + many
-        _put(self._closed, length[~linked])
+        _add_lengths(self._closed, length[~linked])
         gone = linked & (ended > 0)
-        _put(self._closed, ended[gone], sign=-1)
-        _put(self._closed, (length + ended)[gone])
+        _add_lengths(self._closed, ended[gone], sign=-1)
+        _add_lengths(self._closed, (length + ended)[gone])
         if self._heads:
             self._end_heads(owners[~linked], length[~linked])
             self._end_heads(owners[gone], (length + ended)[gone])
@@ -374,12 +374,12 @@ def _backwards(rows: npt.NDArray[np.signedinteger[Any]]) -> Refusal:
     return Refusal(int(rows.min()), "time-order", "the time is before the one before it in its series", "sort by time")
 
 
-def _translated(numbers: Ints, codes: Ints) -> Ints:
+def _translate_states(numbers: Ints, codes: Ints) -> Ints:
     """The numbers of states here for those there."""
     return np.append(codes, NOTHING)[numbers]
 
 
-def _put(lengths: dict[int, int], sizes: Ints, *, sign: int = 1) -> None:
+def _add_lengths(lengths: dict[int, int], sizes: Ints, *, sign: int = 1) -> None:
     """Add chains of these sizes, or take them away; a size of 0 is none."""
     which, many = np.unique(sizes[sizes > 0], return_counts=True)
     for length, number in zip(which.tolist(), many.tolist(), strict=True):

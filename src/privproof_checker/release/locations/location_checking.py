@@ -24,7 +24,7 @@ from flint import arb
 from privproof_checker.claims import loss_at_least
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Verdict, refuse, within
-from privproof_checker.plain_documents import a_list, a_number, a_text, an_object, known, only_members
+from privproof_checker.plain_documents import a_list, a_number, a_text, an_object, only_members, require_name
 from privproof_checker.release.locations.location_laws import BITS, Law
 from privproof_checker.release.locations.location_questions import (
     Noise,
@@ -49,7 +49,7 @@ def check_location(
     if verdict == "refuted":
         if method != "one output":
             refuse(f"{method[:40]!r} is no evidence for refuted", "evidence.method")
-        return _refuted(question, evidence, limits)
+        return _check_refutation(question, evidence, limits)
     only_members(evidence, ("method", "attained"), "evidence")
     if method == "triangle inequality":
         details: dict[str, object] = {"method": method}
@@ -61,7 +61,7 @@ def check_location(
         refuse(f"{method[:40]!r} is no evidence for proved", "evidence.method")
     statement = f"P(z|x) <= e^(epsilon d(x,x')) P(z|x') for {scope}, with epsilon = {question.epsilon.show()} per unit of distance"
     if evidence.get("attained") is not None:
-        loss = _attained(question, an_object(evidence["attained"], "evidence.attained"), limits)
+        loss = _attained_loss(question, an_object(evidence["attained"], "evidence.attained"), limits)
         details["attained"] = loss.str(12)
         statement += f"; a loss of {loss.str(9, radius=False)} per unit of distance is attained"
         return Accepted("proved", statement, details, lower=loss_at_least(loss))
@@ -118,13 +118,13 @@ def _by_pairs(question: Question, limits: Limits) -> tuple[int, str]:
     )
 
 
-def _refuted(question: Question, given: dict[str, object], limits: Limits) -> Accepted:
+def _check_refutation(question: Question, given: dict[str, object], limits: Limits) -> Accepted:
     only_members(given, ("method", "left", "right", "output", "left_probability", "right_probability"), "evidence")
     mechanism = question.mechanism
     if isinstance(mechanism, Plane):
         left, right, apart, what = compare_densities(question, mechanism, given, limits)
     else:
-        one, other, output = _named(question, given, "evidence", limits)
+        one, other, output = _read_sites(question, given, "evidence", limits)
         law = Law(mechanism, limits)
         if law.exceeds(one, other, output, question.epsilon) is not True:
             refuse("this report does not exceed the claim", "evidence.output")
@@ -151,7 +151,7 @@ def _refuted(question: Question, given: dict[str, object], limits: Limits) -> Ac
     )
 
 
-def _attained(question: Question, given: dict[str, object], limits: Limits) -> arb:
+def _attained_loss(question: Question, given: dict[str, object], limits: Limits) -> arb:
     """The loss of a pair at a report, which must lie within the bounds given."""
     only_members(given, ("left", "right", "output", "loss"), "evidence.attained")
     mechanism = question.mechanism
@@ -165,7 +165,7 @@ def _attained(question: Question, given: dict[str, object], limits: Limits) -> a
             gap = length_of(difference(output, right)) - length_of(difference(output, left))
             loss = mechanism.rate.ball(BITS[0]) * gap / length_of(difference(left, right))
     else:
-        one, other, seen = _named(question, given, "evidence.attained", limits)
+        one, other, seen = _read_sites(question, given, "evidence.attained", limits)
         law = Law(mechanism, limits)
         with precision(BITS[0]):
             loss = law.logarithm(one, other, seen, BITS[0]) / law.distance(one, other)
@@ -175,7 +175,7 @@ def _attained(question: Question, given: dict[str, object], limits: Limits) -> a
     return loss
 
 
-def _named(question: Question, given: dict[str, object], place: str, limits: Limits) -> tuple[Site, Site, object]:
+def _read_sites(question: Question, given: dict[str, object], place: str, limits: Limits) -> tuple[Site, Site, object]:
     """Two different sites and a report."""
     left, right = (read_site(given.get(name), f"{place}.{name}") for name in ("left", "right"))
     if left == right:
@@ -188,7 +188,7 @@ def _named(question: Question, given: dict[str, object], place: str, limits: Lim
             if site not in mechanism.rows:
                 refuse(f"the table has no site {site}", place)
         output = a_text(given.get("output"), f"{place}.output")
-        known(output, {name for row in mechanism.rows.values() for name in row}, "output", f"{place}.output")
+        require_name(output, {name for row in mechanism.rows.values() for name in row}, "output", f"{place}.output")
         return left, right, output
     if isinstance(mechanism, Noise) and mechanism.ending == "resampled":
         assert mechanism.map is not None
