@@ -11,10 +11,20 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from privproof.errors import BudgetError, PrivproofError, QuestionError, ScenarioError
+from privproof.errors import BudgetError, QuestionError, ScenarioError
 from privproof.exact import Budget, EpsilonLike, Number, fraction, rational, show
 from privproof.exact.measures import MeasuredBudget, Orders, measured_budgets
-from privproof.release.calibration_methods import AUTOMATIC, METHODS, PLANS, PREFERRED, Method, Plan, large, positive
+from privproof.release.calibration_methods import (
+    AUTOMATIC,
+    METHODS,
+    PLANS,
+    PREFERRED,
+    Method,
+    Plan,
+    large,
+    positive,
+    try_methods,
+)
 from privproof.release.divergence_calibration import least_noise
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.gaussian_quilts import gaussian_plan, squared_move
@@ -216,7 +226,8 @@ def calibrate_known(
     if isinstance(budget, tuple):
         check_query(priors, query, max(sizes, default=1))
         told(f"looking for the least noise for {budget[0].measure}, {entries:,} entries")
-        return _by_divergences(laws, budget, entries, method, noise, name, gaps=gaps)
+        plan, drawn, others = least_noise(laws, budget, method, noise, gaps=gaps)
+        return _calibrated(laws, plan, drawn, others, budget, entries, name, gaps=gaps)
     if noise == "gaussian":
         return _gaussian(laws, budget, entries, method, name, gaps=gaps)
     positive(budget.epsilon)
@@ -225,42 +236,56 @@ def calibrate_known(
         raise QuestionError("method", f"unknown method {method!r}", place="method", hint=f"auto, {', '.join(METHODS)}")
     if gaps:
         check_gaps(priors, method)
-    found: dict[str, Plan] = {}
-    refused: dict[str, str] = {}
-    for candidate in AUTOMATIC if method == "auto" else (method,):
-        if method == "auto" and candidate in BY_LAWS:
-            if gaps:
-                refused[candidate] = "entries are missing"
-                continue
-            if large(laws) and not (candidate == "wasserstein" and query.kind == "histogram"):
-                refused[candidate] = "the tables of laws would be large; it may still be asked for by name"
-                continue
+
+    def left_out(candidate: Method) -> str:
+        if candidate in BY_LAWS and gaps:
+            return "entries are missing"
+        if candidate in BY_LAWS and large(laws) and not (candidate == "wasserstein" and query.kind == "histogram"):
+            return "the tables of laws would be large; it may still be asked for by name"
+        return ""
+
+    def planned(candidate: Method) -> Plan:
         told(f"looking for the least noise by the method {candidate}, {entries:,} entries")
-        try:
-            found[candidate] = PLANS[candidate](laws, budget.epsilon)
-        except PrivproofError as problem:
-            if method != "auto":
-                raise
-            refused[candidate] = problem.message
+        return PLANS[candidate](laws, budget.epsilon)
+
+    found, refused = try_methods(method, AUTOMATIC, planned, left_out)
     if not found:
         found["group"] = PLANS["group"](laws, budget.epsilon)
     largest = max(each.rate for each in found.values()) * (1 - _TIED)
     plan = next(found[each] for each in (*PREFERRED, *METHODS) if each in found and found[each].rate >= largest)
+    others = {each: noise_of(other.rate, query, noise) for each, other in found.items()}
     drawn = noise_of(plan.rate, query, noise)
+    return _calibrated(laws, plan, drawn, {**others, **refused}, budget, entries, name, gaps=gaps)
+
+
+def _calibrated(
+    laws: QueryLaws,
+    plan: Plan,
+    noise: Noise,
+    others: Mapping[str, Noise | str],
+    budget: Claimed,
+    entries: int,
+    name: str,
+    *,
+    gaps: bool = False,
+) -> Calibrated:
+    """What was found: the question with its noise, and the errors with the noise of other methods, or why they do not apply."""
     question = ReleaseQuestion(
-        priors=priors,
-        lengths=sizes,
+        priors=laws.priors,
+        lengths=laws.lengths,
         entries=entries,
         gaps=gaps,
-        query=query,
-        noise=drawn,
-        budget=budget,
-        name=name or f"noisy {query.name}",
+        query=laws.query,
+        noise=noise,
+        name=name or f"noisy {laws.query.name}",
+        budget=budget if isinstance(budget, Budget) else None,
+        measures=budget if isinstance(budget, tuple) else (),
     )
-    others: dict[str, Fraction | str] = {
-        each: expected_error(query, noise_of(other.rate, query, noise), entries) for each, other in found.items()
+    errors: dict[str, Fraction | str] = {
+        each: other if isinstance(other, str) else expected_error(laws.query, other, entries)
+        for each, other in others.items()
     }
-    return Calibrated(question, plan, others={**others, **refused}, laws=laws)
+    return Calibrated(question, plan, others=errors, laws=laws)
 
 
 def _by_shift(
@@ -278,21 +303,7 @@ def _by_shift(
     shift = largest_shift(prior, laws.query, laws.lengths)
     laws = QueryLaws(laws.priors, laws.lengths, query_with_step(laws.query, shift))
     plan, drawn, others = least_by_shift(laws, shift, budget, method, noise)
-    question = ReleaseQuestion(
-        priors=laws.priors,
-        lengths=laws.lengths,
-        entries=entries,
-        query=laws.query,
-        noise=drawn,
-        name=name or f"noisy {laws.query.name}",
-        budget=budget if isinstance(budget, Budget) else None,
-        measures=budget if isinstance(budget, tuple) else (),
-    )
-    errors: dict[str, Fraction | str] = {
-        each: other if isinstance(other, str) else expected_error(laws.query, other, entries)
-        for each, other in others.items()
-    }
-    return Calibrated(question, plan, others=errors, laws=laws)
+    return _calibrated(laws, plan, drawn, others, budget, entries, name)
 
 
 def _check_delta(budget: Budget) -> None:
@@ -307,35 +318,6 @@ def _check_delta(budget: Budget) -> None:
         )
 
 
-def _by_divergences(
-    laws: QueryLaws,
-    budgets: tuple[MeasuredBudget, ...],
-    entries: int,
-    method: Method,
-    noise: Literal["geometric", "laplace", "gaussian"],
-    name: str,
-    *,
-    gaps: bool,
-) -> Calibrated:
-    """The least noise for a claim about Rényi divergences."""
-    plan, drawn, others = least_noise(laws, budgets, method, noise, gaps=gaps)
-    question = ReleaseQuestion(
-        priors=laws.priors,
-        lengths=laws.lengths,
-        entries=entries,
-        gaps=gaps,
-        query=laws.query,
-        noise=drawn,
-        measures=budgets,
-        name=name or f"noisy {laws.query.name}",
-    )
-    errors: dict[str, Fraction | str] = {
-        each: other if isinstance(other, str) else expected_error(laws.query, other, entries)
-        for each, other in others.items()
-    }
-    return Calibrated(question, plan, others=errors, laws=laws)
-
-
 def _gaussian(laws: QueryLaws, budget: Budget, entries: int, method: Method, name: str, *, gaps: bool) -> Calibrated:
     """The least discrete Gaussian noise of which a coupling of laws, or quilts, show that it is enough."""
     query = laws.query
@@ -346,33 +328,17 @@ def _gaussian(laws: QueryLaws, budget: Budget, entries: int, method: Method, nam
         )
     if gaps:
         check_gaps(laws.priors, method)
-    found: dict[Method, tuple[Fraction, tuple[Quilts, ...]]] = {}
-    refused: dict[str, str] = {}
-    for candidate in _GAUSSIAN[:2] if method == "auto" else (method,):
-        if method == "auto" and candidate == "coupling" and (gaps or large(laws)):
-            refused[candidate] = "entries are missing" if gaps else "the tables of laws would be large"
-            continue
-        try:
-            found[candidate] = _variance(laws, budget, candidate)
-        except PrivproofError as problem:
-            if method != "auto":
-                raise
-            refused[candidate] = problem.message
+
+    def left_out(candidate: Method) -> str:
+        if candidate != "coupling" or not (gaps or large(laws)):
+            return ""
+        return "entries are missing" if gaps else "the tables of laws would be large"
+
+    found, refused = try_methods(method, _GAUSSIAN[:2], lambda each: _variance(laws, budget, each), left_out)
     taken = min(found, key=lambda each: found[each][0])
-    noises = {each: Gaussian(rational(variance), query.step) for each, (variance, _) in found.items()}
-    question = ReleaseQuestion(
-        priors=laws.priors,
-        lengths=laws.lengths,
-        entries=entries,
-        gaps=gaps,
-        query=query,
-        noise=noises[taken],
-        budget=budget,
-        name=name or f"noisy {query.name}",
-    )
-    others: dict[str, Fraction | str] = {each: expected_error(query, noise, entries) for each, noise in noises.items()}
+    noises: dict[str, Noise] = {each: Gaussian(rational(variance), query.step) for each, (variance, _) in found.items()}
     plan = Plan(taken, 1 / fraction(noises[taken].expected), quilts=found[taken][1])
-    return Calibrated(question, plan, others={**others, **refused}, laws=laws)
+    return _calibrated(laws, plan, noises[taken], {**noises, **refused}, budget, entries, name, gaps=gaps)
 
 
 def _variance(laws: QueryLaws, budget: Budget, method: Method) -> tuple[Fraction, tuple[Quilts, ...]]:

@@ -17,13 +17,13 @@ geometric noise with ``alpha = e^(-rate step)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
-from privproof.errors import BudgetError
+from privproof.errors import BudgetError, PrivproofError
 from privproof.exact import Epsilon, fraction
 from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.rounding import shorten
@@ -54,6 +54,7 @@ from privproof.release.release_losses import largest_rate
 from privproof.release.release_question import Prior
 from privproof.release.series_queries import Query
 
+T = TypeVar("T")
 Method: TypeAlias = Literal[
     "auto",
     "exact",
@@ -116,6 +117,25 @@ def positive(epsilon: Epsilon, measure: str = "epsilon", place: str = "epsilon")
     if epsilon.compare(least) < 0 or epsilon.compare(most) > 0:
         hint = f"a number from {_LEAST_BUDGET} to {_LARGEST_BUDGET}, such as 1"
         raise BudgetError("budget", f"{measure} = {epsilon.decimal()}", place=place, hint=hint)
+
+
+def try_methods(
+    method: Method, automatic: Sequence[Method], find: Callable[[Method], T], left_out: Callable[[Method], str]
+) -> tuple[dict[Method, T], dict[str, str]]:
+    """What the method that is asked for finds; of ``auto`` what others find, and why some are left out or do not apply."""
+    if method != "auto":
+        return {method: find(method)}, {}
+    found: dict[Method, T] = {}
+    refused: dict[str, str] = {}
+    for candidate in automatic:
+        if reason := left_out(candidate):
+            refused[candidate] = reason
+            continue
+        try:
+            found[candidate] = find(candidate)
+        except PrivproofError as problem:
+            refused[candidate] = problem.message
+    return found, refused
 
 
 def _quilt(laws: QueryLaws, epsilon: Epsilon) -> Plan:

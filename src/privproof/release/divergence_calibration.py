@@ -11,13 +11,13 @@ from fractions import Fraction
 from math import inf, sqrt
 from typing import Literal
 
-from privproof.errors import PrivproofError, QuestionError
+from privproof.errors import QuestionError
 from privproof.exact import epsilon, fraction, rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.measures import MeasuredBudget
 from privproof.exact.rounding import shorten
 from privproof.release.bayes_networks import Network
-from privproof.release.calibration_methods import Method, Plan, large, positive
+from privproof.release.calibration_methods import Method, Plan, large, positive, try_methods
 from privproof.release.divergence_costs import divergence_plan, kind_of
 from privproof.release.influence_costs import QueryLaws, method_complaint
 from privproof.release.law_distances import largest_distance
@@ -76,18 +76,13 @@ def least_noise(
         )
     if gaps:
         check_gaps(laws.priors, method)
-    found: dict[Method, tuple[Noise, tuple[Quilts, ...]]] = {}
-    refused: dict[str, str] = {}
-    for candidate in METHODS[:3] if method == "auto" else (method,):
-        if method == "auto" and candidate != "quilt" and (gaps or large(laws)):
-            refused[candidate] = "entries are missing" if gaps else "the tables of laws would be large"
-            continue
-        try:
-            found[candidate] = _least(laws, budgets, candidate, kind)
-        except PrivproofError as problem:
-            if method != "auto":
-                raise
-            refused[candidate] = problem.message
+
+    def left_out(candidate: Method) -> str:
+        if candidate == "quilt" or not (gaps or large(laws)):
+            return ""
+        return "entries are missing" if gaps else "the tables of laws would be large"
+
+    found, refused = try_methods(method, METHODS[:3], lambda each: _least(laws, budgets, each, kind), left_out)
     taken = min(found, key=lambda each: fraction(found[each][0].expected))
     noise, quilts = found[taken]
     plan = Plan(taken, 1 / fraction(noise.expected), quilts=quilts)

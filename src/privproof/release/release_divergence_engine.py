@@ -35,7 +35,7 @@ from privproof.release.release_divergences import (
     noisy_laws,
 )
 from privproof.release.release_engine import LAWS
-from privproof.release.release_question import Gaussian, Laplace, ReleaseQuestion
+from privproof.release.release_question import Gaussian, Laplace, ReleaseQuestion, notes_on
 from privproof.release.shifted_laws import divergences_by_shifts
 from privproof.release.sum_couplings import Moves, all_moves
 from privproof.release.sum_laws import SumLaws
@@ -295,14 +295,7 @@ class _Divergences:
 
     def notes(self) -> tuple[str, ...]:
         """What the reader must know."""
-        query = self.of.query
-        if self.of.gaps:
-            return (
-                "entries may be missing: what lies behind a gap is further away and tells less, so the quilts hold",
-            )
-        if query.kind == "function":
-            return (f"that one entry moves {query.name} by at most {query.sensitivity} is stated, not verified",)
-        return ()
+        return notes_on(self.of)
 
 
 def _ladder_evidence(rungs: Ladder) -> dict[str, object]:

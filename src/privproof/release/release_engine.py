@@ -44,7 +44,7 @@ from privproof.release.release_certificates import (
     quilts_evidence,
 )
 from privproof.release.release_losses import Loss, largest_loss, likeliest_half_line, loss_of
-from privproof.release.release_question import Gaussian, Geometric, Laplace, Prior, ReleaseQuestion
+from privproof.release.release_question import Gaussian, Geometric, Laplace, Prior, ReleaseQuestion, notes_on
 from privproof.release.release_witnesses import Event, Seen
 from privproof.release.series_queries import count
 from privproof.release.shifted_laws import answers_by_shifts
@@ -475,14 +475,7 @@ class _Release:
 
     def notes(self) -> tuple[str, ...]:
         """What the reader must know."""
-        query = self.question.query
-        if self.question.gaps:
-            return (
-                "entries may be missing: what lies behind a gap is further away and tells less, so the quilts hold",
-            )
-        if query.kind == "function":
-            return (f"that one entry moves {query.name} by at most {query.sensitivity} is stated, not verified",)
-        return ()
+        return notes_on(self.question)
 
     def _why_not(self) -> str:
         return f"the exact loss was not computed: {self.laws}" if isinstance(self.laws, str) else ""

@@ -188,3 +188,13 @@ class ReleaseQuestion(AnyQuestion):
     def under(self, budget: Budget | None) -> ReleaseQuestion:
         """The same question with another claim."""
         return replace(self, budget=budget)
+
+
+def notes_on(question: ReleaseQuestion) -> tuple[str, ...]:
+    """What the reader of a verdict must know."""
+    query = question.query
+    if question.gaps:
+        return ("entries may be missing: what lies behind a gap is further away and tells less, so the quilts hold",)
+    if query.kind == "function":
+        return (f"that one entry moves {query.name} by at most {query.sensitivity} is stated, not verified",)
+    return ()

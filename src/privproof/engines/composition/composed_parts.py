@@ -26,9 +26,8 @@ from privproof.engines.composition.hockey_stick_curves import (
     without_replacement,
 )
 from privproof.engines.composition.loss_lattices import HockeyStick
-from privproof.engines.divergences.divergence_parts import Compared, compare_trees
+from privproof.engines.divergences.divergence_parts import Compared, compare_runs
 from privproof.engines.runs.runs_certificates import runs_document
-from privproof.engines.runs.runs_divergence import distinct_pairs
 from privproof.engines.search_monitor import Monitor
 from privproof.evidence.question_documents import without_budget
 from privproof.exact import ZERO, Epsilon, Rational, epsilon, rational
@@ -104,12 +103,7 @@ class FromRuns:
     @cached_property
     def pairs(self) -> list[Compared]:
         """All neighbours with different laws, in both orders."""
-        ordered = [pair for i, j in self.runs.pairs for pair in ((i, j), (j, i))]
-        found = []
-        for i, j in distinct_pairs(ordered, self.document["runs"]):
-            self.monitor.pause()
-            found.append(compare_trees(i, j, (self.runs.trees[i], self.runs.trees[j]), _PARTS))
-        return found
+        return compare_runs(self.runs, self.document["runs"], self.monitor, _PARTS)
 
     def known(self) -> Known:
         """What is known."""

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 from privproof.compiling.sorts import CHOICES
 from privproof.engines.divergences.claim_conversions import least_of_pure, least_of_range, most_range, of_pure_within
 from privproof.engines.divergences.divergence_bounds import Bounding, FoundBound, bounding_of_measure
-from privproof.engines.divergences.divergence_parts import Compared, compare_trees
+from privproof.engines.divergences.divergence_parts import Compared, compare_runs
 from privproof.engines.divergences.shift_divergences import budgets_to_ask, covers, growth_of_shifts, least_of_shifts
 from privproof.engines.engine_protocol import Request
 from privproof.engines.runs.runs_certificates import runs_document
 from privproof.engines.runs.runs_decision import Deciding
-from privproof.engines.runs.runs_divergence import distinct_pairs
 from privproof.engines.runs.runs_engine import all_runs
 from privproof.engines.runs.runs_requests import as_run, is_of_every_size
 from privproof.engines.search_monitor import Monitor, Stopped
@@ -324,12 +323,7 @@ class _Running:
 
     @cached_property
     def pairs(self) -> list[Compared]:
-        ordered = [pair for i, j in self.runs.pairs for pair in ((i, j), (j, i))]
-        found = []
-        for i, j in distinct_pairs(ordered, self.document["runs"]):  # type: ignore[arg-type]
-            self.monitor.pause()
-            found.append(compare_trees(i, j, (self.runs.trees[i], self.runs.trees[j])))
-        return found
+        return compare_runs(self.runs, self.document["runs"], self.monitor)  # type: ignore[arg-type]
 
     def answer(self) -> Answer:
         """The answer: a refutation by one pair, a proof for all of them, or the bounds that are known."""

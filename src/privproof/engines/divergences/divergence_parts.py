@@ -18,11 +18,13 @@ from privproof.engines.integrals.discrete_normal import Lattice
 from privproof.engines.integrals.integral_enclosures import BITS
 from privproof.engines.runs.leaf_groups import Group, Spread, groups_by_shape, spread_of
 from privproof.engines.runs.leaf_likelihoods import Likelihoods, likelihoods, positive
-from privproof.engines.runs.runs_divergence import height, told_apart
+from privproof.engines.runs.runs_divergence import distinct_pairs, height, told_apart
+from privproof.engines.search_monitor import Monitor
 from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision
 
 if TYPE_CHECKING:
+    from privproof.compiling.runs import Runs
     from privproof.language.trees import TreeLeaf
 
 _LAWS = 192
@@ -114,9 +116,17 @@ class Compared:
     below: tuple[DivergencePart, ...]
 
 
-def compare_trees(
-    left: int, right: int, trees: tuple[Sequence[TreeLeaf], Sequence[TreeLeaf]], bits: int = BITS
-) -> Compared:
+def compare_runs(runs: Runs, places: Sequence[int], monitor: Monitor, bits: int = BITS) -> list[Compared]:
+    """All neighbours with different laws, in both orders; `places`: for every data set the number of its tree."""
+    ordered = [pair for i, j in runs.pairs for pair in ((i, j), (j, i))]
+    found = []
+    for i, j in distinct_pairs(ordered, places):
+        monitor.pause()
+        found.append(_compare_trees(i, j, (runs.trees[i], runs.trees[j]), bits))
+    return found
+
+
+def _compare_trees(left: int, right: int, trees: tuple[Sequence[TreeLeaf], Sequence[TreeLeaf]], bits: int) -> Compared:
     """The parts of two trees, their probabilities in balls of so many bits.
 
     Raises:

@@ -12,9 +12,9 @@ Textbooks often let temporal operators bind tighter than ``&``, and so did this 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, NoReturn, cast
+from typing import Literal, NamedTuple, NoReturn, TypeVar, cast
 
 from privproof.errors import FormulaError, PrivproofError
 from privproof.exact import ONE, ZERO, Epsilon, Rational, delta, epsilon, show
@@ -127,43 +127,28 @@ class _Claim(NamedTuple):
         return side == ("max" if ">" in self.sign else "min")
 
 
-def _probabilities(claim: _Claim) -> Range:
+_R = TypeVar("_R", Range, Amounts)
+
+
+def _claimed(claim: _Claim, make: Callable[..., _R], top: Rational | None) -> _R:
+    """The numbers that are claimed, among those from 0 to the top, or without end."""
     value = claim.low
     return {
-        ">=": Range(value, ONE),
-        ">": Range(value, ONE, low_included=False),
-        "<=": Range(ZERO, value),
-        "<": Range(ZERO, value, high_included=False),
-    }.get(claim.sign, Range(*claim[1:]))
+        ">=": make(value, top),
+        ">": make(value, top, low_included=False),
+        "<=": make(ZERO, value),
+        "<": make(ZERO, value, high_included=False),
+    }.get(claim.sign, make(*claim[1:]))
 
 
-def _amounts(claim: _Claim) -> Amounts:
-    value = claim.low
-    return {
-        ">=": Amounts(value, None),
-        ">": Amounts(value, None, low_included=False),
-        "<=": Amounts(ZERO, value),
-        "<": Amounts(ZERO, value, high_included=False),
-    }.get(claim.sign, Amounts(*claim[1:]))
-
-
-def _beyond(within: Amounts) -> Amounts | None:
-    """The rewards outside of a range that begins at 0 or never ends, if any."""
-    if within.high is not None:
-        return Amounts(within.high, None, low_included=not within.high_included)
+def _others(within: _R, make: Callable[..., _R], top: Rational | None) -> _R | None:
+    """The numbers outside of a range that begins at 0 or ends at the top, if any: some scheduler is in the one if not every one is in
+    the other."""
+    if within.high is not None and not (within.high == top and within.high_included):
+        return make(within.high, top, low_included=not within.high_included)
     if within.low == 0 and within.low_included:
         return None
-    return Amounts(ZERO, within.low, high_included=not within.low_included)
-
-
-def _outside(within: Range) -> Range | None:
-    """The probabilities outside of a range that begins at 0 or ends at 1, if any: some scheduler is in the one if not every one is in
-    the other."""
-    if within.low == 0 and within.low_included and within.high == 1 and within.high_included:
-        return None
-    if within.high == 1 and within.high_included:
-        return Range(ZERO, within.low, high_included=not within.low_included)
-    return Range(within.high, ONE, low_included=not within.high_included)
+    return make(ZERO, within.low, high_included=not within.low_included)
 
 
 OPERATORS: Mapping[str, Operator[Formula]] = {
@@ -329,14 +314,14 @@ class FormulaReader(Tokens):
             return Probable(None, path, side)
         if not claimed.about_some(side):
             return Probable(within, path)
-        outside = _outside(within)
+        outside = _others(within, Range, ONE)
         return Truth(True) if outside is None else Not(Probable(outside, path))  # noqa: FBT003 - a formula
 
     def checked(self, claimed: _Claim | None, start: int) -> Range | None:
         """The probabilities that are claimed, or a complaint about them."""
         if claimed is None:
             return None
-        within = _probabilities(claimed)
+        within = _claimed(claimed, Range, ONE)
         for end in (within.low, within.high):
             if not 0 <= end <= 1:
                 self.complain(f"the bound {show(end)} is no probability", start)
@@ -409,7 +394,7 @@ class FormulaReader(Tokens):
                 side = "" if word is None else word.text
         start = self.token.start
         claimed = self.claimed(f"R{side}", side, "R<=5 [ F done ], R in [1, 5] [ F done ] or R=? [ F done ]")
-        within = None if claimed is None else _amounts(claimed)
+        within = None if claimed is None else _claimed(claimed, Amounts, None)
         if within is not None:
             if within.low < 0 or (within.high is not None and within.high < 0):
                 self.complain("a reward is never negative", start)
@@ -424,7 +409,7 @@ class FormulaReader(Tokens):
             return Expected(None, path, name, about)
         if not claimed.about_some(side):
             return Expected(within, path, name)
-        beyond = _beyond(within)
+        beyond = _others(within, Amounts, None)
         return Truth(True) if beyond is None else Not(Expected(beyond, path, name))  # noqa: FBT003 - a formula
 
     def collected(self) -> Formula:
