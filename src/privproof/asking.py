@@ -7,12 +7,10 @@ proof's certificate is checked, before the verdict is given (`evidence.gate`).
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -58,29 +56,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def accept_old_keywords(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let keywords have their old names, too, until 0.5: each old name with the new one."""
-
-    def wrap(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def called(*args: P.args, **kwargs: P.kwargs) -> R:
-            for old, new in names.items():
-                if old in kwargs:
-                    if new in kwargs:
-                        raise TypeError(f"{function.__name__}() got both {new} and {old}, which is its old name")
-                    told = (
-                        f"{function.__name__}({old}=...) is {function.__name__}({new}=...); the old name ends with 0.5"
-                    )
-                    warnings.warn(told, DeprecationWarning, stacklevel=2)
-                    kwargs[new] = kwargs.pop(old)
-            return function(*args, **kwargs)
-
-        return called
-
-    return wrap
-
-
-@accept_old_keywords(epsilon_="epsilon", delta_="delta")
 def check(
     subject: Subject | str | Path,
     epsilon: EpsilonLike | None = None,
@@ -228,7 +203,6 @@ def _tight_measure(
     return _too_late(request) if monitor is None and watch.stopped() else ask(request, None, watch)
 
 
-@accept_old_keywords(delta_="delta")
 def tight_epsilon(
     subject: Subject | str | Path,
     delta: Number = 0,

@@ -182,11 +182,6 @@ def test_parts_of_samples_are_put_together():
     assert together([one]) is one
 
 
-def test_the_old_name_of_jobs_is_told():
-    with pytest.warns(DeprecationWarning, match="processes"):
-        audit(tells, 1, samples=1000, search=1000, processes=2)
-
-
 def test_a_mechanism_with_another_text_is_refused_where_the_work_is_done(monkeypatch):
     made = runnable(improved_noisy_max)
     data = pickle.dumps(made)

@@ -22,7 +22,6 @@ from privproof import (
     QuestionError,
     Scenario,
     Verdict,
-    audit,
     check,
     gaussian,
     integer,
@@ -174,30 +173,6 @@ def test_where_no_engine_fits_the_reasons_are_told() -> None:
 def test_a_mechanism_is_asked_at_its_own_claim() -> None:
     assert check(survey).status == "proved"
     assert str(tight_epsilon(survey).tight) == "ln(3)"
-
-
-OLD_NAMES = {
-    "check": (check, {"epsilon": "ln(2)", "delta": "1/4"}),
-    "tight_epsilon": (tight_epsilon, {"delta": "1/4"}),
-    "audit": (audit, {"epsilon": "ln(2)", "delta": "1/4"}),
-}
-
-
-@pytest.mark.parametrize("name", OLD_NAMES)
-def test_the_old_names_of_keywords_warn_and_mean_the_same(name):
-    function, given = OLD_NAMES[name]
-    more = {"samples": 2_000, "search": 2_000, "exact": False} if name == "audit" else {}
-    subject = survey if name == "audit" else read_question(MODELS / "geometric.yaml")
-    with pytest.warns(DeprecationWarning, match=r"ends with 0\.5") as told:
-        old = function(subject, **{f"{key}_": value for key, value in given.items()}, **more)
-    assert len(told) == len(given)
-    assert {warning.filename for warning in told} == {__file__}
-    new = function(subject, **given, **more)
-    budgets = [found.budget if name == "audit" else found.question.budget for found in (old, new)]
-    assert budgets[0] == budgets[1]
-    assert old.status == new.status
-    with pytest.raises(TypeError, match="got both delta and delta_"):
-        function(subject, delta="1/4", delta_="1/4", **more)
 
 
 # --------------------------------------------------------------------------------------------------- files and functions

@@ -15,7 +15,7 @@ from privproof.audits.audit_findings import Audit
 from privproof.audits.audit_pages import audit_page
 from privproof.audits.audit_texts import print_audit
 from privproof.audits.sampling import runnable
-from privproof.cli.command_answers import console, end, rendered_text, say, say_json, write
+from privproof.cli.command_answers import console, end, rendered_text, say_json, write
 from privproof.cli.command_options import (
     AsJson,
     CertificateOut,
@@ -94,7 +94,6 @@ def audit(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Repeats an audit.")] = 0,
     jobs: Jobs = None,
     cluster_: Cluster = None,
-    processes: Annotated[int | None, typer.Option("--processes", min=1, hidden=True)] = None,
     exact: Annotated[
         bool, typer.Option("--exact/--no-exact", help="Ask the exact engines about what was found.")
     ] = True,
@@ -154,8 +153,6 @@ def audit(
         on_interrupt(lambda _: {"out": text})
 
     report_activity("auditing")
-    if processes is not None:
-        say("privproof: --processes is --jobs; the old name ends with 0.5", err=True)
     with cluster(cluster_) as executor, command_monitor() as monitor:
         found = ask(
             subject,
@@ -175,7 +172,7 @@ def audit(
             confidence=confidence,
             stop_early=stop_early,
             seed=seed,
-            jobs=jobs or processes,
+            jobs=jobs,
             executor=executor,
             exact=exact,
             monitor=monitor,

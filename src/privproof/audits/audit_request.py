@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from privproof.asking import accept_old_keywords
 from privproof.audits.audit_findings import Audit, accusing_level
 from privproof.audits.audit_statements import aim_of, audit_of, by_stakes, claim_of
 from privproof.audits.exact_answers import exactly, narrowed_to
@@ -65,7 +64,6 @@ _SEARCHING = 0.5
 """The share of a time limit that the search may take."""
 
 
-@accept_old_keywords(epsilon_="epsilon", delta_="delta", processes="jobs")
 def audit(
     subject: Mechanism | Runnable | Callable[..., Any] | Any,
     epsilon: EpsilonLike | None = None,
