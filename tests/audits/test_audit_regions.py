@@ -12,7 +12,7 @@ from tests.audits.test_audit_intervals import ALPHAS, DELTAS, PROBABILITIES, abo
 
 from privproof.audits.sampling.confidence_intervals import epsilon_at_least
 from privproof.audits.sampling.confidence_regions import Region, best_weight
-from privproof.audits.sampling.tradeoff_curves import EpsilonAt
+from privproof.audits.sampling.tradeoff_curves import DeltaAt, EpsilonAt
 
 WEIGHTS = (0.0, 0.002, 0.3, 0.9)
 CELLS = 40
@@ -48,7 +48,7 @@ def test_a_bound_on_epsilon_is_wrong_at_most_as_often_as_it_says(runs, weight):
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_a_bound_on_delta_is_wrong_at_most_as_often_as_it_says(weight):
     for alpha, factor in product((0.5, 0.05), (1, 2, 10)):
-        bound = table(7, weight, lambda region, a=alpha, f=factor: region.delta_at_least(a, log(f), CELLS))
+        bound = table(7, weight, lambda region, a=alpha, f=factor: region.at_least(DeltaAt(log(f)), a, CELLS))
         assert ((bound >= 0) & (bound <= 1)).all()
         for p, q in product(PROBABILITIES, repeat=2):
             truth = max(p - factor * q, (1 - q) - factor * (1 - p), Fraction(0))
@@ -94,10 +94,10 @@ def test_counts_that_say_nothing():
     for left, right in ((0, 0), (0, 1000), (500, 500), (1000, 1000), (3, 2)):
         for weight in WEIGHTS:
             region = Region(left, right, 1000, weight)
-            assert region.epsilon_at_least(0.05) == region.delta_at_least(0.05, 0.0) == 0.0
+            assert region.epsilon_at_least(0.05) == region.at_least(DeltaAt(0.0), 0.05) == 0.0
             assert region.p_values(EpsilonAt(), [0.0, 1.0, 800.0, inf])[-1] == 1.0
     assert Region(1000, 0, 1000).epsilon_at_least(0.05, 1.0) == 0.0
-    assert all(Region(1000, 0, 1000).delta_at_least(0.05, e) == 0.0 for e in (699.0, 701.0, 1e6, inf))
+    assert all(Region(1000, 0, 1000).at_least(DeltaAt(e), 0.05) == 0.0 for e in (699.0, 701.0, 1e6, inf))
     assert Region(1000, 0, 1000).p_values(EpsilonAt(), [0.0])[0] < 1e-90
 
 

@@ -12,7 +12,8 @@ from privproof import model_check
 from privproof.errors import FormatError, ModelError, PrivproofError
 from privproof.exact import rational
 from privproof.logic.decision_process import DecisionProcess
-from privproof.logic.prism import explore, neighbours_from, parse_prism, read_prism, write_prism
+from privproof.logic.formats.process_files import read_process
+from privproof.logic.prism import explore, neighbours_from, parse_prism, write_prism
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "models" / "prism"
 
@@ -35,7 +36,7 @@ def values(process, variable):
 
 
 def test_the_die():
-    die = read_prism(EXAMPLES / "die.pm")
+    die = read_process(EXAMPLES / "die.pm")
     assert (len(die), len(die.targets), die.initial, die.is_chain) == (13, 20, (0,), True)
     assert list(die.names[:3]) == ["(s=0,d=0)", "(s=1,d=0)", "(s=2,d=0)"]
     assert row(die, "(s=3,d=0)") == {"(s=1,d=0)": "1/2", "(s=7,d=1)": "1/2"}
@@ -48,12 +49,12 @@ def test_the_die():
     [("die.pm", 13, 13, 20), ("herman3.pm", 8, 8, 28), ("survey.pm", 18, 18, 27), ("consensus2.nm", 272, 400, 492)],
 )
 def test_the_examples_have_the_sizes_that_storm_finds(name, states, choices, transitions):
-    process = read_prism(EXAMPLES / name)
+    process = read_process(EXAMPLES / name)
     assert (len(process), len(process.rows) - 1, len(process.targets)) == (states, choices, transitions)
 
 
 def test_the_survey_says_its_neighbours():
-    survey = read_prism(EXAMPLES / "survey.pm")
+    survey = read_process(EXAMPLES / "survey.pm")
     named = [(survey.names[a], survey.names[b]) for a, b in survey.neighbours]
     assert named == [
         ("(yes=0,asked=0,heard=0)", "(yes=1,asked=0,heard=0)"),
@@ -643,12 +644,13 @@ def test_probabilities_without_a_value():
 
 def test_files(tmp_path):
     with pytest.raises(FormatError, match="there is no such file"):
-        read_prism(tmp_path / "none.pm")
+        read_process(tmp_path / "none.pm")
     (tmp_path / "bytes.pm").write_bytes(b"dtmc\n\xff")
     with pytest.raises(FormatError, match=r"bytes.pm:2:1: the file is not UTF-8 text: byte 0xff"):
-        read_prism(tmp_path / "bytes.pm")
+        read_process(tmp_path / "bytes.pm")
+    (tmp_path / "folder.pm").mkdir()
     with pytest.raises(FormatError, match="this is a directory"):
-        read_prism(tmp_path)
+        read_process(tmp_path / "folder.pm")
 
 
 # --- what is written ------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from privproof.logic.formats.drn_files import read_drn, write_drn
-from privproof.logic.prism import parse_prism, read_prism, write_prism
+from privproof.logic.formats.process_files import read_process
+from privproof.logic.prism import parse_prism, write_prism
 
 stormpy = pytest.importorskip("stormpy")
 storm_io = pytest.importorskip("stormpy.io")
@@ -200,7 +201,7 @@ def test_what_storm_writes_is_read(text, goal, value_type, tmp_path):
         theirs.nr_states, theirs.nr_choices, theirs.nr_transitions
     )  # fmt: skip
     assert len(ours.initial) == len(theirs.initial_states)
-    assert ours.is_chain == read_prism(path).is_chain
+    assert ours.is_chain == read_process(path).is_chain
     if value_type == "Rational":
         again = tmp_path / "again.drn"
         again.write_text(write_drn(ours), encoding="utf-8")

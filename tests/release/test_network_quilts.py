@@ -11,11 +11,12 @@ from math import exp, log
 
 import pytest
 from tests.amounts import selected
+from tests.network_quilts import network_quilts
 
 from privproof.exact import epsilon, fraction, rational
 from privproof.release import calibrate, verify
 from privproof.release.bayes_networks import Network
-from privproof.release.network_quilts import best_network_quilts, network_laws, network_quilts
+from privproof.release.network_quilts import best_network_quilts, network_laws
 from privproof.release.release_question import Laplace
 from privproof.release.series_queries import histogram, weighted_sum
 

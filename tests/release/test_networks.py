@@ -10,12 +10,13 @@ from math import comb
 
 import pytest
 from flint import arb
+from tests.network_quilts import network_quilts
 
 from privproof.errors import BudgetError, ModelError, NumberError, ScenarioError
 from privproof.exact import INFINITE, epsilon, rational
 from privproof.release.bayes_networks import Network
 from privproof.release.markov_chains import Chain
-from privproof.release.network_quilts import best_network_quilts, network_laws, network_quilts
+from privproof.release.network_quilts import best_network_quilts, network_laws
 from privproof.release.series_queries import count, histogram, weighted_sum
 
 COIN = {"values": ["yes", "no"], "table": {"yes": "1/5", "no": "4/5"}}

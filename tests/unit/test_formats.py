@@ -25,11 +25,8 @@ from privproof.exact import Budget, rational
 from privproof.formats import (
     document,
     dot,
-    model_document,
-    model_from_document,
     model_schema,
     question_from_document,
-    read_model,
     read_question,
     svg,
     write_question,
@@ -282,8 +279,6 @@ def test_defaults(tmp_path: Path) -> None:
 
 def test_a_model_without_a_scenario(tmp_path: Path) -> None:
     path = _file(tmp_path, CHAIN[: CHAIN.index("scenario")])
-    model = read_model(path)
-    assert model_from_document(model_document(model)) == model
     with pytest.raises(
         ScenarioError, match=r"model\.yaml:1:1: .*\[no-scenario\]\n  hint: scenario: \{pairs: "
     ) as caught:

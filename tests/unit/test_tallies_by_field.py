@@ -54,24 +54,12 @@ def means_by_city(people: PEOPLE):
     return means
 
 
-@mechanism(epsilon=1)
-def means_of_lists(people: PEOPLE):
-    means = {}
-    for c in ("A", "B"):
-        ages = [p.age for p in people if p.city == c]
-        total = sum(ages) + np.random.laplace(0, 40)
-        number = len(ages) + np.random.laplace(0, 4)
-        means[c] = total / number
-    return means
-
-
 EVERY = (
     counter_of_a_field,
     counter_of_a_list,
     counted_in_a_loop,
     sums_of_floats,
     means_by_city,
-    means_of_lists,
 )
 
 
@@ -82,14 +70,13 @@ def test_it_is_proved_for_every_length(function):
     assert not any("run as it is" in note for note in verdict.notes)
 
 
-@pytest.mark.parametrize("function", EVERY[:-2], ids=lambda each: each.name)
+@pytest.mark.parametrize("function", EVERY[:-1], ids=lambda each: each.name)
 def test_a_smaller_claim_is_refuted(function):
     assert check(function, "9/10").status == "refuted"
 
 
-@pytest.mark.parametrize("function", EVERY[-2:], ids=lambda each: each.name)
-def test_a_smaller_claim_for_means_is_not_proved(function):
-    assert check(function, "9/10", time_limit=patience(3)).status != "proved"
+def test_a_smaller_claim_for_means_is_not_proved():
+    assert check(means_by_city, "9/10", time_limit=patience(3)).status != "proved"
 
 
 @mechanism(epsilon=1)

@@ -61,11 +61,6 @@ def document(question: Question | StreamQuestion) -> dict[str, Any]:
     return result
 
 
-def model_document(model: Model) -> dict[str, Any]:
-    """The document of a model alone, without a scenario."""
-    return dict(_model(model))
-
-
 def write_question(question: Question | StreamQuestion, path: str | Path) -> None:
     """Write a model file: JSON where the name ends in ``.json``, YAML otherwise."""
     write_whole(path, question_text(question, path))

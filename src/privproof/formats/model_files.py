@@ -55,13 +55,6 @@ def read_question(path: str | Path) -> Question | ParametricQuestion | StreamQue
         return _question(document, Path(path).stem)
 
 
-def read_model(path: str | Path) -> Model:
-    """The model in a file, whether or not the file has a scenario."""
-    document = read_document(path)
-    with with_file_place(document, path):
-        return _model(document)
-
-
 def question_from_document(
     document: Mapping[str, Any], *, name: str = ""
 ) -> Question | ParametricQuestion | StreamQuestion:
@@ -85,13 +78,6 @@ def question_from_document(
         table = root
     with with_file_place(table):
         return _question(table, name)
-
-
-def model_from_document(document: Mapping[str, Any]) -> Model:
-    """The model in a document, whether or not the document has a scenario."""
-    root = fields.table(from_plain(document), "document")
-    with with_file_place(root):
-        return _model(root)
 
 
 def _question(root: DocumentTable, name: str) -> Question | ParametricQuestion | StreamQuestion:

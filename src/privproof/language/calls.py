@@ -33,7 +33,6 @@ BUILTINS = ("abs", "all", "any", "bool", "int", "len", "list", "max", "min", "so
 MORE_BUILTINS = ("dict", "divmod", "format", "frozenset", "pow", "repr", "round", "set", "str")
 _SEVERAL = ("max", "min", "sum")
 _EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")
-_UNORDERED = ("sorted", "sum", "max", "min", "len", "set")
 _LISTED = ("list of", "tuple of")
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -198,8 +197,3 @@ def _least_variances(ladder: Sequence[Ends], weights: Sequence[float], steps: Se
         most = max(abs(float(step[0])), abs(float(step[1])))
         found.append(found[-1] + (1 - most * most) * least * least)
     return found
-
-
-def deviation_words(found: OwnNoise) -> str:
-    """How much the query varies by itself at least, in words."""
-    return f"given an entry the query varies by {sqrt(float(found.variances.min())):.4g} or more"

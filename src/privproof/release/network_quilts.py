@@ -89,30 +89,6 @@ class NetworkQuilts:
 # -------------------------------------------------------------------------------------------------------------- quilts
 
 
-def network_quilts(network: Network, node: str, *, largest: int = 3) -> tuple[NetworkQuilt, ...]:
-    """All quilts of a node with at most so many nodes, each of which has a local neighbour; those with few local nodes first.
-
-    >>> from privproof.release.markov_chains import Chain
-    >>> walk = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
-    >>> for each in network_quilts(Network.chain(walk, 4), "X2"):
-    ...     print(each.quilt, each.local, each.ratio)
-    ('X1', 'X3') ('X2',) 36
-    ('X3',) ('X1', 'X2') 6
-    ('X1', 'X4') ('X2', 'X3') 16
-    ('X1',) ('X2', 'X3', 'X4') 6
-    ('X4',) ('X1', 'X2', 'X3') 8/3
-    () ('X1', 'X2', 'X3', 'X4') 1
-    """
-    influence = _Influence(network, network.node(node).name)
-    graph = _Graph(network)
-    found = graph.boundaries(node, largest)
-    listed = sorted(found, key=lambda pair: (pair[1].bit_count(), pair[0].bit_count(), pair[0]))
-    return tuple(
-        NetworkQuilt(node, graph.names(quilt), graph.names(local), influence.ratio(graph.names(quilt)))
-        for quilt, local in listed
-    )
-
-
 def best_network_quilts(network: Network, epsilon: Epsilon, *, largest: int = 3) -> NetworkQuilts:
     """For every node the quilt with the fewest local nodes for the budget that its influence leaves, and the rate for all.
 

@@ -26,7 +26,6 @@ _WIDEST = 20_000
 """Noise on bounded integers may take so many values; beyond, nothing is established about the source."""
 _LARGEST_EXPONENT = 20_000
 """The largest exponent to which a base is raised exactly; beyond, nothing is established about the source."""
-_MISSING = object()
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from math import inf, sqrt
 import numpy as np
 
 from privproof.audits.sampling.confidence_intervals import SAFE, Floats, at_least, at_most, special
-from privproof.audits.sampling.tradeoff_curves import DeltaAt, EpsilonAt, Tradeoff, roughly
+from privproof.audits.sampling.tradeoff_curves import EpsilonAt, Tradeoff, roughly
 
 _CUT = 200
 """The share of alpha that each of the two single tails gets: enough to cut off what is far away, too little to be missed."""
@@ -72,10 +72,6 @@ class Region:
     def epsilon_at_least(self, alpha: float, delta: float = 0.0, cells: int = _CELLS) -> float:
         """Epsilon is at least this at a delta, with confidence ``1 - alpha``."""
         return self.at_least(EpsilonAt(delta), alpha, cells)
-
-    def delta_at_least(self, alpha: float, epsilon: float, cells: int = _CELLS) -> float:
-        """Delta is at least this at an epsilon, with confidence ``1 - alpha``."""
-        return self.at_least(DeltaAt(epsilon), alpha, cells)
 
     def p_values(self, tradeoff: Tradeoff, values: Sequence[float] | Floats, cells: int = _CELLS) -> Floats:
         """For every value the p-value of "it is kept": no smaller alpha rejects it.

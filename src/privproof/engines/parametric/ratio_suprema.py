@@ -342,12 +342,3 @@ def _along(polynomial: Polynomial, point: Values, direction: Values) -> list[Rat
     result = Polynomial(polynomial.value.compose(*line, ctx=t.value.context()), ("t",))
     terms = result.terms
     return [terms.get((power,), _ZERO) for power in range(result.degrees[0] + 1)]
-
-
-def bracket_text(found: Supremum) -> str:
-    """The bracket in words."""
-    if found.lower is None:
-        return "infinite"
-    if found.exact:
-        return show(found.lower)
-    return f"between {show(found.lower)} and {'infinity' if found.upper is None else show(found.upper)}"

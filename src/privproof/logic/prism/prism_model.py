@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 
-from privproof.formats.document_nodes import file_text
 from privproof.logic.decision_process import Bools, DecisionProcess
 from privproof.logic.prism.expression_meanings import Scope
 from privproof.logic.prism.prism_expressions import ExpressionReader, SyntaxNode, parse_expression
@@ -142,19 +141,6 @@ def parse_prism(
     (['(side=0)', '(side=1)', '(side=2)'], [(1, 1/2), (2, 1/2)], ((1, 2),))
     """
     return explore(text, constants=constants, self_loops=self_loops, most_states=most_states, name=name).process
-
-
-def read_prism(
-    path: str | Path,
-    *,
-    constants: Mapping[str, str] = _NO_CONSTANTS,
-    self_loops: bool = False,
-    most_states: int = MOST_STATES,
-) -> DecisionProcess:
-    """The process in a PRISM file; see `explore` for the arguments."""
-    return parse_prism(
-        file_text(path), constants=constants, self_loops=self_loops, most_states=most_states, name=str(path)
-    )
 
 
 @contextmanager
