@@ -5,10 +5,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
 
 from privproof.language import (
-    Mechanism,
     exponential,
     gaussian,
     geometric,
@@ -22,6 +20,7 @@ from privproof.language import (
     records,
     uniform,
 )
+from privproof.library.library_entries import LibraryEntry
 
 KEYS = ("Ada", "Bob", "Cyd")
 
@@ -173,78 +172,69 @@ def permute_and_flip(q: queries(0, 2, size=2)):
     return first if exponential(0, scale=1) >= 2 * behind else 1 - first
 
 
-class Entry(NamedTuple):
-    """A mechanism, one line on it, where it comes from, and its known verdict."""
-
-    mechanism: Mechanism
-    title: str
-    citation: str
-    known: str
-
-
 _STABILITY = "Korolova, Kenthapadi, Mishra, Ntoulas 2009"
 
-ENTRIES: tuple[Entry, ...] = (
-    Entry(gaussian_count, "a count with Gaussian noise, as zCDP", "Bun, Steinke 2016", "proved; 1/8 is tight"),
-    Entry(
+ENTRIES: tuple[LibraryEntry, ...] = (
+    LibraryEntry(gaussian_count, "a count with Gaussian noise, as zCDP", "Bun, Steinke 2016", "proved; 1/8 is tight"),
+    LibraryEntry(
         gaussian_above_threshold,
         "above threshold with Gaussian noise alone, any length",
         "Zhu, Wang 2020",
         "proved; delta grows with the list",
     ),
-    Entry(gaussian_threshold, "above threshold with a Gaussian threshold", "Zhu, Wang 2020", "proved"),
-    Entry(thresholded_histogram, "a histogram with a threshold", _STABILITY, "proved; e^-9/2 is the delta"),
-    Entry(thresholded_counts, "a histogram with a threshold, on integers", _STABILITY, "proved; tight"),
-    Entry(
+    LibraryEntry(gaussian_threshold, "above threshold with a Gaussian threshold", "Zhu, Wang 2020", "proved"),
+    LibraryEntry(thresholded_histogram, "a histogram with a threshold", _STABILITY, "proved; e^-9/2 is the delta"),
+    LibraryEntry(thresholded_counts, "a histogram with a threshold, on integers", _STABILITY, "proved; tight"),
+    LibraryEntry(
         threshold_without_its_atom,
         "a threshold whose delta forgets that it may be reached exactly",
         _STABILITY,
         "refuted; twice as much is needed",
     ),
-    Entry(
+    LibraryEntry(
         threshold_of_another_noise,
         "a threshold for Laplace noise, with Gaussian noise",
         "Desfontaines, Voss, Gipson, Mandayam 2022",
         "refuted; Phi(-9/4.45) = 0.0216 is needed",
     ),
-    Entry(stable_mode, "the more frequent of two values, if it is stable", "Dwork, Lei 2009", "proved; tight"),
-    Entry(
+    LibraryEntry(stable_mode, "the more frequent of two values, if it is stable", "Dwork, Lei 2009", "proved; tight"),
+    LibraryEntry(
         gaussian_noisy_max,
         "noisy max with Gaussian noise, any length",
         "Dong, Roth, Su 2022, data processing",
         "proved; the answers alone are mu-GDP with mu^2 = size/16",
     ),
-    Entry(
+    LibraryEntry(
         gaussian_answers,
         "all answers with Gaussian noise, as zCDP, any length",
         "Bun, Steinke 2016",
         "proved; less is refuted",
     ),
-    Entry(
+    LibraryEntry(
         some_answer_above,
         "whether some answer is above a threshold, any length",
         "Zhu, Wang 2020",
         "proved; a threshold that moves by 1 is enough: H(1/4, 1/2) = 0.0027089",
     ),
-    Entry(
+    LibraryEntry(
         number_shown_above_two,
         "a noisy number that is shown above 2 only",
         "Balle, Wang 2018",
         "proved; Phi(-1) - e^(1/2) Phi(-2) = 0.121147, and 0.2384 where it is always shown",
     ),
-    Entry(
+    LibraryEntry(
         number_shown_for_the_price_of_its_test,
         "a noisy number that is shown above 0 only, accounted by its test",
         "Balle, Wang 2018",
         "refuted; 1/2 - e^(1/2) Phi(-1) = 0.2384 is needed",
     ),
-    Entry(
+    LibraryEntry(
         classical_gaussian,
         "the classical Gaussian formula at epsilon 10",
         "Balle, Wang 2018",
         "refuted; the formula is a theorem up to 1",
     ),
-    Entry(
+    LibraryEntry(
         permute_and_flip,
         "permute-and-flip accounted as epsilon^2/8-zCDP",
         "McKenna, Sheldon 2020",
