@@ -26,5 +26,7 @@ def logic_evidence(found: Satisfaction) -> dict[str, object]:
     if not found.process.is_chain:
         from privproof.logic.operator_evidence import operator_evidence  # here, because chains need none of it
 
-        evidence["operators"] = [operator_evidence(found.process, close) for close in operators]
+        evidence["operators"] = [
+            operator_evidence(found.process, close, in_columns=found.in_columns) for close in operators
+        ]
     return evidence

@@ -15,9 +15,9 @@ from privproof.logic.path_measures import Closeness, Gap
 from privproof.logic.query_schedulers import ByWords, Extremes, Lasso, Tree
 
 
-def operator_evidence(process: DecisionProcess, close: Closeness) -> dict[str, object]:
-    """What decides one D formula: for every ordered pair of neighbours the reason."""
-    if close.far is not None:
+def operator_evidence(process: DecisionProcess, close: Closeness, *, in_columns: bool) -> dict[str, object]:
+    """What decides one D formula: for every ordered pair of neighbours the reason; beside a process in columns, what was found there."""
+    if in_columns:
         return _far(process, close)
     pairs, certificates = _pairs(close.directions)
     return {"formula": formula_data(close.formula, process), "pairs": pairs, "certificates": certificates}
