@@ -22,7 +22,7 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.exact import rational
-from privproof.models.stream_automaton import Order, Sample, Transition
+from privproof.models.stream_automaton import Order, StreamSample, Transition
 
 
 @mechanism
@@ -102,7 +102,7 @@ def plain_noisy_max(q):
 
 def _step(source, target, rate, guard=(), symbol="", stores=(), reads=1):
     return Transition(
-        source, target, (Sample(rational(rate), reads),), tuple(guard), stores=tuple(stores), symbol=symbol
+        source, target, (StreamSample(rational(rate), reads),), tuple(guard), stores=tuple(stores), symbol=symbol
     )
 
 

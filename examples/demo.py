@@ -11,7 +11,7 @@ from rich.console import Console
 
 from privproof import check, model_check, read_question, recheck, tight_epsilon
 from privproof.logic.library.formula_examples import FORMULAS
-from privproof.reporting import Command, print_headline, print_verdict
+from privproof.reporting import ReplayCommand, print_headline, print_verdict
 from privproof_checker import Accepted
 
 console = Console(highlight=False, markup=False)
@@ -19,7 +19,7 @@ models = Path(__file__).parent / "models"
 
 console.rule("a mechanism that leaks, with its witness")
 leaking = check(naive, size=3)
-command = Command("examples/mechanisms/noisy_max.py:naive", ("--size", "3"))
+command = ReplayCommand("examples/mechanisms/noisy_max.py:naive", ("--size", "3"))
 print_verdict(console, leaking, command=command, asked_tight=False)
 
 console.rule("mechanisms and models, a line each")

@@ -25,17 +25,17 @@ from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formulas.formula_syntax import (
     And,
     Atom,
-    Bound,
     Count,
     Formula,
     Iff,
     Implies,
-    Next,
+    NextState,
     Not,
     Or,
     Private,
+    ProbabilityRange,
     Probable,
-    Range,
+    StepBound,
     Truth,
     Unary,
     Until,
@@ -90,16 +90,16 @@ def process_of(
     return replace(process, labels={**process.labels, **{k: np.array(v, np.bool_) for k, v in missing.items()}})
 
 
-def random_bound(source: random.Random, longest: int = 4) -> Bound:
+def random_bound(source: random.Random, longest: int = 4) -> StepBound:
     """A step bound: up to, exactly, from to, or from on."""
     low, high = sorted((source.randint(0, longest), source.randint(0, longest)))
     return source.choice(
         (
-            Bound(Count(), Count(high)),
-            Bound(Count(), Count(high)),
-            Bound(Count(high), Count(high)),
-            Bound(Count(low), Count(high)),
-            Bound(Count(low)),
+            StepBound(Count(), Count(high)),
+            StepBound(Count(), Count(high)),
+            StepBound(Count(high), Count(high)),
+            StepBound(Count(low), Count(high)),
+            StepBound(Count(low)),
         )
     )
 
@@ -131,9 +131,9 @@ def random_path(
     def below() -> Formula:
         return random_path(source, depth - 1, bounded=bounded, unbounded=unbounded, state=state, longest=longest)
 
-    def bound() -> Bound:
+    def bound() -> StepBound:
         while True:
-            found = random_bound(source, longest) if source.random() < bounded or not unbounded else Bound()
+            found = random_bound(source, longest) if source.random() < bounded or not unbounded else StepBound()
             if unbounded or found.high is not None:
                 return found
 
@@ -149,9 +149,9 @@ def random_path(
         case "<->":
             return Iff(below(), below())
         case "X":
-            return Next(below())
+            return NextState(below())
         case "X^":
-            return Next(below(), Count(source.randint(0, 3)))
+            return NextState(below(), Count(source.randint(0, 3)))
         case "F":
             return Unary("F", below(), bound())
         case "G":
@@ -169,13 +169,15 @@ def random_state(source: random.Random, depth: int, *, bounded: float = 0.3, pri
     return Probable(random_range(source), path)
 
 
-def random_range(source: random.Random) -> Range:
+def random_range(source: random.Random) -> ProbabilityRange:
     """A range of probabilities whose ends random chains hit."""
     ends = [fmpq(*pair) for pair in ((0, 1), (1, 4), (1, 3), (1, 2), (2, 3), (3, 4), (1, 1))]
     low, high = sorted((source.choice(ends), source.choice(ends)))
     if low == high:
-        return source.choice((Range(low, low), Range(fmpq(0), fmpq(1)), Range(low, fmpq(1))))
-    return Range(low, high, source.random() < 0.7, source.random() < 0.7)
+        return source.choice(
+            (ProbabilityRange(low, low), ProbabilityRange(fmpq(0), fmpq(1)), ProbabilityRange(low, fmpq(1)))
+        )
+    return ProbabilityRange(low, high, source.random() < 0.7, source.random() < 0.7)
 
 
 # ------------------------------------------------------------------------------------------- the meaning of a formula
@@ -192,7 +194,7 @@ def holds_on(formula: Formula, stem: Sequence[int], loop: Sequence[int], leaf: L
     def at(position: int) -> int:
         return position if position < size else first + (position - first) % len(loop)
 
-    def steps(bound: Bound, position: int) -> range:
+    def steps(bound: StepBound, position: int) -> range:
         """The offsets to look at: beyond one turn of the loop an unbounded operator meets nothing new."""
         low = bound.low.constant
         enough = low + size + 1
@@ -205,13 +207,13 @@ def holds_on(formula: Formula, stem: Sequence[int], loop: Sequence[int], leaf: L
             known[key] = evaluate(f, position)
         return known[key]
 
-    def until(left: Formula, right: Formula, bound: Bound, position: int) -> bool:
+    def until(left: Formula, right: Formula, bound: StepBound, position: int) -> bool:
         for offset in steps(bound, position):
             if holds(right, position + offset) and all(holds(left, position + before) for before in range(offset)):
                 return True
         return False
 
-    def release(left: Formula, right: Formula, bound: Bound, position: int) -> bool:
+    def release(left: Formula, right: Formula, bound: StepBound, position: int) -> bool:
         return all(
             holds(right, position + offset) or any(holds(left, position + before) for before in range(offset))
             for offset in steps(bound, position)
@@ -231,7 +233,7 @@ def holds_on(formula: Formula, stem: Sequence[int], loop: Sequence[int], leaf: L
                 return holds(right, position) or not holds(left, position)
             case Iff(left, right):
                 return holds(left, position) == holds(right, position)
-            case Next(inner, times):
+            case NextState(inner, times):
                 return holds(inner, position + times.constant)
             case Unary("F", inner, bound):
                 return any(holds(inner, position + offset) for offset in steps(bound, position))
@@ -266,7 +268,7 @@ def lasso(chain: Chain, state: int) -> tuple[list[int], list[int]]:
 def steps_to_decide(formula: Formula) -> int:
     """After how many steps a formula without unbounded operators is decided."""
     match formula:
-        case Next(inner, times):
+        case NextState(inner, times):
             return times.constant + steps_to_decide(inner)
         case Unary(_, inner, bound):
             return bound.high.constant + steps_to_decide(inner)
@@ -321,7 +323,7 @@ def core(formula: Formula) -> tuple:
         case Iff(left, right):
             first, second = core(left), core(right)
             return _either([_both(first, second), _both(_negated(first), _negated(second))])
-        case Next(inner, times):
+        case NextState(inner, times):
             return _later(core(inner), times.constant)
         case Unary("F", inner, bound):
             return _until(("true",), core(inner), bound)
@@ -353,7 +355,7 @@ def _later(f: tuple, times: int) -> tuple:
     return f if times == 0 else ("X", _later(f, times - 1))
 
 
-def _until(left: tuple, right: tuple, bound: Bound) -> tuple:
+def _until(left: tuple, right: tuple, bound: StepBound) -> tuple:
     low = bound.low.constant
     result = ("U", left, right) if bound.high is None else right
     for _ in range(0 if bound.high is None else bound.high.constant - low):

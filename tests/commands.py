@@ -28,7 +28,7 @@ from typing import NoReturn
 
 import privproof
 from privproof.cli.application import COMMANDS, application, wanted_command
-from privproof.cli.command_answers import Answer, deliver, gather, open_standard_streams
+from privproof.cli.command_answers import CommandAnswer, deliver, gather, open_standard_streams
 from privproof.cli.command_worker import LOADED, run_command
 from privproof.language.recognition import controlled_libraries
 
@@ -94,7 +94,7 @@ def entered(arguments: Sequence[object], *, supervised: bool = True) -> None:
     open_standard_streams()
     gather()
     answer = run_command(partial(application, command))
-    assert isinstance(answer, Answer), f"a limit was met: {answer}"
+    assert isinstance(answer, CommandAnswer), f"a limit was met: {answer}"
     raise SystemExit(deliver(answer))
 
 

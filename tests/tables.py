@@ -11,8 +11,8 @@ from privproof.evidence.documents.secrets_document import table_document
 from privproof.evidence.witnesses import ObservedOutput, Witness
 from privproof.exact import ONE, ZERO, Rational, fraction
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Region
-from privproof.models.parameter_conditions import Condition, Conditions, ConditionTable, Row
+from privproof.exact.regions import ParameterRegion
+from privproof.models.parameter_conditions import Condition, ConditionRow, ConditionTable, RegionConditions
 
 GEOMETRIC = (
     (Rational(2, 3), Rational(1, 6), Rational(1, 6)),
@@ -24,9 +24,9 @@ GEOMETRIC = (
 
 def one(region, left, right, scale="1", *, constraints=()):
     """Conditions with a single one, from texts."""
-    where = Region.of(region, constraints)
+    where = ParameterRegion.of(region, constraints)
     parts = [Polynomial.of(text, where.names) for text in (left, right, scale)]
-    return Conditions(where, (Condition(("s", "t"), "o", *parts),))
+    return RegionConditions(where, (Condition(("s", "t"), "o", *parts),))
 
 
 def counting(*, by_count):
@@ -41,9 +41,9 @@ def counting(*, by_count):
         secrets = ("ill",) if database[0] else ("well",)
         if by_count:
             secrets = tuple(name for name, holds in (("some", count != 0), ("not all", count != 2)) if holds)
-        rows.append(Row(weight, {str(o): GEOMETRIC[count][o] for o in range(3)}, secrets))
+        rows.append(ConditionRow(weight, {str(o): GEOMETRIC[count][o] for o in range(3)}, secrets))
     pair = ("some", "not all") if by_count else ("ill", "well")
-    return ConditionTable(Region.of({"p": "0 < p < 1"}), tuple(rows), (pair,))
+    return ConditionTable(ParameterRegion.of({"p": "0 < p < 1"}), tuple(rows), (pair,))
 
 
 def noisy_max(diseases=3, *, contagious=False):
@@ -59,8 +59,8 @@ def noisy_max(diseases=3, *, contagious=False):
             winners = [i for i, shown in enumerate(noisy) if shown == max(noisy)]
             for winner in winners:
                 outputs[f"~{winner + 1}"] = outputs.get(f"~{winner + 1}", ZERO) + chance / len(winners)
-        rows.append(Row(weight, outputs, ("John is ill",) if counts[0][1] else ("John is well",)))
-    region = Region.of({name: f"0 < {name} < 1" for name in names})
+        rows.append(ConditionRow(weight, outputs, ("John is ill",) if counts[0][1] else ("John is well",)))
+    region = ParameterRegion.of({name: f"0 < {name} < 1" for name in names})
     return ConditionTable(region, tuple(rows), (("John is ill", "John is well"),))
 
 
@@ -83,7 +83,9 @@ def simplex():
     p, q = (Polynomial.parameter(name, names) for name in names)
     table = ((p, "1/2", ("s",)), (q, "1/3", ("s", "t")), (1 - p - q, "1/6", ("t",)))
     rows = tuple(_binary(weight, chance, secrets) for weight, chance, secrets in table)
-    return ConditionTable(Region.of({"p": "0 <= p <= 1", "q": "0 <= q <= 1"}, ["p + q <= 1"]), rows, (("s", "t"),))
+    return ConditionTable(
+        ParameterRegion.of({"p": "0 <= p <= 1", "q": "0 <= q <= 1"}, ["p + q <= 1"]), rows, (("s", "t"),)
+    )
 
 
 def rare_causes():
@@ -98,12 +100,12 @@ def rare_causes():
         (1 - 3 * p / 5 - 3 * q / 5, "1/2", ()),
     )
     rows = tuple(_binary(weight, chance, secrets) for weight, chance, secrets in table)
-    return ConditionTable(Region.of({"p": "0 < p < 1", "q": "0 < q <= 1/2"}), rows, (("s", "t"),))
+    return ConditionTable(ParameterRegion.of({"p": "0 < p < 1", "q": "0 < q <= 1/2"}), rows, (("s", "t"),))
 
 
 def _binary(weight, chance, secrets):
     yes = Rational(*map(int, chance.split("/")))
-    return Row(weight, {"yes": yes, "no": 1 - yes}, secrets)
+    return ConditionRow(weight, {"yes": yes, "no": 1 - yes}, secrets)
 
 
 def proved_certificate(table, budget, proof, monitor, *, witness=None):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from privproof.compiling.posing import of_every_length, ordinary_mechanism, ordinary_notes, pose_question, run_instead
-from privproof.engines.engine_protocol import Engine, Remark, Request
+from privproof.engines.engine_protocol import Engine, EngineRequest, Remark
 from privproof.engines.engine_registry import ENGINES
 from privproof.engines.search_monitor import Monitor, Progress
 from privproof.errors import LanguageError, QuestionError, nearest
@@ -106,7 +106,7 @@ def check(
     question = question_with_claim(question, epsilon, delta, measured_budgets(rho, mu, renyi), pointwise=pointwise)
     if not question.claims:
         raise QuestionError("budget", "no budget is given", hint="ask for one, such as ln(2), or for the tight epsilon")
-    request = Request(question)
+    request = EngineRequest(question)
     return _too_late(request) if monitor is None and watch.stopped() else ask(request, engine, watch)
 
 
@@ -180,7 +180,7 @@ def renyi_curve(
     for order in orders:
         measure = renyi_measure(order)
         asked = question.measured((MeasuredBudget(measure),))
-        found.append((measure, ask(Request(asked, tight=True, prepared=prepared), None, watch)))
+        found.append((measure, ask(EngineRequest(asked, tight=True, prepared=prepared), None, watch)))
     return tuple(found)
 
 
@@ -199,7 +199,7 @@ def _tight_measure(
     watch = monitor or Monitor.within(time_limit)
     with watch_computation(watch):
         question = question_of_subject(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
-    request = Request(question.measured((MeasuredBudget(measure),)), tight=True)
+    request = EngineRequest(question.measured((MeasuredBudget(measure),)), tight=True)
     return _too_late(request) if monitor is None and watch.stopped() else ask(request, None, watch)
 
 
@@ -229,7 +229,7 @@ def tight_epsilon(
     watch = monitor or Monitor.within(time_limit)
     with watch_computation(watch):
         question = question_of_subject(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
-    request = Request(question, tight=True, delta=exact_delta(delta), pointwise=pointwise)
+    request = EngineRequest(question, tight=True, delta=exact_delta(delta), pointwise=pointwise)
     return _too_late(request) if monitor is None and watch.stopped() else ask(request, engine, watch)
 
 
@@ -356,7 +356,7 @@ def delta_of(
     shared: dict[str, Any] = {} if prepared is None else prepared
 
     def asked_with(delta: Fraction) -> Verdict:
-        return ask(Request(question.under(Budget(bound, rational(delta))), prepared=shared), None, watch)
+        return ask(EngineRequest(question.under(Budget(bound, rational(delta))), prepared=shared), None, watch)
 
     if question.family == "words" and not question.of_every_length:
         low, high = map(fraction, privacy_profile(question.words(place="delta")).bounds(bound))
@@ -389,7 +389,7 @@ def delta_of(
     if few is not None:  # from below, at the sizes that there is time for
         shared = {}
         try:
-            found = ask(Request(few.under(Budget(bound, rational(1))), prepared=shared), None, watch)
+            found = ask(EngineRequest(few.under(Budget(bound, rational(1))), prepared=shared), None, watch)
         except LanguageError:  # it cannot be run: nothing is known from below
             found = None
         if found is not None:
@@ -409,7 +409,7 @@ def delta_of(
     )
 
 
-def _asker(watch: Monitor) -> Callable[[Request], Verdict]:
+def _asker(watch: Monitor) -> Callable[[EngineRequest], Verdict]:
     return lambda request: ask(request, None, watch)
 
 
@@ -422,7 +422,7 @@ def _delta_enclosure(
     low, high, short = found
 
     def verdict_on(asked: AnyQuestion, delta: Fraction) -> Verdict:
-        return ask(Request(asked.under(Budget(bound, rational(delta)))), None, watch)
+        return ask(EngineRequest(asked.under(Budget(bound, rational(delta)))), None, watch)
 
     if low == 0 < high:
         few = question.rewritten(lambda part: run_instead(part, ""))
@@ -441,7 +441,7 @@ def _delta_enclosure(
     )
 
 
-def _too_late(request: Request, why: str = OUT_OF_TIME) -> Verdict:
+def _too_late(request: EngineRequest, why: str = OUT_OF_TIME) -> Verdict:
     """The verdict where a model cannot be made in the time that there is."""
     return Unknown(request.question, "none", reason=f"{why} while the model was made", asked_tight=request.tight)
 
@@ -463,7 +463,7 @@ def question_of_subject(
     return pose_question(subject, size=size, horizon=horizon, inputs=inputs, neighbours=neighbours, run=run)
 
 
-def ask(request: Request, engine: str | None = None, monitor: Monitor | None = None) -> Verdict:
+def ask(request: EngineRequest, engine: str | None = None, monitor: Monitor | None = None) -> Verdict:
     """The verdict on a request, by the first engine that supports it (or the one named) and has an answer.
 
     Raises:
@@ -474,7 +474,7 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     of = request.question.below_measure
     if of is not None:
         request.prepared.setdefault("pure", lambda: _within_some_epsilon(of, watch))
-        request.prepared.setdefault("within", lambda budget: ask(Request(of.under(budget)), None, watch))
+        request.prepared.setdefault("within", lambda budget: ask(EngineRequest(of.under(budget)), None, watch))
     request.prepared.setdefault("proved", lambda part: _proved_curve(part, watch))
     with watch_computation(watch):
         try:
@@ -484,7 +484,7 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     return replace(verdict, seconds=time.perf_counter() - begun, asked_tight=request.tight)
 
 
-def _ask_or_run(request: Request, engine: str | None, watch: Monitor) -> Verdict:
+def _ask_or_run(request: EngineRequest, engine: str | None, watch: Monitor) -> Verdict:
     """The verdict on a request as it stands, or else on running the function."""
     try:
         request = _in_one_form(request, engine)
@@ -504,7 +504,7 @@ def _ask_or_run(request: Request, engine: str | None, watch: Monitor) -> Verdict
     return verdict
 
 
-def _proved_of_every_length(request: Request, watch: Monitor) -> Proved | None:
+def _proved_of_every_length(request: EngineRequest, watch: Monitor) -> Proved | None:
     """A proof for lists of every length of a claim about one size, where running the function does not decide it."""
     question, budget = request.question, request.budget
     of = question.below_measure
@@ -515,20 +515,20 @@ def _proved_of_every_length(request: Request, watch: Monitor) -> Proved | None:
         return None
     asked = wider if of is None else wider.measured(getattr(question, "budgets", ()))
     try:
-        found = ask(Request(asked), None, watch)
+        found = ask(EngineRequest(asked), None, watch)
     except (LanguageError, Stopped):
         return None
     return found if isinstance(found, Proved) else None
 
 
-def _from_elsewhere(request: Request, watch: Monitor) -> Verdict | None:
+def _from_elsewhere(request: EngineRequest, watch: Monitor) -> Verdict | None:
     """The verdict on a claim with a delta that follows from one without, or from short lists; None where none does."""
     budget = request.budget
     if request.tight or request.word is not None or budget is None or budget.delta == 0 or budget.pointwise:
         return None
     from privproof.profiles.delta_from_epsilon import proved_by_epsilon, refuted_on_short_lists
 
-    def asked(other: Request) -> Verdict:
+    def asked(other: EngineRequest) -> Verdict:
         return _ask_or_run(other, None, watch)
 
     found = proved_by_epsilon(request.question, asked)
@@ -537,13 +537,13 @@ def _from_elsewhere(request: Request, watch: Monitor) -> Verdict | None:
 
 def _within_some_epsilon(question: AnyQuestion, watch: Monitor) -> Verdict:
     """The verdict on the smallest epsilon that is proved; its certificate is about one number, not an expression in sizes."""
-    found = ask(Request(question, tight=True), None, watch)
+    found = ask(EngineRequest(question, tight=True), None, watch)
     if (
         isinstance(found, Proved)
         and not found.upper.infinite
         and "epsilon" not in dict(found.certificate or {})["question"]
     ):
-        return ask(Request(question.under(Budget(found.upper))), None, watch)
+        return ask(EngineRequest(question.under(Budget(found.upper))), None, watch)
     return found
 
 
@@ -562,7 +562,7 @@ def _proved_curve(question: AnyQuestion, watch: Monitor) -> tuple[AnyQuestion, l
     pure = _within_some_epsilon(question, watch)
     if keep(pure):
         end = Fraction(pure.upper.decimal())
-    gaussian = not found and keep(ask(Request(question.measured((MeasuredBudget(MU),)), tight=True), None, watch))
+    gaussian = not found and keep(ask(EngineRequest(question.measured((MeasuredBudget(MU),)), tight=True), None, watch))
     shared: dict[str, Any] = {}
     for place in () if gaussian else _CURVE:  # a mu says everything at once
         try:
@@ -577,7 +577,7 @@ def _proved_curve(question: AnyQuestion, watch: Monitor) -> tuple[AnyQuestion, l
     return of, [certificate for other, certificate in found if other == of]
 
 
-def _in_one_form(request: Request, engine: str | None) -> Request:
+def _in_one_form(request: EngineRequest, engine: str | None) -> EngineRequest:
     """The request with everything listed, where a delta, a word or an engine of another kind is asked for."""
     question, budget = request.question, request.budget
     fits = engine is None or any(each.name == engine and question.family in each.families for each in ENGINES)
@@ -587,7 +587,7 @@ def _in_one_form(request: Request, engine: str | None) -> Request:
     return request if listed is question else replace(request, question=listed, prepared={})
 
 
-def _run(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
+def _run(request: EngineRequest, verdict: Unknown, watch: Monitor) -> Verdict:
     """The verdict of running the function, where no engine knew: for good at the size asked about, otherwise only what it refutes."""
     other = run_instead(request.question, verdict.reason)
     if other is None:
@@ -605,7 +605,7 @@ def _run(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
     return replace(verdict, notes=(*verdict.notes, said))
 
 
-def _ask_engines(request: Request, engine: str | None, watch: Monitor) -> Verdict:
+def _ask_engines(request: EngineRequest, engine: str | None, watch: Monitor) -> Verdict:
     """The verdict of the first engine that supports a request, or the one named."""
     refusals: list[str] = []
     notes: list[str] = []

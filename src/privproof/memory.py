@@ -2,7 +2,7 @@
 
 The limit is that of the environment variable ``PRIVPROOF_MEMORY``, or four fifths of what the machine has.  An engine that knows
 beforehand what it would need compares that with `memory_limit`, and says the number where it is more.  Everything else grows while it
-runs: who watches a search (`patience`) asks `Growth` now and then, and stops it with what is known.
+runs: who watches a search (`patience`) asks `MemoryGrowth` now and then, and stops it with what is known.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def resident() -> int:
 
 
 @dataclass
-class Growth:
+class MemoryGrowth:
     """What a computation has taken since it began, looked at now and then."""
 
     begun: int = field(default_factory=resident)

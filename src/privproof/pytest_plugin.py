@@ -159,12 +159,12 @@ class _Gathering:
             return
         from privproof.formats.whole_files import write_whole
         from privproof.projects.mechanism_discovery import Target
-        from privproof.projects.project_results import Result
+        from privproof.projects.project_results import CheckResult
         from privproof.reporting.project_texts import results_page
 
         out = Path(self.config.getoption("--privproof-report"))
         results = [
-            Result(
+            CheckResult(
                 Target(each["text"], each["file"], each["name"], each["line"]),
                 each["outcome"],
                 each["said"].splitlines()[0].partition("  ")[2],

@@ -34,7 +34,7 @@ from privproof_checker.systems import (
 )
 
 
-class Chain:
+class ChainSystem:
     """A hidden Markov model with a scenario, as a system."""
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import lcm
 
-from privproof_checker.node_documents import Classes, Onward, Reading, listed_nodes, read_edges
+from privproof_checker.node_documents import Classes, NodeReading, Onward, listed_nodes, read_edges
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.plain_documents import a_list, an_integer, an_object, number_pairs
 from privproof_checker.systems import Letter, Vector
@@ -29,7 +29,7 @@ class Generator:
 
 
 @dataclass(frozen=True)
-class Node:
+class ConeNode:
     """A node: its generators, its edges by letter, and the classes that index its left and right vectors.
 
     The sizes are the lengths of the vectors; None where there is no generator.
@@ -46,12 +46,12 @@ class Node:
 
 def read_nodes(
     evidence: dict[str, object], limits: Limits, *, weighted: bool
-) -> tuple[list[Node], Reading[Multipliers]]:
+) -> tuple[list[ConeNode], NodeReading[Multipliers]]:
     """The nodes of a certificate, and how its starts are read."""
     given = listed_nodes(evidence, limits)
     count = 0
     known: dict[Classes, Classes] = {}
-    nodes: list[Node] = []
+    nodes: list[ConeNode] = []
     for item, place in given:
         items = a_list(item.get("generators"), f"{place}.generators")
         count += len(items)
@@ -64,10 +64,10 @@ def read_nodes(
         left, right = _classes(item.get("classes"), f"{place}.classes", left_size, right_size)
         left, right = known.setdefault(left, left), known.setdefault(right, right)
         generators = tuple(generator for generator, _, _ in read)
-        nodes.append(Node(generators, {}, left_size, right_size, left, right, place))
+        nodes.append(ConeNode(generators, {}, left_size, right_size, left, right, place))
     counts = [len(node.generators) for node in nodes]
     missing = "expected one list of multipliers a generator"
-    reading = Reading(
+    reading = NodeReading(
         counts, missing, lambda value, count, place: _multipliers(value, count, place, limits), strict=False
     )
     for number, (item, place) in enumerate(given):

@@ -47,7 +47,7 @@ from __future__ import annotations
 from collections import deque
 
 from privproof_checker.claims import as_rational
-from privproof_checker.cone_documents import Multipliers, Node, read_nodes
+from privproof_checker.cone_documents import ConeNode, Multipliers, read_nodes
 from privproof_checker.node_documents import (
     Beginning,
     Classes,
@@ -79,7 +79,7 @@ class Cone:
     """A cone certificate under check, for the words of one system."""
 
     def __init__(
-        self, question: Question, nodes: list[Node], beginnings: list[Beginning[Multipliers]], limits: Limits
+        self, question: Question, nodes: list[ConeNode], beginnings: list[Beginning[Multipliers]], limits: Limits
     ) -> None:
         self.question = question
         self.system = question.system
@@ -137,7 +137,7 @@ class Cone:
                 reached = self.step(location, node, last=not horizon.goes_on(length + 1))
                 waiting.extend((target, onward, length + 1) for target, onward in reached)
 
-    def fits(self, node: Node, location: Location) -> None:
+    def fits(self, node: ConeNode, location: Location) -> None:
         """Refuse a node whose vectors or classes do not fit the states of a location."""
         size = self.system.size(location)
         for classes, length in ((node.left, node.left_size), (node.right, node.right_size)):
@@ -203,7 +203,7 @@ class Cone:
         return self.occupation.matters(location, state)
 
     def matrix(
-        self, location: Location, letter: Letter, edge: Edge, source: Node, target: Node, *, on_left: bool
+        self, location: Location, letter: Letter, edge: Edge, source: ConeNode, target: ConeNode, *, on_left: bool
     ) -> Rows:
         """The matrix of a letter from the classes of a node to the classes of the next."""
         rows, occupied = edge.left, self.occupation.on_left(location)

@@ -25,7 +25,7 @@ from math import gcd
 from typing import TypeAlias
 
 from privproof_checker.claims import as_rational
-from privproof_checker.machines import Machine
+from privproof_checker.machines import TransducerSystem
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse
 from privproof_checker.plain_documents import text
@@ -47,9 +47,9 @@ Value: TypeAlias = tuple[Rational, Rational]
 
 def proved_by_enumeration(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check a claim by going through all compared words."""
-    if question.claim.events and isinstance(question.system, Machine) and question.system.open_ended:
+    if question.claim.events and isinstance(question.system, TransducerSystem) and question.system.open_ended:
         refuse("events of lists of every length are not enumerated", "evidence.method")
-    run = _Run(question, limits)
+    run = _Enumeration(question, limits)
     for start in question.system.starts:
         if question.claim.events:
             run.events(start)
@@ -83,7 +83,7 @@ class _Point:
     groups: dict[tuple[str | None, str | None], list[tuple[int, Rational]]] = field(default_factory=dict)
 
 
-class _Run:
+class _Enumeration:
     """One enumeration: counts the nodes and the comparisons of all starts together."""
 
     def __init__(self, question: Question, limits: Limits) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from privproof_checker.claims import as_rational
-from privproof_checker.machines import Machine
+from privproof_checker.machines import TransducerSystem
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.plain_documents import an_integer, an_object, only_members
 from privproof_checker.systems import (
@@ -53,7 +53,7 @@ def attained_for_ever(question: Question, value: object, limits: Limits) -> Fami
     family = an_object(value, _PLACE)
     only_members(family, ("left", "right", "before", "repeated", "after", "ending", "first"), _PLACE)
     machine = question.system
-    if not isinstance(machine, Machine) or not machine.open_ended or question.claim.delta != 0:
+    if not isinstance(machine, TransducerSystem) or not machine.open_ended or question.claim.delta != 0:
         refuse("a family is about lists of every length, without delta", _PLACE)
     if question.claim.epsilon.bound is None:
         refuse("e^epsilon is no rational number, and cannot be attained", "growth.epsilon")

@@ -66,7 +66,7 @@ _MOST_MARKS = 8
 """Marks in one word: each multiplies the locations."""
 
 
-class Machine:
+class TransducerSystem:
     """A transducer with a scenario, as a system."""
 
     def __init__(
@@ -235,7 +235,7 @@ class Machine:
 class OneOutput:
     """A transducer with ``finish``, and of its words those that end in one output."""
 
-    def __init__(self, machine: Machine, output: str) -> None:
+    def __init__(self, machine: TransducerSystem, output: str) -> None:
         self.machine = machine
         self.output = output
         self.starts = machine.starts
@@ -344,7 +344,9 @@ def _branches(
     return result
 
 
-def read_machine(question: dict[str, object], states: Mapping[str, int], scenario: Scenario, limits: Limits) -> Machine:
+def read_machine(
+    question: dict[str, object], states: Mapping[str, int], scenario: Scenario, limits: Limits
+) -> TransducerSystem:
     """The transducer of a question."""
     inputs = names(question.get("inputs"), "question.inputs", limits.symbols)
     within(len(inputs) ** 2, 10 * limits.pairs, "pairs of inputs", "question.inputs")
@@ -360,7 +362,9 @@ def read_machine(question: dict[str, object], states: Mapping[str, int], scenari
                 row, outputs, "output", place, limits
             )
     marks, foretold = _read_marks(question, inputs, outputs, limits, open_ended=repeats and finish is not None)
-    machine = Machine(states, inputs, outputs, steps, finish, scenario, repeats=repeats, marks=marks, foretold=foretold)
+    machine = TransducerSystem(
+        states, inputs, outputs, steps, finish, scenario, repeats=repeats, marks=marks, foretold=foretold
+    )
     if not any(left != right for left, right, _ in machine.choices(machine.relation.start())):
         _differs_somewhere(machine)
     if finish is not None:
@@ -370,7 +374,7 @@ def read_machine(question: dict[str, object], states: Mapping[str, int], scenari
     return machine
 
 
-def _lists_of_two_lengths(machine: Machine) -> None:
+def _lists_of_two_lengths(machine: TransducerSystem) -> None:
     """Refuse a transducer for which a list with one element more means nothing: its only step repeats, and it writes at the end."""
     if not machine.open_ended or len(machine.steps) != 1 or machine.marks:
         refuse("one element more is for lists of every length, without marks", "question.scenario.neighbours")
@@ -379,7 +383,7 @@ def _lists_of_two_lengths(machine: Machine) -> None:
             refuse("where one element more is read, nothing is written before the end", "question.steps[0]")
 
 
-def _differs_somewhere(machine: Machine) -> None:
+def _differs_somewhere(machine: TransducerSystem) -> None:
     """With equal inputs throughout, something else must differ, or nothing is compared."""
     listed = machine.relation.listed
     if any(left != right for left, right in listed) or any(start.left != start.right for start in machine.starts):
@@ -416,7 +420,7 @@ def _read_marks(
     return marks, foretold
 
 
-def _finishes(machine: Machine, finish: dict[int, dict[str, Rational]]) -> None:
+def _finishes(machine: TransducerSystem, finish: dict[int, dict[str, Rational]]) -> None:
     """Refuse a transducer with ``finish`` that may stop before its end: its outputs would not be a distribution."""
     reached = {i for start in machine.starts for i, _ in (*start.left, *start.right)}
     number, ending = 0, set[int]()

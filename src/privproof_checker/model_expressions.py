@@ -25,7 +25,7 @@ from privproof_checker.text_reading import TextReader
 
 
 @dataclass(frozen=True)
-class Symbol:
+class ObservationSymbol:
     """One symbol out of a set."""
 
     among: frozenset[str]
@@ -59,7 +59,7 @@ class Plus:
     inner: Expression
 
 
-Expression: TypeAlias = "Symbol | Sequence | Choice | Star | Plus"
+Expression: TypeAlias = "ObservationSymbol | Sequence | Choice | Star | Plus"
 
 NOTHING = Choice(frozenset())
 EMPTY_WORD = Sequence(())
@@ -67,7 +67,7 @@ EMPTY_WORD = Sequence(())
 
 def one_of(among: Collection[str]) -> Expression:
     """One symbol out of a set; nothing if the set is empty."""
-    return Symbol(frozenset(among)) if among else NOTHING
+    return ObservationSymbol(frozenset(among)) if among else NOTHING
 
 
 def in_sequence(*parts: Expression) -> Expression:
@@ -103,7 +103,7 @@ def at_least_once(inner: Expression) -> Expression:
 def matches_empty(expression: Expression) -> bool:
     """Whether the empty word matches."""
     match expression:
-        case Symbol():
+        case ObservationSymbol():
             return False
         case Sequence(parts):
             return all(matches_empty(part) for part in parts)
@@ -123,7 +123,7 @@ def derivative(expression: Expression, symbol: str) -> Expression:
     True
     """
     match expression:
-        case Symbol(among):
+        case ObservationSymbol(among):
             return EMPTY_WORD if symbol in among else NOTHING
         case Sequence(parts):
             found: list[Expression] = []

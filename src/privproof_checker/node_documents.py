@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeAlias, TypeVar
 
-from privproof_checker.machines import Machine, OneOutput
+from privproof_checker.machines import OneOutput, TransducerSystem
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.plain_documents import a_list, a_text_or_null, an_integer, an_object, only_members
@@ -50,7 +50,7 @@ def listed_nodes(evidence: dict[str, object], limits: Limits) -> list[tuple[dict
 
 
 @dataclass(frozen=True)
-class Reading(Generic[M]):
+class NodeReading(Generic[M]):
     """How the edges and starts of a certificate are read.
 
     Attributes:
@@ -73,7 +73,7 @@ class Reading(Generic[M]):
         return number
 
 
-def read_edges(item: dict[str, object], number: int, place: str, reading: Reading[M]) -> dict[Letter, Onward[M]]:
+def read_edges(item: dict[str, object], number: int, place: str, reading: NodeReading[M]) -> dict[Letter, Onward[M]]:
     """The edges of a node of a number."""
     found: dict[Letter, Onward[M]] = {}
     for j, value in enumerate(a_list(item.get("next", []), f"{place}.next")):
@@ -95,10 +95,10 @@ def read_edges(item: dict[str, object], number: int, place: str, reading: Readin
 
 
 def read_starts(
-    question: Question, evidence: dict[str, object], reading: Reading[M], limits: Limits
+    question: Question, evidence: dict[str, object], reading: NodeReading[M], limits: Limits
 ) -> list[Beginning[M]]:
     """The starts of a certificate, each with the ordered pairs that it names; refuses those that leave one out."""
-    machine = question.system if isinstance(question.system, Machine) else None
+    machine = question.system if isinstance(question.system, TransducerSystem) else None
     outputs = frozenset(() if machine is None else machine.compared_outputs)
     known = outputs if machine is None or machine.finish is None else outputs | set(machine.outputs)
     result: list[Beginning[M]] = []
@@ -129,7 +129,7 @@ def checked_by_output(
     comparisons = 0
     for finish in dict.fromkeys(each.finish for each in starts):
         part = question
-        if finish is not None and isinstance(question.system, Machine):
+        if finish is not None and isinstance(question.system, TransducerSystem):
             part = replace(question, system=OneOutput(question.system, finish))
         comparisons += check(part, [each for each in starts if each.finish == finish])
     if comparisons == 0:

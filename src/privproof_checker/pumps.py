@@ -49,7 +49,7 @@ Classes = Sequence[int | None]
 
 
 @dataclass(frozen=True)
-class Path:
+class WordPath:
     """The edges of a word from one location to another."""
 
     edges: tuple[Edge, ...]
@@ -116,11 +116,11 @@ def refuted_by_pump(question: Question, evidence: dict[str, object], limits: Lim
     return Accepted("refuted", f"{statement}; compared: {question.described}", details, lower=INFINITE)
 
 
-def _path(question: Question, location: Location, value: object, place: str, limits: Limits) -> Path:
+def _path(question: Question, location: Location, value: object, place: str, limits: Limits) -> WordPath:
     letters: list[Letter] = [read_letter(item, place) for item in a_list(value, place)]
     within(len(letters), limits.horizon, "letters of a word", place)
     edges = path_edges(question, location, letters, place)
-    return Path(edges, edges[-1].target if edges else location)
+    return WordPath(edges, edges[-1].target if edges else location)
 
 
 def _classes(value: object, size: int, place: str) -> tuple[Classes, Classes]:
@@ -170,7 +170,7 @@ def _members(classes: Classes) -> dict[int, list[int]]:
 _ONE = as_rational(1)
 
 
-def _grows(held: Masses, rate: Rational, repeated: Path, classes: Classes, place: str) -> None:
+def _grows(held: Masses, rate: Rational, repeated: WordPath, classes: Classes, place: str) -> None:
     """Refuse unless ``a' A >= r1 a'``."""
     members = _members(classes)
     after: Masses = {}
@@ -184,7 +184,7 @@ def _grows(held: Masses, rate: Rational, repeated: Path, classes: Classes, place
         refuse("the repeated word does not keep the left vector up at this rate", place)
 
 
-def _wears(holding: Masses, rate: Rational, repeated: Path, classes: Classes, place: str) -> None:
+def _wears(holding: Masses, rate: Rational, repeated: WordPath, classes: Classes, place: str) -> None:
     """Refuse unless ``b' B <= r2 b'``."""
     members = _members(classes)
     after: Masses = {}
@@ -198,7 +198,9 @@ def _wears(holding: Masses, rate: Rational, repeated: Path, classes: Classes, pl
         refuse("the repeated word does not wear the right vector down at this rate", place)
 
 
-def _forgettable(begun: Masses, repeated: Path, after: Path, final: Final, classes: Classes, place: str) -> None:
+def _forgettable(
+    begun: Masses, repeated: WordPath, after: WordPath, final: Final, classes: Classes, place: str
+) -> None:
     """Refuse unless right mass in states without a class is without effect."""
     for state in _occupied_states(begun, repeated):
         if classes[state] is None:
@@ -208,7 +210,7 @@ def _forgettable(begun: Masses, repeated: Path, after: Path, final: Final, class
                 refuse("a state without a class counts in the end", place)
 
 
-def _occupied_states(begun: Masses, repeated: Path) -> list[int]:
+def _occupied_states(begun: Masses, repeated: WordPath) -> list[int]:
     """The states that may hold right mass after the first word and any number of repetitions."""
     waiting = [state for state, mass in begun.items() if mass != 0]
     seen = set(waiting)
@@ -220,7 +222,7 @@ def _occupied_states(begun: Masses, repeated: Path) -> list[int]:
     return waiting
 
 
-def _counts(held: Masses, after: Path, final: Final, classes: Classes) -> bool:
+def _counts(held: Masses, after: WordPath, final: Final, classes: Classes) -> bool:
     """Whether some class of a' moves mass to the end whatever state it is in."""
     members = _members(classes)
     return any(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from privproof_checker.node_documents import Classes, Onward, Reading, listed_nodes, read_edges
+from privproof_checker.node_documents import Classes, NodeReading, Onward, listed_nodes, read_edges
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.plain_documents import (
@@ -55,7 +55,7 @@ class RatioNode:
         return len(self.generators if self.kind == "past" else self.ratios)
 
 
-def read_ratio_nodes(evidence: dict[str, object], limits: Limits) -> tuple[list[RatioNode], Reading[Multipliers]]:
+def read_ratio_nodes(evidence: dict[str, object], limits: Limits) -> tuple[list[RatioNode], NodeReading[Multipliers]]:
     """The nodes of a certificate, and how its starts are read."""
     given = listed_nodes(evidence, limits)
     count = 0
@@ -82,7 +82,7 @@ def read_ratio_nodes(evidence: dict[str, object], limits: Limits) -> tuple[list[
         nodes.append(RatioNode(kind, ratios, generators, {}, left, right, place))
     missing = "expected one list of multipliers for every ratio, or generator"
     counts = [node.count for node in nodes]
-    reading = Reading(
+    reading = NodeReading(
         counts, missing, lambda value, count, place: _multipliers(value, count, place, limits), strict=True
     )
     for number, (item, place) in enumerate(given):

@@ -64,7 +64,7 @@ from privproof_checker.systems import Edge, Letter, Location, Moves, Question, R
 _Row = dict[int, Rational]
 
 
-class Ratios:
+class RatioCheck:
     """A ratio certificate under check, for the words of one system."""
 
     def __init__(
@@ -272,7 +272,9 @@ def proved_by_ratios(question: Question, evidence: dict[str, object], limits: Li
     """Check a proof by ratio cones."""
     nodes, reading = read_ratio_nodes(evidence, limits)
     starts = read_starts(question, evidence, reading, limits)
-    comparisons = checked_by_output(question, starts, lambda part, chosen: Ratios(part, nodes, chosen, limits).check())
+    comparisons = checked_by_output(
+        question, starts, lambda part, chosen: RatioCheck(part, nodes, chosen, limits).check()
+    )
     counts = {
         "ratios": sum(len(node.ratios) for node in nodes),
         "generators": sum(len(node.generators) for node in nodes),

@@ -35,7 +35,7 @@ from flint import fmpz_mat
 
 from privproof_checker.claims import Claim, as_rational
 from privproof_checker.decision_diagrams import Moves, Windows, shared_tensor
-from privproof_checker.machines import Machine
+from privproof_checker.machines import TransducerSystem
 from privproof_checker.numbers.patience import pause
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
 from privproof_checker.plain_documents import text
@@ -49,7 +49,7 @@ _BITS = 128
 def proved_by_tensors(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check a claim by computing all output probabilities."""
     machine = question.system
-    if not isinstance(machine, Machine) or machine.finish is None or machine.open_ended:
+    if not isinstance(machine, TransducerSystem) or machine.finish is None or machine.open_ended:
         refuse("tensors are for transducers with a finish after the last step", "evidence.method")
     if machine.relation.kind not in ("each", "one", "monotone"):
         refuse("tensors are for the relations each, one and monotone", "evidence.method")
@@ -70,14 +70,14 @@ def proved_by_tensors(question: Question, evidence: dict[str, object], limits: L
     return Accepted("proved", f"{statement}; compared: {question.described}", {**details, "comparisons": compared})
 
 
-def _initial(machine: Machine) -> list[Masses]:
+def _initial(machine: TransducerSystem) -> list[Masses]:
     for start in machine.starts:
         if start.left != start.right:
             refuse("tensors need the same initial distribution on both sides", "question.scenario.pairs")
     return [start.left for start in machine.starts]
 
 
-def _order(machine: Machine) -> list[str]:
+def _order(machine: TransducerSystem) -> list[str]:
     """The inputs by their numbers, so that a window is a range of positions."""
     values = machine.relation.values
     if not values:
@@ -141,7 +141,7 @@ def _dense(rows: Sequence[Sequence[tuple[int, int]]], columns: list[int]) -> fmp
     return fmpz_mat(len(rows), len(columns), entries)
 
 
-def _mechanism(machine: Machine, initial: Masses, order: list[str]) -> _Mechanism:
+def _mechanism(machine: TransducerSystem, initial: Masses, order: list[str]) -> _Mechanism:
     _, (start,) = on_common_denominator(initial)
     steps: list[Moves] = []
     reached = dict.fromkeys(start)
@@ -156,7 +156,7 @@ def _mechanism(machine: Machine, initial: Masses, order: list[str]) -> _Mechanis
     return _Mechanism(start, steps, finals)
 
 
-def _silent(machine: Machine, number: int, symbol: str) -> Rows:
+def _silent(machine: TransducerSystem, number: int, symbol: str) -> Rows:
     """The rows of a step under an input, times the denominator of the step."""
     by_output = machine.matrices(number, symbol)
     if any(output is not None for output in by_output):
@@ -184,7 +184,7 @@ def _compare(claim: Claim, kind: str, mechanism: _Mechanism, output: str, window
 # ------------------------------------------------------------------------------------------------------------- erosion
 
 
-def _windows(machine: Machine, order: list[str]) -> Windows:
+def _windows(machine: TransducerSystem, order: list[str]) -> Windows:
     """For every position in the order of inputs the range of positions at distance at most `within`."""
     distance, values = machine.relation.distance, machine.relation.values
     if distance is None:

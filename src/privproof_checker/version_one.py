@@ -39,7 +39,7 @@ def second_version(document: Mapping[str, object]) -> dict[str, object]:
     follows = evidence.get("method") == "epsilon"
     if measured or follows:
         only_members(document, (*_KNOWN, "below") if measured else _KNOWN, "document")
-    facts = _Facts()
+    facts = _NumberedFacts()
     beside = [] if follows else facts.beside(document, asked)
     claim: object = verdict
     if "bounds" in document:
@@ -52,7 +52,7 @@ def second_version(document: Mapping[str, object]) -> dict[str, object]:
     return {"format": FORMAT, "question": asked, "facts": facts.listed}
 
 
-class _Facts:
+class _NumberedFacts:
     """Facts that are written one after the other."""
 
     def __init__(self) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from privproof_checker.chain_models import Chain, read_emissions, read_observations, read_states, read_transitions
+from privproof_checker.chain_models import ChainSystem, read_emissions, read_observations, read_states, read_transitions
 from privproof_checker.claims import read_claim
-from privproof_checker.machines import Machine, read_machine
+from privproof_checker.machines import TransducerSystem, read_machine
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.pair_scenarios import Scenario, read_scenario
 from privproof_checker.plain_documents import a_distribution, a_text, an_object, names, only_members
@@ -47,7 +47,7 @@ def read_question(value: object, limits: Limits) -> Question:
             given.get("scenario"), states=states, observations=observations, inputs=None, initial=None, limits=limits
         )
         emissions = read_emissions(given, states, observations, limits)
-        system = Chain(states, read_transitions(given, states, limits), emissions, observations, scenario, limits)
+        system = ChainSystem(states, read_transitions(given, states, limits), emissions, observations, scenario, limits)
         if all(start.left == start.right for start in system.starts):
             refuse("both sides are the same, so nothing is compared", "question.scenario")
     horizon = _for_system(_horizon(given.get("horizon"), limits), system)
@@ -78,7 +78,7 @@ def _horizon(value: object, limits: Limits) -> Horizon:
 
 def _for_system(horizon: Horizon, system: System) -> Horizon:
     """With ``finish`` the compared words have one length, unless they have every length."""
-    if not isinstance(system, Machine) or system.finish is None:
+    if not isinstance(system, TransducerSystem) or system.finish is None:
         return horizon
     if system.open_ended:
         if horizon.high is not None:
@@ -94,7 +94,7 @@ def _describe_comparison(scenario: Scenario, system: System, horizon: Horizon) -
     """What is compared, in words."""
     pairs = len(system.starts)
     parts = [f"{pairs} ordered pair{'s' if pairs != 1 else ''} of initial distributions", f"words of {horizon}"]
-    if isinstance(system, Machine):
+    if isinstance(system, TransducerSystem):
         if system.open_ended:
             parts[1] = "lists of every length"
         if system.foretold is not None:

@@ -16,7 +16,7 @@ relations ``each``, ``one`` and ``monotone``, because R also depends on their me
 
 from __future__ import annotations
 
-from privproof_checker.machines import Machine
+from privproof_checker.machines import TransducerSystem
 from privproof_checker.neighbour_lists import Memory
 from privproof_checker.numbers import ONE, ZERO, Rational
 from privproof_checker.outcomes import Accepted, Limits, refuse, within
@@ -26,7 +26,7 @@ from privproof_checker.systems import Question
 def proved_by_the_worst_way(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check a claim by multiplying ratios along the worst way."""
     machine = question.system
-    if not isinstance(machine, Machine) or machine.finish is None or machine.repeats:
+    if not isinstance(machine, TransducerSystem) or machine.finish is None or machine.repeats:
         refuse("this method is for transducers with a finish that read one number of inputs", "evidence.method")
     if machine.relation.kind not in ("each", "one", "monotone"):
         refuse("this method is for the relations each, one and monotone", "evidence.method")

@@ -21,13 +21,13 @@ from tests.audits.test_audit_events import happens, loosened
 from tests.laplace_programs import Author as ContinuousAuthor
 from tests.programs import Author, data_sets, load, related
 
-from privproof.audits.audit_findings import Certified
+from privproof.audits.audit_findings import CertifiedCandidate
 from privproof.audits.audit_request import audit
 from privproof.audits.exact_certification import Suspect, certify_suspect
 from privproof.audits.sampling import sample
 from privproof.audits.sampling.confidence_intervals import epsilon_at_least
 from privproof.audits.sampling.event_learning import learn
-from privproof.audits.sampling.output_events import Beginning, OneOf, occurs
+from privproof.audits.sampling.output_events import ListBeginning, OneOf, occurs
 from privproof.audits.sampling.runnable_functions import runnable
 from privproof.engines import Monitor
 from privproof.errors import LanguageError, PrivproofError
@@ -94,7 +94,7 @@ class Brute:
         return found, found + self.left_over
 
 
-def agree(found: Certified, left: Brute, right: Brute, budget: Budget | None) -> None:
+def agree(found: CertifiedCandidate, left: Brute, right: Brute, budget: Budget | None) -> None:
     """A certified candidate has the probabilities that it says, and the judgement that follows."""
     for side, said in ((left, found.left_probability), (right, found.right_probability)):
         low, high = side.bounds(found.exactly)
@@ -123,7 +123,7 @@ def events_of(made: Mechanism, left: Any, right: Any, chance: Random) -> tuple[l
     lists = [o for o in table if isinstance(o, list | tuple) and o]
     if lists:
         chosen = chance.choice(lists)
-        found.append(Beginning(tuple(chosen[: chance.randint(1, len(chosen))])))
+        found.append(ListBeginning(tuple(chosen[: chance.randint(1, len(chosen))])))
     return [event for event in found if "HalfSpace" not in repr(event)], tuple(table)
 
 
@@ -341,7 +341,7 @@ def test_continuous_noise_against_many_runs(made, left, right):
     table = tuple({repr(o): o for side in sides for o in side.outputs}.values())
     few = [sample(made, data, 4_000, seed=7 + seed) for seed, data in enumerate((left, right))]
     score = lambda a, b: epsilon_at_least(a, b, 4_000, 0.1)  # noqa: E731
-    proposals = [p.event for p in learn(*few).best(score, keep=2) if isinstance(p.event, OneOf | Beginning)]
+    proposals = [p.event for p in learn(*few).best(score, keep=2) if isinstance(p.event, OneOf | ListBeginning)]
     checked = 0
     for event in proposals:
         for budget in (None, Budget.of("1/2"), Budget.of("1/4", "1/20")):
@@ -356,7 +356,7 @@ def test_continuous_noise_against_many_runs(made, left, right):
     assert checked
 
 
-def _judged_rightly(found: Certified, budget: Budget | None) -> None:
+def _judged_rightly(found: CertifiedCandidate, budget: Budget | None) -> None:
     if budget is None:
         assert found.judgement == "exact"
         return

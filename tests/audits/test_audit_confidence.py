@@ -17,8 +17,8 @@ import pytest
 from privproof import output_distribution
 from privproof.audits.audit_findings import Audit
 from privproof.audits.audit_request import audit
-from privproof.audits.sampling.claim_tests import Count
-from privproof.audits.sampling.output_events import Beginning, OneOf
+from privproof.audits.sampling.claim_tests import EventCount
+from privproof.audits.sampling.output_events import ListBeginning, OneOf
 from privproof.language import Mechanism, mechanism, one_of, randomized_response
 from privproof.language.patterns import Between
 from privproof.library.laplace.laplace_noisy_max import noisy_max
@@ -155,7 +155,7 @@ def test_bounds_are_hardly_more_careful_than_they_say(made, truth, least):
 # --------------------------------------------------------------------------------------------- counts and probabilities
 
 
-def _residual(made: Mechanism, count: Count) -> float:
+def _residual(made: Mechanism, count: EventCount) -> float:
     """By how many standard deviations the difference of the two counts is above its mean, exactly known."""
     p, q = (_probability(made, side, count.event) for side in (count.pair.left, count.pair.right))
     variance = count.runs * (p * (1 - p) + q * (1 - q))
@@ -163,7 +163,7 @@ def _residual(made: Mechanism, count: Count) -> float:
 
 
 def _probability(made: Mechanism, arguments: Any, event: Any) -> float:
-    assert isinstance(event, OneOf | Beginning)
+    assert isinstance(event, OneOf | ListBeginning)
     return sum(float(p) for output, p in _outputs(made, arguments).items() if _within(event, output))
 
 
@@ -183,7 +183,7 @@ _KNOWN: dict[str, dict[Any, Fraction]] = {}
 
 
 def _within(event: Any, output: Any) -> bool:
-    if isinstance(event, Beginning):
+    if isinstance(event, ListBeginning):
         return isinstance(output, tuple) and all(map(_fits, event.items, output[: len(event.items)]))
     return any(_fits(pattern, output) for pattern in event.patterns)
 

@@ -15,7 +15,7 @@ from tests.amounts import selected
 from privproof.audits.sampling import sample
 from privproof.audits.sampling.confidence_intervals import epsilon_at_least
 from privproof.audits.sampling.event_learning import learn
-from privproof.audits.sampling.output_events import Beginning, HalfSpace, OneOf, occurs
+from privproof.audits.sampling.output_events import HalfSpace, ListBeginning, OneOf, occurs
 from privproof.audits.sampling.output_forms import SLOT, fill_form, form_of, numbers_of
 from privproof.audits.sampling.output_samples import FLOAT, Samples
 from privproof.language.patterns import ANY, Between
@@ -85,7 +85,7 @@ def happens(event: Any, value: Any) -> bool:
     match event:
         case OneOf(patterns):
             return any(lies_in(pattern, value) for pattern in patterns)
-        case Beginning(items):
+        case ListBeginning(items):
             if not isinstance(value, list | tuple) or len(value) < len(items):
                 return False
             return all(map(lies_in, items, value))
@@ -138,7 +138,7 @@ def event(chance: Random, values: Sequence[Any]) -> Any:
     if kind < 0.6:
         return OneOf(tuple(loosened(chance, chance.choice(values)) for _ in range(chance.randint(1, 4))))
     if kind < 0.8 and isinstance(found, list | tuple) and found:
-        return Beginning(tuple(loosened(chance, part) for part in found[: chance.randint(1, len(found))]))
+        return ListBeginning(tuple(loosened(chance, part) for part in found[: chance.randint(1, len(found))]))
     if not flat(found):  # a half-space is one of numbers
         return OneOf((found,))
     form = form_of(tabled(found, []))
@@ -166,8 +166,8 @@ def test_values_that_python_calls_equal_are_told_apart():
             assert occurs(OneOf((exact,)), samples).nonzero()[0].tolist() == [number]
     assert [values[i] for i in occurs(OneOf((Between(Fraction(1), Fraction(1)),)), samples).nonzero()[0]] == [1] * 3
     assert occurs(OneOf(([ANY],)), samples).sum() == 2
-    assert occurs(Beginning((ANY,)), samples).sum() == 3
-    assert occurs(Beginning((1,)), samples).sum() == 2
+    assert occurs(ListBeginning((ANY,)), samples).sum() == 3
+    assert occurs(ListBeginning((1,)), samples).sum() == 2
     assert occurs(HalfSpace(SLOT, (1.0,), 1.0), samples).sum() == 3
 
 
@@ -326,7 +326,7 @@ HALF, THREE = Fraction(1, 2), Fraction(3)
         (OneOf(([ANY, [Between(THREE, None)]], None)), "the output is one of [any number, [≥3]], None"),
         (OneOf(tuple(range(6))), "the output is one of 0, 1, 2, 3, 4, 5"),
         (OneOf(tuple(range(8))), "the output is one of 0, 1, 2, 3, 4, 5, or one of 2 more"),
-        (Beginning((True, "a", Between(None, THREE))), "the output begins with True, 'a', ≤3"),
+        (ListBeginning((True, "a", Between(None, THREE))), "the output begins with True, 'a', ≤3"),
         (HalfSpace(SLOT, (1.0,), 0.5), "the output is x1 with +1 x1 ≥ 0.5"),
         (HalfSpace([SLOT, "a", (SLOT,)], (0.0, -2.5), 3.0), "the output is [x1, 'a', (x2,)] with -2.5 x2 ≥ 3"),
     ],

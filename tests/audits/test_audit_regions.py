@@ -11,7 +11,7 @@ import pytest
 from tests.audits.test_audit_intervals import ALPHAS, DELTAS, PROBABILITIES, above, mass
 
 from privproof.audits.sampling.confidence_intervals import epsilon_at_least
-from privproof.audits.sampling.confidence_regions import Region, best_weight
+from privproof.audits.sampling.confidence_regions import ConfidenceRegion, best_weight
 from privproof.audits.sampling.tradeoff_curves import DeltaAt, EpsilonAt
 
 WEIGHTS = (0.0, 0.002, 0.3, 0.9)
@@ -22,7 +22,7 @@ CELLS = 40
 def table(runs: int, weight: float, value) -> np.ndarray:
     """A number for all counts, on the left down, on the right across."""
     every = range(runs + 1)
-    return np.array([[value(Region(i, j, runs, weight)) for j in every] for i in every])
+    return np.array([[value(ConfidenceRegion(i, j, runs, weight)) for j in every] for i in every])
 
 
 def largest(q: Fraction, factor: int, delta: Fraction) -> Fraction:
@@ -72,7 +72,7 @@ def test_a_small_p_value_is_rare_where_the_budget_is_kept(weight):
 def test_p_values_rise_with_epsilon(delta):
     grid = np.linspace(0, 12, 25)
     for left, right in product((0, 10, 500, 1000), repeat=2):
-        values = Region(left, right, 1000).p_values(EpsilonAt(delta), grid, CELLS)
+        values = ConfidenceRegion(left, right, 1000).p_values(EpsilonAt(delta), grid, CELLS)
         assert (np.diff(values) >= -1e-12).all()
 
 
@@ -82,7 +82,7 @@ def test_p_values_rise_with_epsilon(delta):
     ("left", "right", "runs"), [(30, 2, 100), (100, 0, 100), (1000, 0, 1000), (40_000, 900, 100_000)]
 )
 def test_the_bound_and_the_p_value_are_two_views_of_one_region(left, right, runs, weight):
-    region = Region(left, right, runs, weight)
+    region = ConfidenceRegion(left, right, runs, weight)
     for alpha, delta in product((0.5, 0.05, 0.001), (0.0, 0.05)):
         bound = region.epsilon_at_least(alpha, delta)
         if bound > 0:
@@ -93,22 +93,22 @@ def test_the_bound_and_the_p_value_are_two_views_of_one_region(left, right, runs
 def test_counts_that_say_nothing():
     for left, right in ((0, 0), (0, 1000), (500, 500), (1000, 1000), (3, 2)):
         for weight in WEIGHTS:
-            region = Region(left, right, 1000, weight)
+            region = ConfidenceRegion(left, right, 1000, weight)
             assert region.epsilon_at_least(0.05) == region.at_least(DeltaAt(0.0), 0.05) == 0.0
             assert region.p_values(EpsilonAt(), [0.0, 1.0, 800.0, inf])[-1] == 1.0
-    assert Region(1000, 0, 1000).epsilon_at_least(0.05, 1.0) == 0.0
-    assert all(Region(1000, 0, 1000).at_least(DeltaAt(e), 0.05) == 0.0 for e in (699.0, 701.0, 1e6, inf))
-    assert Region(1000, 0, 1000).p_values(EpsilonAt(), [0.0])[0] < 1e-90
+    assert ConfidenceRegion(1000, 0, 1000).epsilon_at_least(0.05, 1.0) == 0.0
+    assert all(ConfidenceRegion(1000, 0, 1000).at_least(DeltaAt(e), 0.05) == 0.0 for e in (699.0, 701.0, 1e6, inf))
+    assert ConfidenceRegion(1000, 0, 1000).p_values(EpsilonAt(), [0.0])[0] < 1e-90
 
 
 def test_the_region_is_sharper_than_two_intervals():
     for left, right, runs, alpha in ((3750, 1250, 5000, 0.1), (100, 20, 5000, 0.05), (1500, 15, 5000, 0.1)):
         weight = best_weight(left, right, runs, runs, alpha, EpsilonAt(), np.random.default_rng(0))
-        assert Region(left, right, runs, weight).epsilon_at_least(alpha) > float(
+        assert ConfidenceRegion(left, right, runs, weight).epsilon_at_least(alpha) > float(
             epsilon_at_least(left, right, runs, alpha)
         )
 
 
 def test_an_event_and_its_complement_speak_together():
     """Everything on the left, nothing on the right: the complement is as telling as the event."""
-    assert Region(20_000, 0, 20_000).epsilon_at_least(0.05) > 9.1
+    assert ConfidenceRegion(20_000, 0, 20_000).epsilon_at_least(0.05) > 9.1

@@ -21,7 +21,7 @@ from scipy import stats
 
 from privproof.audits.sampling import function_calls as calling
 from privproof.audits.sampling import two_sides as sides
-from privproof.audits.sampling.function_calls import Calls
+from privproof.audits.sampling.function_calls import FunctionCalls
 from privproof.audits.sampling.output_samples import FLOAT, Samples
 from privproof.audits.sampling.output_tables import pieces, plain
 from privproof.audits.sampling.runnable_functions import Runnable, is_repeatable, runnable
@@ -284,7 +284,7 @@ def test_the_number_of_processes_does_not_matter(processes):
 def test_work_is_shared():
     where = runnable(lambda x: x + 0 * os.getpid(), processes=2)
     assert where.draw({"x": 1}, 20_000, 0).counts() == {"1": 20_000}
-    calls = Calls("process", lambda: os.getpid(), processes=2, independent=True)
+    calls = FunctionCalls("process", lambda: os.getpid(), processes=2, independent=True)
     assert str(os.getpid()) not in calls({}, 40_000, 0).counts()
 
 
@@ -336,7 +336,7 @@ def test_a_call_that_fails_sometimes(processes):
 def test_a_process_that_dies():
     mother = os.getpid()
     with pytest.raises(QuestionError, match="without an answer"):
-        Calls("dying", lambda: 1 if os.getpid() == mother else os._exit(3), processes=2)({}, 10_000, 0)
+        FunctionCalls("dying", lambda: 1 if os.getpid() == mother else os._exit(3), processes=2)({}, 10_000, 0)
     assert not multiprocessing.active_children()
 
 
@@ -517,7 +517,7 @@ def test_arrays_of_every_type(dtype):
     array = np.array([[0, 1], [1, 1], [1, 0]]).astype(dtype)
     whole = runnable(lambda count: array, batched=True).draw({}, 3, 0)
     rows = iter([*array] * 2)
-    single = Calls("rows", lambda: next(rows))({}, 3, 0)
+    single = FunctionCalls("rows", lambda: next(rows))({}, 3, 0)
     assert repr(every(whole)) == repr(every(single)) == repr([[plain(item) for item in row] for row in array])
 
 

@@ -15,14 +15,14 @@ from tests.audits.test_audit_intervals import PROBABILITIES, mass
 from tests.audits.test_audit_regions import table
 
 from privproof.audits.sampling.search_aims import Aim, bound_from_counts
-from privproof.audits.sampling.tradeoff_curves import CONCENTRATED, DeltaAt, EpsilonAt, Gaussian, RenyiOrders
+from privproof.audits.sampling.tradeoff_curves import CONCENTRATED, DeltaAt, EpsilonAt, GaussianTradeoff, RenyiOrders
 from privproof.exact.balls import precision
 
 ORDERS = (1.0, 1 + 1e-9, 1.0001, 1.5, 2.0, 16.0, 10_000.0)
 DENSE = tuple(1 + k / 64 for k in range(64 * 32))
 CELLS = 20
 NOTIONS = {
-    "mu": Gaussian(),
+    "mu": GaussianTradeoff(),
     "rho": RenyiOrders((1.0, 1.5, 3.0), (1.0, 1.5, 3.0)),
     "order 1": RenyiOrders((1.0,), (1.0,)),
     "order 2": RenyiOrders((2.0,), (1.0,)),
@@ -170,7 +170,7 @@ def test_shares_sum_to_one():
         (Aim((), curve), list(curve)),
         (Aim((), curve), [curve[1]]),
         (Aim(claim, curve), [EpsilonAt(), DeltaAt(1.0), DeltaAt(0.0), DeltaAt(2.0)]),
-        (Aim((Gaussian(),), curve), [Gaussian(), *curve]),
+        (Aim((GaussianTradeoff(),), curve), [GaussianTradeoff(), *curve]),
     ):
         shares = aim.shares(tested)
         assert len(shares) == len(tested)

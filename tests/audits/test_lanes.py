@@ -13,10 +13,10 @@ from scipy import stats
 
 from privproof.audits.sampling import Samples, program_lanes, sample
 from privproof.audits.sampling.column_operations import apply
-from privproof.audits.sampling.lane_draws import Draws, TwoSided, Weights
+from privproof.audits.sampling.lane_draws import LaneDraws, LaneWeights, TwoSided
 from privproof.audits.sampling.lane_joining import join_columns
 from privproof.audits.sampling.output_samples import FLOAT
-from privproof.audits.sampling.sample_columns import Coded, Numbers, Rows, Same, distinct, select, values_at
+from privproof.audits.sampling.sample_columns import Coded, NumberColumn, Rows, Same, distinct, select, values_at
 from privproof.compiling.exploring import Explorer
 from privproof.errors import LanguageError, PrivproofError
 from privproof.language import (
@@ -415,7 +415,7 @@ class Words:
     ids=len,
 )
 def test_sixteen_bits_settle_nothing_that_is_not_settled(weights):
-    table = Weights(weights)
+    table = LaneWeights(weights)
     sure = np.bincount(table.settled[table.settled >= 0], minlength=len(weights))
     ends = np.cumsum([float(weight) for weight in weights])
     open_words = int((table.settled < 0).sum())
@@ -426,7 +426,7 @@ def test_sixteen_bits_settle_nothing_that_is_not_settled(weights):
 
 
 def test_any_number_of_bits_settles_an_outcome():
-    third = Weights([Fraction(1, 3), Fraction(2, 3)])
+    third = LaneWeights([Fraction(1, 3), Fraction(2, 3)])
     cut = 2**16 // 3  # the word that both outcomes share
     assert third.draw(3, Words(cut - 1, cut, cut + 1, 0)).tolist() == [0, 0, 1]
     assert third.draw(1, Words(cut, 2**46 - 1)).tolist() == [1]
@@ -444,7 +444,7 @@ def test_geometric_noise_on_all_integers(alpha):
     if base > Fraction(999, 1000):
         assert TwoSided(base).reach < 256  # its powers are long
         return
-    drawn = TwoSided(base).draw(count, Draws(4).bits)
+    drawn = TwoSided(base).draw(count, LaneDraws(4).bits)
     far = next(k for k in range(1, 10**6) if float(base) ** k * count < 20)
     seen = np.bincount(np.clip(drawn, -far, far) + far, minlength=2 * far + 1)
     inside = (1 - float(base)) / (1 + float(base)) * float(base) ** np.abs(np.arange(-far, far + 1))
@@ -585,11 +585,11 @@ def large(x: integer(0, 1)):
 def test_whole_numbers_never_overflow():
     samples = sample(large, {"x": 1}, 1000, seed=1)
     assert samples.texts == ("(1, 9223372036854775808, True)",)
-    column = Numbers(np.array([2**62, -(2**62), 3]))
+    column = NumberColumn(np.array([2**62, -(2**62), 3]))
     assert values_at(apply("+", [column, column], 3), np.arange(3)) == [2**63, -(2**63), 6]
     assert values_at(apply("*", [column, Same(4)], 3), np.arange(3)) == [2**64, -(2**64), 12]
-    assert values_at(apply("neg", [Numbers(np.array([-(2**63), 1]))], 2), np.arange(2)) == [2**63, -1]
-    assert values_at(apply("//", [Numbers(np.array([-(2**63), 1])), Same(-1)], 2), np.arange(2)) == [2**63, -1]
+    assert values_at(apply("neg", [NumberColumn(np.array([-(2**63), 1]))], 2), np.arange(2)) == [2**63, -1]
+    assert values_at(apply("//", [NumberColumn(np.array([-(2**63), 1])), Same(-1)], 2), np.arange(2)) == [2**63, -1]
 
 
 @mechanism
@@ -676,10 +676,10 @@ def test_parameters_and_equal_lists():
 
 
 def test_joining_keeps_kinds_apart():
-    column = join_columns([Same(1), Same(True), Numbers(np.array([1, 2])), Same(None)], [1, 1, 2, 1])
+    column = join_columns([Same(1), Same(True), NumberColumn(np.array([1, 2])), Same(None)], [1, 1, 2, 1])
     assert isinstance(column, Coded)
     assert list(map(repr, values_at(column, np.arange(5)))) == ["1", "True", "1", "2", "None"]
-    assert isinstance(select(column, np.array([0, 2, 3])), Numbers)
+    assert isinstance(select(column, np.array([0, 2, 3])), NumberColumn)
     assert isinstance(select(column, np.array([4, 4])), Same)
 
 

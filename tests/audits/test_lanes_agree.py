@@ -18,7 +18,7 @@ from privproof.audits.sampling import sample
 from privproof.audits.sampling.column_operations import apply, element, truth
 from privproof.audits.sampling.lane_joining import join_columns
 from privproof.audits.sampling.program_lanes import _WRONG
-from privproof.audits.sampling.sample_columns import Numbers, distinct, from_table, identity, select, values_at
+from privproof.audits.sampling.sample_columns import NumberColumn, distinct, from_table, identity, select, values_at
 from privproof.errors import LanguageError
 from privproof.language import NOISES, integer, mechanism, queries
 from privproof.language.noise import drawing
@@ -174,7 +174,7 @@ def test_floats_meet_numbers_as_in_python(name, listed, other, swapped):
     cases = [(other, value) if swapped else (value, other) for value in listed]
     wanted = each(OPERATIONS[name], list(zip(*cases, strict=True)))
     assume(wanted is not None)
-    operands = [Numbers(np.array(listed)), from_table([other], np.zeros(len(listed), dtype=int))]
+    operands = [NumberColumn(np.array(listed)), from_table([other], np.zeros(len(listed), dtype=int))]
     same(apply(name, operands[::-1] if swapped else operands, len(listed)), wanted)
 
 

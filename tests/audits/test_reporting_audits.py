@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from privproof.audits.audit_data import audit_data
-from privproof.audits.audit_findings import Audit, Certified
+from privproof.audits.audit_findings import Audit, CertifiedCandidate
 from privproof.audits.audit_pages import audit_page, histogram_chart, p_value_chart
 from privproof.audits.audit_request import audit
 from privproof.audits.audit_texts import (
@@ -25,7 +25,7 @@ from privproof.audits.audit_texts import (
     up,
 )
 from privproof.audits.sampling.adjacent_data import Adjacent
-from privproof.audits.sampling.claim_tests import Count, Histogram
+from privproof.audits.sampling.claim_tests import EventCount, Histogram
 from privproof.audits.sampling.output_events import OneOf
 from privproof.exact import Budget, epsilon
 from privproof.exact.exponentials import ExponentialSum
@@ -33,7 +33,7 @@ from privproof.library import mechanisms
 from privproof.library.laplace import laplace_noisy_max as noisy_max
 
 PAIR = Adjacent({"q": [0, Fraction(1, 2)]}, {"q": [1, 0]})
-COUNT = Count(PAIR, OneOf((1,)), 400, 100, 1000)
+COUNT = EventCount(PAIR, OneOf((1,)), 400, 100, 1000)
 
 
 def made(**changes):
@@ -67,7 +67,7 @@ def made(**changes):
 
 
 def candidate(judgement="real", p=Fraction(2, 5), q=Fraction(1, 10), loss="ln(4)", event=1):
-    return Certified(PAIR.left, PAIR.right, OneOf((event,)), OneOf((event,)), p, q, epsilon(loss), judgement)
+    return CertifiedCandidate(PAIR.left, PAIR.right, OneOf((event,)), OneOf((event,)), p, q, epsilon(loss), judgement)
 
 
 def printed(found, command=None):
@@ -372,7 +372,7 @@ def test_several_lengths():
 def test_everything_is_escaped():
     evil = "</pre><script>alert('&\"')</script>"
     pair = Adjacent({"q": [evil]}, {"q": ["<b>"]})
-    count = Count(pair, OneOf((evil,)), 400, 100, 1000)
+    count = EventCount(pair, OneOf((evil,)), 400, 100, 1000)
     real = replace(candidate(event=evil), left=pair.left, right=pair.right)
     found = made(
         subject=evil,

@@ -9,14 +9,14 @@ import pytest
 
 from privproof import audit, laplace, mechanism, queries
 from privproof.audits.sampling.adjacent_data import Adjacent
-from privproof.audits.sampling.event_search import Search
+from privproof.audits.sampling.event_search import EventSearch
 from privproof.audits.sampling.event_tallies import Crew
 from privproof.audits.sampling.features import GroupCounts
 from privproof.audits.sampling.output_events import Having, occurs
 from privproof.audits.sampling.program_lanes import sample
 from privproof.audits.sampling.runnable_functions import runnable
 from privproof.audits.sampling.search_aims import Aim
-from privproof.audits.sampling.smoothed_counts import Foretold, foretold_unions
+from privproof.audits.sampling.smoothed_counts import ForetoldCount, foretold_unions
 from privproof.audits.sampling.tradeoff_curves import EpsilonAt
 from privproof.engines import Monitor
 
@@ -50,14 +50,14 @@ def test_what_is_foretold_is_near_the_truth():
 
 
 def test_what_counts_speak_against_is_dropped():
-    wrong = Foretold(Having(GROUPS, (5,)), 0.01, 0.0001, 20.0)
+    wrong = ForetoldCount(Having(GROUPS, (5,)), 0.01, 0.0001, 20.0)
     assert not wrong.holds(400, 40, 40_000)
     assert wrong.holds(400, 4, 40_000)
 
 
 def test_a_model_and_fresh_counts_are_joined():
     """Five occurrences in 40,000 runs, and a model that is worth fifteen: twenty in the runs of both together."""
-    foretold = Foretold(Having(GROUPS, (5,)), 0.01, 0.0001, 15.0)
+    foretold = ForetoldCount(Having(GROUPS, (5,)), 0.01, 0.0001, 15.0)
     assert foretold.joined(5, 40_000) == (pytest.approx(20 / 190_000), 20.0)
 
 
@@ -68,7 +68,7 @@ def test_what_a_model_knows_grows_with_the_runs():
 
 def test_pairs_with_rare_events_are_told_from_others_by_few_runs():
     """Of one half against the other every event that some hundred runs count loses less than a shift of all answers seems to promise."""
-    search = Search(Crew.of(runnable(without_end)), Aim((EpsilonAt(),)), np.random.SeedSequence(5), Monitor())
+    search = EventSearch(Crew.of(runnable(without_end)), Aim((EpsilonAt(),)), np.random.SeedSequence(5), Monitor())
     search.test_runs = 200_000
     halves, shifted = Adjacent({"q": PAIR[0]}, {"q": PAIR[1]}), Adjacent({"q": [1] * 10}, {"q": [0] * 10})
     for _ in range(5):

@@ -20,7 +20,7 @@ from typing import Any
 
 from flint import arb, ctx
 
-from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.piecewise_functions import CentredNoise
 from privproof.engines.integrals.region_probabilities import difference, probability_ball
 from privproof.exact import rational
 from privproof.language import Mechanism
@@ -330,7 +330,7 @@ def automaton_probability(question: StreamQuestion, word: Sequence[Any], numbers
             for sample in step.samples:
                 middle = sample.mean + (sample.reads * rational(given) if sample.reads else 0)
                 drawn.append((None, middle) if sample.rate is None else (len(more), middle))
-                more += [] if sample.rate is None else [Noise("laplace", 1 / sample.rate)]
+                more += [] if sample.rate is None else [CentredNoise("laplace", 1 / sample.rate)]
 
             def of(term, drawn=drawn):
                 return (None, rational(0)) if term is None else drawn[term] if isinstance(term, int) else held[term]

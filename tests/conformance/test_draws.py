@@ -20,7 +20,7 @@ from privproof import Mechanism, check, tight_epsilon
 from privproof.asking import ask
 from privproof.compiling.draws import draws_question, separate_draws
 from privproof.compiling.programs import mechanism_question
-from privproof.engines.engine_protocol import Request
+from privproof.engines.engine_protocol import EngineRequest
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import epsilon, log
 from privproof_checker import Accepted
@@ -35,7 +35,7 @@ def _sizes(mechanism: Mechanism) -> list[int | None]:
 
 def _by_draws(mechanism: Mechanism, size: int | None) -> Verdict | None:
     question = draws_question(mechanism, size=size, least=0)
-    return None if question is None else ask(Request(question, tight=True), "draws")
+    return None if question is None else ask(EngineRequest(question, tight=True), "draws")
 
 
 @pytest.mark.parametrize("mechanism", cases.SEPARATE, ids=lambda m: m.name)
@@ -209,6 +209,6 @@ def test_running_the_function_must_agree_with_the_model() -> None:
     question = draws_question(cases.count, size=3, least=0)
     assert question is not None
     laws = tuple(replace(law, arguments=(law.arguments[0] // 2, *law.arguments[1:])) for law in question.model.laws)
-    verdict = ask(Request(replace(question, model=replace(question.model, laws=laws)), tight=True), "draws")
+    verdict = ask(EngineRequest(replace(question, model=replace(question.model, laws=laws)), tight=True), "draws")
     assert verdict.status == "unknown"
     assert "running the function" in verdict.reason

@@ -12,7 +12,7 @@ from tests.cases import CASES
 from tests.certificates import recheck
 
 from privproof import check, epsilon, log, rational, tight_epsilon, tight_rho
-from privproof.engines import ENGINES, Request
+from privproof.engines import ENGINES, EngineRequest
 from privproof.exact import Budget, fraction
 from privproof.library import EXAMPLES
 from privproof.models import Transducer
@@ -32,7 +32,7 @@ def question_of(name):
 def supporting(case, budget, *, tight=False):
     """The engines that take the question."""
     question = question_of(case.name)
-    request = Request(question, tight=True) if tight else Request(question.under(budget))
+    request = EngineRequest(question, tight=True) if tight else EngineRequest(question.under(budget))
     for engine in ENGINES:
         if (
             question.family in engine.families

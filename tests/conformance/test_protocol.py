@@ -15,7 +15,7 @@ from tests.commands import MODELS
 
 from privproof import check, parse_formula, read_question
 from privproof.asking import ask
-from privproof.engines import ENGINES, Monitor, Request
+from privproof.engines import ENGINES, EngineRequest, Monitor
 from privproof.engines.laplace.engine import AlignmentEngine
 from privproof.errors import QuestionError
 from privproof.evidence.engine_answers import Answer
@@ -62,8 +62,8 @@ QUESTIONS = {
 def requests(question):
     """Whether the claim holds, and how small epsilon may be."""
     if question.claims:
-        yield Request(question)
-    yield Request(question, tight=True)
+        yield EngineRequest(question)
+    yield EngineRequest(question, tight=True)
 
 
 def test_every_engine_is_registered_once():
@@ -121,7 +121,7 @@ def _until_one_passes(answers):
 
 def test_a_search_that_is_left_leaves_the_solver_as_it_was():
     before = z3.main_ctx()
-    found = AlignmentEngine().answers(Request(QUESTIONS["continuous noise"]()), Monitor())
+    found = AlignmentEngine().answers(EngineRequest(QUESTIONS["continuous noise"]()), Monitor())
     assert next(found).status == "proved"
     assert z3.main_ctx() is before
 

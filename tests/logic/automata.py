@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from privproof.exact import fraction
 from privproof.logic.decision_process import DecisionProcess
-from privproof.logic.formulas import And, Atom, Formula, Implies, Next, Not, Or, Truth, Unary, Until
+from privproof.logic.formulas import And, Atom, Formula, Implies, NextState, Not, Or, Truth, Unary, Until
 
 F = tuple  # ("lit", name, truth) ("true",) ("false",) ("and", f, g) ("or", f, g) ("X", f) ("U", f, g) ("R", f, g)
 
@@ -36,7 +36,7 @@ def positive(formula: Formula, truth: bool = True) -> F:
             return result
         case Implies(left, right):
             return positive(Or((Not(left), right)), truth)
-        case Next(inner, times):
+        case NextState(inner, times):
             result = positive(inner, truth)
             for _ in range(times.constant):
                 result = ("X", result)

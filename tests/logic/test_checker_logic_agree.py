@@ -14,7 +14,7 @@ from tests.amounts import examples
 
 from privproof_checker.logic import check_logic
 from privproof_checker.logic.decision_processes import ends, read_process, walk_of
-from privproof_checker.logic.formulas import Reader
+from privproof_checker.logic.formulas import FormulaReader
 from privproof_checker.logic.measures import Measure
 from privproof_checker.logic.state_truth import Truth
 from privproof_checker.outcomes import Accepted, Limits, Refusal
@@ -205,7 +205,7 @@ def as_process(rows: list[dict[int, Fraction]], labels: dict[str, set[int]], nei
 
 def measured(document: dict[str, Any], path: Any, *, by_product: bool = False) -> list[Fraction]:
     process = read_process(document, "process", Limits())
-    formula = Reader(process.names, process.labels, Limits()).path(path, "formula")
+    formula = FormulaReader(process.names, process.labels, Limits()).path(path, "formula")
     measure = Measure(walk_of(process), Truth(process, Limits()).holds)
     found = (measure.by_product if by_product else measure.of)(formula, range(len(process.names)))
     result = []
@@ -311,7 +311,7 @@ def test_enclosures_contain_the_value(model: Any, path: Any, width: int) -> None
             if p < 1:
                 entry[1] = [str(p * (1 - Fraction(1, 2**width))), str(p + (1 - p) * Fraction(1, 2**width))]
     process = read_process(document, "process", Limits())
-    formula = Reader(process.names, process.labels, Limits()).path(path, "formula")
+    formula = FormulaReader(process.names, process.labels, Limits()).path(path, "formula")
     found = Measure(walk_of(process), Truth(process, Limits()).holds).of(formula, range(len(rows)))
     for s, value in enumerate(expected):
         ball = found[s]

@@ -18,7 +18,7 @@ from privproof.logic.prism.expression_meanings import Scope
 from privproof.logic.prism.prism_expressions import parse_expression
 from privproof.logic.prism.prism_model import explore
 from privproof.logic.prism.prism_properties import read_property
-from privproof.logic.prism.prism_tokens import Source
+from privproof.logic.prism.prism_tokens import PrismSource
 from privproof.logic.prism.property_files import parse_properties
 
 
@@ -162,7 +162,7 @@ def test_enclosures_hold_what_numbers_inside_of_them_give(seed):
 
     for _ in range(20):
         text = number(3) if draw.random() < 0.6 else truth(3)
-        source = Source("formula", text)
+        source = PrismSource("formula", text)
         scope = Scope(source, variables={name: (slot, "double") for slot, name in enumerate(names)})
         meaning = scope.meaning(parse_expression(source))
         ends = [sorted((draw.randint(-8, 8), draw.randint(-8, 8))) for _ in names]

@@ -17,13 +17,13 @@ from privproof.logic.formula_document import formula_data
 from privproof.logic.formulas import (
     And,
     Atom,
-    Bound,
     Formula,
     Iff,
     Implies,
-    Next,
+    NextState,
     Not,
     Or,
+    StepBound,
     Unary,
     Until,
     note_on_reading,
@@ -34,7 +34,7 @@ from privproof.logic.formulas.formula_syntax import Count
 from privproof.logic.library.formula_examples import FORMULAS
 from privproof.logic.library.logic_models import double_survey, survey
 from privproof_checker import Accepted, Limits
-from privproof_checker.logic.formulas import Reader, formula_text
+from privproof_checker.logic.formulas import FormulaReader, formula_text
 
 A, B, C, D = map(Atom, "abcd")
 
@@ -59,9 +59,9 @@ AS_PRISM_PARSES = [
     ("F a & b", finally_(And((A, B)))),
     ("F a | b", finally_(Or((A, B)))),
     ("G a & b | c", globally(Or((And((A, B)), C)))),
-    ("X a & b", Next(And((A, B)))),
-    ("F<=3 a & b", Unary("F", And((A, B)), Bound(Count(), Count(3)))),
-    ("G[1,2] a | b", Unary("G", Or((A, B)), Bound(Count(1), Count(2)))),
+    ("X a & b", NextState(And((A, B)))),
+    ("F<=3 a & b", Unary("F", And((A, B)), StepBound(Count(), Count(3)))),
+    ("G[1,2] a | b", Unary("G", Or((A, B)), StepBound(Count(1), Count(2)))),
     ("F a => b", finally_(Implies(A, B))),
     ("G a <=> b", globally(Iff(A, B))),
     ("F !a & b", finally_(And((Not(A), B)))),
@@ -74,10 +74,10 @@ AS_PRISM_PARSES = [
     ("!a & b U !c | d", until(And((Not(A), B)), Or((Not(C), D)))),
     ("F a U b", until(finally_(A), B)),
     ("F a & b U G c", until(finally_(And((A, B))), globally(C))),
-    ("a U X b | c", until(A, Next(Or((B, C))))),
+    ("a U X b | c", until(A, NextState(Or((B, C))))),
     ("a W b & c", Until("W", A, And((B, C)))),
     ("a & b R c", Until("R", And((A, B)), C)),
-    ("a U<=5 b & c", Until("U", A, And((B, C)), Bound(Count(), Count(5)))),
+    ("a U<=5 b & c", Until("U", A, And((B, C)), StepBound(Count(), Count(5)))),
     ("(F a) & b", And((finally_(A), B))),
     ("(F a) & (G b)", And((finally_(A), globally(B)))),
     ("!(F a) | b", Or((Not(finally_(A)), B))),
@@ -91,12 +91,12 @@ AS_PRISM_PARSES = [
 """Texts with what PRISM's grammar (``PrismParser.jj``) makes of them."""
 
 AS_STORM_PARSES = [
-    ("F a & X a", finally_(And((A, Next(A))))),
+    ("F a & X a", finally_(And((A, NextState(A))))),
     ("a & F b", And((A, finally_(B)))),
     ("a & F b & c", And((A, finally_(And((B, C)))))),
     ("a & F b | c", And((A, finally_(Or((B, C)))))),
     ("!F a & b", Not(finally_(And((A, B))))),
-    ("a | X b U c", until(Or((A, Next(B))), C)),
+    ("a | X b U c", until(Or((A, NextState(B))), C)),
     ("F a & G b", finally_(And((A, globally(B))))),
 ]
 """PRISM refuses a temporal operator below a Boolean one; Storm lets it reach as far as it can."""
@@ -151,7 +151,7 @@ class Prism:
         operator = self.takes("X", "F", "G")
         if operator is None:
             return self.implies()
-        return Next(self.temporal_unary()) if operator == "X" else Unary(operator, self.temporal_unary())
+        return NextState(self.temporal_unary()) if operator == "X" else Unary(operator, self.temporal_unary())
 
     def implies(self) -> Formula:
         left = self.iff()
@@ -195,8 +195,8 @@ def to_the_right(formula: Formula) -> Formula:
     match formula:
         case Not(inner):
             return Not(to_the_right(inner))
-        case Next(inner):
-            return Next(to_the_right(inner))
+        case NextState(inner):
+            return NextState(to_the_right(inner))
         case Unary(operator, inner):
             return Unary(operator, to_the_right(inner))
         case And(parts):
@@ -378,7 +378,7 @@ def test_what_the_checker_tells_is_read_alike_in_both_conventions(text):
     process = replace(survey(), labels={name: survey().labels["out1"] for name in "abcd"})
     formula = parse_formula(f"P>=1/2 [ {text} ]")
     labels = {name: frozenset(int(s) for s in carried.nonzero()[0]) for name, carried in process.labels.items()}
-    reader = Reader(tuple(process.names), labels, Limits())
+    reader = FormulaReader(tuple(process.names), labels, Limits())
     words = formula_text(reader.state(formula_data(formula, process), "formula")).replace("P[1/2, 1](", "P>=1/2 [ ", 1)
     told = f"{words[:-1]} ]"
     assert note_on_reading(told) is None, told

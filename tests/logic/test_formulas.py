@@ -14,17 +14,17 @@ from privproof.exact import epsilon, rational
 from privproof.logic.formulas import (
     And,
     Atom,
-    Bound,
     Comparison,
     FormulaFamily,
     Iff,
     Implies,
-    Next,
+    NextState,
     Not,
     Or,
     Private,
+    ProbabilityRange,
     Probable,
-    Range,
+    StepBound,
     Truth,
     Unary,
     Until,
@@ -52,8 +52,8 @@ BUDGETS = st.sampled_from(["0", "ln(3)", "1/2", "ln(2)/3", "ln(5/2) + 1/7", "inf
 def ranges(draw):
     low, high = sorted([draw(PROBABILITIES), draw(PROBABILITIES)])
     if low == high:
-        return Range(low, high)
-    return Range(low, high, draw(st.booleans()), draw(st.booleans()))
+        return ProbabilityRange(low, high)
+    return ProbabilityRange(low, high, draw(st.booleans()), draw(st.booleans()))
 
 
 @st.composite
@@ -71,18 +71,18 @@ def counts(draw, scope, *, least=0):
 def bounds(draw, scope):
     match draw(st.sampled_from(["none", "none", "<=", ">=", "=", "[]"])):
         case "none":
-            return Bound()
+            return StepBound()
         case "<=":
-            return Bound(Count(), draw(counts(scope)))
+            return StepBound(Count(), draw(counts(scope)))
         case ">=":
-            return Bound(draw(counts(scope)))
+            return StepBound(draw(counts(scope)))
         case "=":
             same = draw(counts(scope))
-            return Bound(same, same)
+            return StepBound(same, same)
     low, high = draw(counts(scope)), draw(counts(scope))
     if not low.terms and not high.terms and low.constant > high.constant:
         low, high = high, low
-    return Bound(low, high)
+    return StepBound(low, high)
 
 
 @st.composite
@@ -126,7 +126,7 @@ def formulas(draw, depth=3, *, path=False, scope=None):
         case "<->":
             return Iff(below(), below())
         case "X":
-            return Next(below(), draw(st.one_of(st.just(Count(1)), counts(scope))))
+            return NextState(below(), draw(st.one_of(st.just(Count(1)), counts(scope))))
         case "F":
             return Unary("F", below(), draw(bounds(scope)))
         case "G":

@@ -35,12 +35,12 @@ from privproof.logic.exact_solving import Exactly, TooLarge
 from privproof.logic.formulas import (
     And,
     Atom,
-    Bound,
-    Next,
+    NextState,
     Not,
     Or,
     Private,
     Probable,
+    StepBound,
     Truth,
     Unary,
     Until,
@@ -168,8 +168,8 @@ def test_nested_state_formulas_are_labels(seed):
     checker = Checker(process, Monitor())
     assert set(np.flatnonzero(checker.truth(inner) == 1).tolist()) == good, str(inner)
     shapes = (
-        lambda f: Next(f),
-        lambda f: Unary("F", And((f, Next(Atom("b"))))),
+        lambda f: NextState(f),
+        lambda f: Unary("F", And((f, NextState(Atom("b"))))),
         lambda f: Until("U", Atom("a"), f, random_bound(random.Random(seed), 3)),
         lambda f: Unary("G", Unary("F", Not(f))),
     )
@@ -217,7 +217,7 @@ def test_laws_of_probability(seed):
     both, either = exact(process, And((f, g))), exact(process, Or((f, g)))
     assert [x + y for x, y in zip(p, q, strict=True)] == [x + y for x, y in zip(both, either, strict=True)]
     assert all(0 <= x <= y for x, y in zip(both, p, strict=True))
-    assert exact(process, Next(f)) == [sum(w * p[t] for t, w in row.items()) for row in chain]
+    assert exact(process, NextState(f)) == [sum(w * p[t] for t, w in row.items()) for row in chain]
 
 
 @SOME
@@ -227,17 +227,20 @@ def test_equal_formulas_are_equally_likely(seed):
     process = process_of(chain, labels)
     f, g = (random_path(source, 1, bounded=0.2) for _ in range(2))
     k = source.randint(0, 3)
-    upto, after = Bound(Count(), Count(k)), Bound(Count(k))
+    upto, after = StepBound(Count(), Count(k)), StepBound(Count(k))
     same = [
-        (Until("U", f, g), Or((g, And((f, Next(Until("U", f, g))))))),
+        (Until("U", f, g), Or((g, And((f, NextState(Until("U", f, g))))))),
         (Until("W", f, g), Or((Until("U", f, g), Unary("G", f)))),
         (Until("R", f, g), Not(Until("U", Not(f), Not(g)))),
         (Until("U", f, g), And((Until("W", f, g), Unary("F", g)))),
         (Until("W", f, g, upto), Or((Until("U", f, g, upto), Unary("G", f, upto)))),
         (Unary("F", Unary("G", f)), Not(Unary("G", Unary("F", Not(f))))),
-        (Unary("F", f, after), Next(Unary("F", f), Count(k))),
-        (Unary("G", Next(f)), Next(Unary("G", f))),
-        (Until("U", f, g, after), And((Unary("G", f, Bound(Count(), Count(k - 1))), Next(Until("U", f, g), Count(k))))),
+        (Unary("F", f, after), NextState(Unary("F", f), Count(k))),
+        (Unary("G", NextState(f)), NextState(Unary("G", f))),
+        (
+            Until("U", f, g, after),
+            And((Unary("G", f, StepBound(Count(), Count(k - 1))), NextState(Until("U", f, g), Count(k)))),
+        ),
         (Unary("F", f, upto), Until("U", Truth(True), f, upto)),
         (Unary("G", Unary("F", Unary("G", f))), Unary("F", Unary("G", f))),
     ]

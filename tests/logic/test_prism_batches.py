@@ -13,10 +13,10 @@ from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.prism import explore
 from privproof.logic.prism import state_batches as batches
 from privproof.logic.prism import state_exploration as exploring
-from privproof.logic.prism.columnwise_steps import ColumnExpressions, States
+from privproof.logic.prism.columnwise_steps import ColumnExpressions, ColumnwiseStates
 from privproof.logic.prism.expression_meanings import Scope
 from privproof.logic.prism.prism_expressions import parse_expression
-from privproof.logic.prism.prism_tokens import Source
+from privproof.logic.prism.prism_tokens import PrismSource
 
 ATOMS = ("x{m}", "y{m}", "x1", "y2", "g")
 CONDITIONS = (
@@ -154,15 +154,15 @@ def test_few_that_wait_are_taken_one_by_one_again(monkeypatch):
 def test_large_numbers_do_not_overflow():
     """2^40 times itself leaves 64 bits: such a guard is computed exactly."""
     high = 2**40
-    scope = Scope(Source("", text := "x*x > 1"), variables={"x": (0, "int")})
+    scope = Scope(PrismSource("", text := "x*x > 1"), variables={"x": (0, "int")})
     expressions = ColumnExpressions([(0, high)])
-    meaning = expressions.shared(scope.meaning(parse_expression(Source("", text))))
-    assert expressions.values(meaning, States(2, [np.array([1, high])])).tolist() == [False, True]
+    meaning = expressions.shared(scope.meaning(parse_expression(PrismSource("", text))))
+    assert expressions.values(meaning, ColumnwiseStates(2, [np.array([1, high])])).tolist() == [False, True]
     # what is added up on the way counts, too
-    scope = Scope(Source("", text := "x+x+x+x-x-x-x-x = 0"), variables={"x": (0, "int")})
+    scope = Scope(PrismSource("", text := "x+x+x+x-x-x-x-x = 0"), variables={"x": (0, "int")})
     expressions = ColumnExpressions([(0, 2**61)])
-    meaning = expressions.shared(scope.meaning(parse_expression(Source("", text))))
-    assert expressions.values(meaning, States(2, [np.array([1, 2**61])])).tolist() == [True, True]
+    meaning = expressions.shared(scope.meaning(parse_expression(PrismSource("", text))))
+    assert expressions.values(meaning, ColumnwiseStates(2, [np.array([1, 2**61])])).tolist() == [True, True]
 
 
 def test_states_of_too_many_bits_are_taken_one_by_one(monkeypatch):

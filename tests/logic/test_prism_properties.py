@@ -7,7 +7,7 @@ import pytest
 from privproof import FormulaError, QuestionError, model_check
 from privproof.errors import FormatError, PrivproofError
 from privproof.exact import fraction
-from privproof.logic.path_measures import Between
+from privproof.logic.path_measures import ValueBetween
 from privproof.logic.prism.prism_model import explore
 from privproof.logic.prism.prism_properties import read_property
 from privproof.logic.prism.property_files import parse_properties
@@ -52,7 +52,7 @@ def value(text: str, model: str = DIE):
     states = None if asked.states is None else [process.names[s] for s in asked.states]
     found = model_check(process, asked.written, states=states)
     made = apply_filter(found, asked.aggregate or "print").value
-    if isinstance(made, Between):
+    if isinstance(made, ValueBetween):
         return fraction(made.low)
     return tuple(fraction(end.low) for end in made) if isinstance(made, tuple) else made
 

@@ -32,15 +32,15 @@ from privproof.logic.enclosed_processes import Enclosed
 from privproof.logic.formulas import (
     And,
     Atom,
-    Bound,
     Formula,
     Iff,
     Implies,
-    Next,
+    NextState,
     Not,
     Or,
     Private,
     Probable,
+    StepBound,
     Truth,
     Unary,
     Until,
@@ -150,7 +150,7 @@ def storm_text(formula: Formula, *, top: bool = False) -> str:
     def text(f: Formula) -> str:
         return storm_text(f)
 
-    def until(left: str, right: str, bound: Bound) -> str:
+    def until(left: str, right: str, bound: StepBound) -> str:
         low = bound.low.constant
         result = f"(({left}) U ({right}))" if bound.high is None else right
         for _ in range(0 if bound.high is None else bound.high.constant - low):
@@ -175,7 +175,7 @@ def storm_text(formula: Formula, *, top: bool = False) -> str:
         case Iff(left, right):
             a, b = text(left), text(right)
             return f"(({a} & {b}) | ((!{a}) & (!{b})))"
-        case Next(inner, times):
+        case NextState(inner, times):
             result = text(inner)
             for _ in range(times.constant):
                 result = f"(X {result})"
@@ -184,7 +184,7 @@ def storm_text(formula: Formula, *, top: bool = False) -> str:
             plain = is_state_formula(inner)
             if top and plain and bound.high is not None and bound.low.constant == 0 and operator == "F":
                 return f"F<={bound.high.constant} {text(inner)}"
-            if bound == Bound():
+            if bound == StepBound():
                 return f"{operator} {text(inner)}" if top else f"({operator} {text(inner)})"
             if operator == "F":
                 return until(EVERYWHERE, text(inner), bound)
@@ -195,7 +195,7 @@ def storm_text(formula: Formula, *, top: bool = False) -> str:
             if operator == "U" and top and plain and bound.high is not None and bound.low.constant == 0:
                 return f"{a} U<={bound.high.constant} {b}"
             if operator == "U":
-                return f"{a} U {b}" if top and bound == Bound() else until(a, b, bound)
+                return f"{a} U {b}" if top and bound == StepBound() else until(a, b, bound)
             if operator == "R":
                 return f"(!{until(f'!{a}', f'!{b}', bound)})"
             return f"(!{until(f'!{b}', f'(!{a}) & (!{b})', bound)})"
@@ -305,7 +305,7 @@ def test_neighbours(block):
         pairs = [(s, t) for s, t in drawn_pairs if s != t] or [(0, 1)]
         inner = random_state(source, 1, private=True)
         outer = And((Not(inner), Atom(source.choice(LABELS)))) if source.random() < 0.5 else inner
-        temporal = (Next(outer), Unary("F", outer), Until("U", Atom("a"), outer), Unary("G", Unary("F", outer)))
+        temporal = (NextState(outer), Unary("F", outer), Until("U", Atom("a"), outer), Unary("G", Unary("F", outer)))
         formula = replace(random_state(source, 0, private=True), path=source.choice(temporal))
         storm = Storm(chain, labels, pairs)
         label = storm.without_private(formula)

@@ -17,7 +17,7 @@ from privproof.logic.formulas import parse_formula
 from privproof.logic.large_processes import path_bounds
 from privproof.logic.model_checking import Checker
 from privproof.logic.optimal_schedulers import extremes
-from privproof.logic.path_measures import Between
+from privproof.logic.path_measures import ValueBetween
 from privproof.logic.query_vectors import UNITS, Columns
 from privproof.logic.storm_comparison import storm_extremes
 
@@ -75,7 +75,7 @@ def random_path(source: random.Random, depth: int) -> str:
     return f"({kind} ({inner}))"
 
 
-def confirmed(process: DecisionProcess, path: str, state: int, found: tuple[Between, Between]) -> None:
+def confirmed(process: DecisionProcess, path: str, state: int, found: tuple[ValueBetween, ValueBetween]) -> None:
     """Let the independent checker decide: Storm 2.0.0 gives 0 for the most of ``f U g`` in states where it gives 1 for that of g."""
     least, most = (str(between.low) for between in found)
     for claim, status in (

@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from scipy.sparse import block_diag, csr_array
 
 from privproof.exact import Rational, rational
-from privproof.models.stream_automaton import Order, Sample, StreamAutomaton, Term, Transition, Value
+from privproof.models.stream_automaton import Order, StreamAutomaton, StreamSample, StreamValue, Term, Transition
 
 SHIFTS = (-1, 0, 1)
 
@@ -41,13 +41,13 @@ class Step:
 
     def transition(self) -> Transition:
         reads = 0 if self.public else 1
-        samples = [Sample(None if self.d is None else rational(self.d), reads)]
-        values: tuple[Value, ...] = ()
+        samples = [StreamSample(None if self.d is None else rational(self.d), reads)]
+        values: tuple[StreamValue, ...] = ()
         if self.out == "insample":
-            values = (Value(0),)
+            values = (StreamValue(0),)
         if self.out == "insample'":
-            samples.append(Sample(rational(self.d2), reads))
-            values = (Value(1),)
+            samples.append(StreamSample(rational(self.d2), reads))
+            values = (StreamValue(1),)
         guard = {"true": (), "<": (Order(0, "x"),), ">=": (Order("x", 0),)}[self.guard]
         return Transition(
             self.source,
@@ -172,7 +172,7 @@ class Constraints:
         equal: pairs of samples with the same shift.
     """
 
-    samples: tuple[tuple[int, Sample], ...]
+    samples: tuple[tuple[int, StreamSample], ...]
     below: tuple[tuple[int | None, int | None, Rational], ...]
     equal: tuple[tuple[int | None, int | None], ...]
 
@@ -194,7 +194,7 @@ class Constraints:
 def constraints(path: Sequence[Transition], thresholds: Iterable[str] | None = None) -> Constraints:
     """The constraints of a path; with some thresholds only where they are named, as if the others were not there."""
     kept = None if thresholds is None else set(thresholds)
-    samples: list[tuple[int, Sample]] = []
+    samples: list[tuple[int, StreamSample]] = []
     below, equal = [], []
     stored: dict[str, int] = {}
     for place, step in enumerate(path):

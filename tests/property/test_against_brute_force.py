@@ -13,7 +13,7 @@ from tests.certificates import recheck
 from tests.strategies import hmm_questions, transducer_questions
 
 from privproof import check, tight_epsilon
-from privproof.engines import ENGINES, Request
+from privproof.engines import ENGINES, EngineRequest
 from privproof.exact import Budget, fraction, log, rational
 from privproof_checker import Accepted
 
@@ -63,7 +63,7 @@ def test_tight_epsilon_of_hidden_markov_models(question):
 )
 def test_checks_of_hidden_markov_models(question, bound, engine):
     budget = Budget(log(bound))
-    assume(engine.load().supports(Request(question.under(budget))) is None)
+    assume(engine.load().supports(EngineRequest(question.under(budget))) is None)
     verdict = check(question, log(bound), engine=engine.name)
     expected = hmm_ratio(question, lengths(question))
     if expected == 0:

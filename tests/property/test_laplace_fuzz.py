@@ -28,7 +28,7 @@ from privproof.engines.laplace.horn import Invariants, invariants
 from privproof.engines.laplace.proving import AlignmentProof, prove
 from privproof.engines.laplace.refuting import Refuter, publics
 from privproof.engines.laplace.tight import search_losses_at_size
-from privproof.engines.search_monitor import Allowance, Stopped
+from privproof.engines.search_monitor import SearchAllowance, Stopped
 from privproof.errors import LanguageError
 from privproof.evidence.certified_multipliers import refutations
 from privproof.evidence.gate import Answer
@@ -310,7 +310,7 @@ def test_a_changed_alignment_is_no_proof_or_one_that_the_checker_accepts(folder,
         factors[feature] += random.choice((-2, -1, 1, 2)) * Fraction(1, random.choice((1, 2, 10)))
         changed = Alignment({**proof.alignment.shifts, place: Shift(factors)})
         try:
-            found = invariants(proof.blocks, changed, proof.bounds, Allowance(Monitor(), 3))
+            found = invariants(proof.blocks, changed, proof.bounds, SearchAllowance(Monitor(), 3))
         except Stopped:
             found = "unknown"
         if isinstance(found, Invariants):

@@ -17,8 +17,14 @@ from privproof.engines.search_monitor import Monitor
 from privproof.evidence.documents.secrets_document import table_document
 from privproof.exact import Budget, Rational, log
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Region
-from privproof.models.parameter_conditions import Condition, Conditions, ConditionTable, Row, conditions_of
+from privproof.exact.regions import ParameterRegion
+from privproof.models.parameter_conditions import (
+    Condition,
+    ConditionRow,
+    ConditionTable,
+    RegionConditions,
+    conditions_of,
+)
 from privproof_checker import Accepted
 
 ZERO = Rational(0)
@@ -33,7 +39,7 @@ def regions(draw, most=2):
     names = ("p", "q", "r")[:count]
     parameters = {name: draw(st.sampled_from(INTERVALS)).format(name) for name in names}
     constraints = draw(st.lists(st.sampled_from(CONSTRAINTS), max_size=2, unique=True)) if count >= 2 else []
-    return Region.of(parameters, constraints)
+    return ParameterRegion.of(parameters, constraints)
 
 
 @st.composite
@@ -52,7 +58,7 @@ def tables(draw):
         parts[0] += 1
         shown = {f"o{i}": Rational(part, sum(parts)) for i, part in enumerate(parts)}
         secrets = ["ill" if database[0] else "well", *(["many"] if sum(database) > 1 else ["few"])]
-        rows.append(Row(weight, shown, tuple(secrets)))
+        rows.append(ConditionRow(weight, shown, tuple(secrets)))
     pairs = [("ill", "well")]
     if len(persons) > 1 and draw(st.booleans()):
         pairs.append(("many", "few"))
@@ -75,7 +81,7 @@ def loose(draw):
         return total
 
     one = Polynomial.constant(1, region.names)
-    return Conditions(region, (Condition(("s", "t"), "o", polynomial(0), polynomial(0), one),))
+    return RegionConditions(region, (Condition(("s", "t"), "o", polynomial(0), polynomial(0), one),))
 
 
 def grid(region, steps=12):

@@ -25,7 +25,7 @@ from tests.property.stream_brute import (
 from privproof.engines.streams.shift_systems import Solution, decide, solve
 from privproof.errors import QuestionError
 from privproof.exact import Rational, rational
-from privproof.models.stream_automaton import Order, Sample, StreamAutomaton, Transition, Value
+from privproof.models.stream_automaton import Order, StreamAutomaton, StreamSample, StreamValue, Transition
 
 RATES = ("1/4", "1/3", "1/2", "2/3", "1", "3/2", "2", "3")
 RELATIONS = ("each", "monotone", "one")
@@ -67,7 +67,7 @@ def begun(rng, first):
 
     def samples(count):
         reads = rng.randrange(2)
-        return tuple(Sample(rate(rng), reads) for _ in range(count))
+        return tuple(StreamSample(rate(rng), reads) for _ in range(count))
 
     kind = rng.choice(["apart", "apart", "same", "together"])
     if kind == "apart":
@@ -83,7 +83,7 @@ def random_leaving(rng, source, targets, *, shared, most=3):
     reads = rng.choice([0, 1]) if kind == "true" else rng.choice([1, 1, 1, 1, -1])
     count = 2 if kind == "both" and not shared else 1
     noiseless = rng.random() < 0.02
-    samples = tuple(Sample(None if noiseless else rate(rng), reads) for _ in range(count))
+    samples = tuple(StreamSample(None if noiseless else rate(rng), reads) for _ in range(count))
     x = (Order(0, "x"), Order("x", 0))
     y = (Order(count - 1, "y"), Order("y", count - 1))
     guards = {"true": [()], "x": [(a,) for a in x], "y": [(b,) for b in y], "both": [(a, b) for a in x for b in y]}[
@@ -97,9 +97,20 @@ def random_leaving(rng, source, targets, *, shared, most=3):
         values, drawn = (), samples
         if not real and rng.random() < 0.15:
             real = True
-            values = (rng.choice([Value(0), Value(count), Value(count), Value("x"), Value("y"), Value(0, "x")]),)
-            if values == (Value(count),):
-                drawn = (*samples, Sample(rate(rng), reads))
+            values = (
+                rng.choice(
+                    [
+                        StreamValue(0),
+                        StreamValue(count),
+                        StreamValue(count),
+                        StreamValue("x"),
+                        StreamValue("y"),
+                        StreamValue(0, "x"),
+                    ]
+                ),
+            )
+            if values == (StreamValue(count),):
+                drawn = (*samples, StreamSample(rate(rng), reads))
         step = Transition(source, rng.choice(targets), drawn, guard, stores=stores, values=values)
         found.append(replace(step, symbol="·" if values else symbol))
     return found
@@ -331,7 +342,7 @@ def test_no_single_path_costs_more_by_linear_programming(draw):
 
 def noisy(source, target, samples, guard=(), stores=(), values=()):
     """A transition with samples of rate 1, given by how they read the data."""
-    drawn = tuple(Sample(Rational(1), reads) for reads in samples)
+    drawn = tuple(StreamSample(Rational(1), reads) for reads in samples)
     symbol = "·" if values else f"{source}{target}"
     return Transition(source, target, drawn, guard, stores=stores, symbol=symbol, values=values)
 
@@ -346,7 +357,7 @@ RESAMPLED = [
 PUBLIC_CYCLE = [Step("i", "w", "true", "t", True), Step("w", "w", ">=", "b", True, public=True)]
 PUBLIC_GAPS = [
     noisy("i", "w", [1], stores=(("x", 0),)),
-    noisy("w", "w", [0], stores=(("x", 0),), values=(Value(0, "x"),)),
+    noisy("w", "w", [0], stores=(("x", 0),), values=(StreamValue(0, "x"),)),
 ]
 THRESHOLDS_COMPARED = [
     noisy("i", "w", [1], stores=(("x", 0),)),
@@ -357,7 +368,7 @@ THRESHOLDS_COMPARED = [
 GAPS_OF_THRESHOLDS = [
     noisy("i", "w", [1], stores=(("x", 0),)),
     noisy("w", "v", [1], stores=(("y", 0),)),
-    noisy("v", "w", [], values=(Value("x", "y"),)),
+    noisy("v", "w", [], values=(StreamValue("x", "y"),)),
 ]
 LOOKED_AT_AND_STORED = [
     noisy("i", "v", [1], stores=(("x", 0), ("y", 0))),
@@ -426,7 +437,7 @@ def renamed(automaton, states, thresholds):
             target=states[step.target],
             guard=tuple(Order(term(o.low), term(o.high), o.offset) for o in step.guard),
             stores=tuple((thresholds[name], sample) for name, sample in step.stores),
-            values=tuple(Value(term(v.plus), term(v.minus), v.constant) for v in step.values),
+            values=tuple(StreamValue(term(v.plus), term(v.minus), v.constant) for v in step.values),
         )
         for step in automaton.transitions
     )

@@ -21,7 +21,7 @@ from privproof.execution.chunks import map_chunks
 from privproof.execution.workers import Workers
 from privproof.release import Chain, Request, calibrate, count, histogram, release, release_table
 from privproof.release.tables import table_counting
-from privproof.release.tables.table_counting import Part, count_part
+from privproof.release.tables.table_counting import TablePart, count_part
 from privproof.release.tables.table_files import ROWS_AT_ONCE, Bins, TableReading, summarise
 from privproof.release.tables.table_streams import query_rows
 
@@ -78,7 +78,8 @@ def test_tallies_form_a_monoid(folder, rows, cuts, gap, known, seed):
 
     source = random.Random(seed)
     counted = [
-        (count_part(reading, part, rows=7, backend="auto"), part) for part in (Part(path, str(path)) for path in paths)
+        (count_part(reading, part, rows=7, backend="auto"), part)
+        for part in (TablePart(path, str(path)) for path in paths)
     ]
     while len(counted) > 1:
         at = source.randrange(len(counted) - 1)

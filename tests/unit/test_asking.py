@@ -40,7 +40,7 @@ from privproof import (
 )
 from privproof.asking import ask, delta_curve, renyi_curve
 from privproof.compiling.posing import pose_question
-from privproof.engines.engine_protocol import Request
+from privproof.engines.engine_protocol import EngineRequest
 from privproof.engines.words.definition_engine import word_probabilities
 from privproof.library.laplace.sums import laplace_mechanism
 from privproof.library.mechanisms import survey
@@ -66,7 +66,7 @@ HALTING = Question(
 
 def about_word(question: Question, output: str) -> Verdict:
     """What one word of one letter says."""
-    return ask(Request(question, word=(Letter(output),)), "definition")
+    return ask(EngineRequest(question, word=(Letter(output),)), "definition")
 
 
 WRONG: dict[str, tuple[Callable[[], object], str, str]] = {

@@ -42,7 +42,7 @@ from privproof import (
     tight_epsilon,
     truncated_geometric,
 )
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.engines.search_monitor import Progress
 from privproof.library.mechanisms import improved_noisy_max
 from privproof.library.noisy_max import noisy_max_question
@@ -114,7 +114,7 @@ MORE = (Branch, Samples, Scenario, Witness, WordProblem, Words)
 
 def test_every_public_class_shows_itself_or_is_a_part_of_one_that_does():
     public = [each for each in vars_of(privproof) if isinstance(each, type)]
-    plain = [each for each in public if not issubclass(each, (Shown, *WITHOUT, *MORE))]
+    plain = [each for each in public if not issubclass(each, (ShownCard, *WITHOUT, *MORE))]
     assert plain == []
 
 
@@ -132,7 +132,7 @@ def test_a_decision_process_is_drawn_with_its_actions():
 @pytest.mark.parametrize("make", SHOWN.values(), ids=SHOWN)
 def test_a_card_is_well_formed_and_has_no_background(make):
     thing = make()
-    assert isinstance(thing, Shown)
+    assert isinstance(thing, ShownCard)
     html = thing._repr_html_()
     root = ElementTree.fromstring(html)
     assert root.get("class") == "privproof-card"

@@ -15,7 +15,7 @@ from tests.certificates import nested
 
 import privproof_checker as checker
 from privproof.engines.integrals.leaf_integrals import Halfspace
-from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.piecewise_functions import CentredNoise
 from privproof.engines.integrals.region_probabilities import probability as searched
 from privproof.evidence.certified_multipliers import refutations
 from privproof.exact import rational
@@ -27,7 +27,7 @@ from privproof_checker.outcomes import Accepted, Limits, Refusal, Rejected
 from privproof_checker.plain_documents import plain
 from privproof_checker.programs.alignment_invariants import read_invariant
 from privproof_checker.programs.program_checking import check_program
-from privproof_checker.programs.terms import BOOL, INT, REAL, Symbol
+from privproof_checker.programs.terms import BOOL, INT, REAL, StateSymbol
 from privproof_checker.version_one import second_version
 
 
@@ -762,10 +762,10 @@ def test_randomness_that_both_runs_share():
 # -- invariants -----------------------------------------------------------------------------------------------------
 
 SYMBOLS = {
-    "x": Symbol("x", "s0", REAL),
-    "n": Symbol("n", "s1", INT),
-    "ok": Symbol("ok", "s2", BOOL),
-    "x: distance": Symbol("x: distance", "s3", REAL),
+    "x": StateSymbol("x", "s0", REAL),
+    "n": StateSymbol("n", "s1", INT),
+    "ok": StateSymbol("ok", "s2", BOOL),
+    "x: distance": StateSymbol("x: distance", "s3", REAL),
 }
 
 
@@ -1263,7 +1263,7 @@ def test_dense_inequalities_agree_whoever_integrates_them_and_in_whichever_order
     either = probability(laws, forms(*rows))
     assert probability(laws[::-1], forms(*((*row[-2::-1], row[-1]) for row in rows))) == either
     halfspaces = [Halfspace(*form) for form in forms(*rows)]
-    assert searched([Noise(*law) for law in laws], halfspaces).text() == str(either)
+    assert searched([CentredNoise(*law) for law in laws], halfspaces).text() == str(either)
 
 
 def test_too_much_work_is_refused(monkeypatch):

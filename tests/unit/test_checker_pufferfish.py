@@ -14,11 +14,11 @@ from tests.tables import counting, noisy_max, proved_certificate, rare_causes, r
 from privproof.engines.parametric import Proof, Violation, prove
 from privproof.engines.search_monitor import Monitor
 from privproof.exact import Budget, Rational, rational
-from privproof.exact.regions import Region
+from privproof.exact.regions import ParameterRegion
 from privproof.models.parameter_conditions import ConditionTable, conditions_of
 from privproof_checker import Accepted, Limits, Rejected, recheck
 from privproof_checker.outcomes import Refusal
-from privproof_checker.pufferfish.bernstein import Boxes, Side, check_tree, grid, halves, split_by_order
+from privproof_checker.pufferfish.bernstein import Boxes, CubeSide, check_tree, grid, halves, split_by_order
 from privproof_checker.pufferfish.polynomials import at, read_polynomial
 
 LIMITS = Limits()
@@ -117,7 +117,7 @@ class TestTrees:
         return grid(read_polynomial(text, NAMES, "here", LIMITS), 2, "here", LIMITS)
 
     def check(self, tree, text, constraints=()):
-        sides = [Side(self.grid(expression), strict) for expression, strict in constraints]
+        sides = [CubeSide(self.grid(expression), strict) for expression, strict in constraints]
         check_tree(tree, self.grid(text), sides, Boxes(LIMITS), "tree")
 
     @staticmethod
@@ -388,7 +388,7 @@ class TestTampering:
     def test_an_empty_region_is_not_proved(self):
         table = simplex()
         empty = ConditionTable(
-            Region.of({"p": "[0, 1]", "q": "[0, 1]"}, ["p + q <= 1", "p >= 2"]), table.rows, table.pairs
+            ParameterRegion.of({"p": "[0, 1]", "q": "[0, 1]"}, ["p + q <= 1", "p >= 2"]), table.rows, table.pairs
         )
         document = certificate(table, "ln(3)")
         document["question"]["constraints"].append({"expression": str(empty.region.constraints[1].expression)})

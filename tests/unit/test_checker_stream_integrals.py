@@ -12,7 +12,7 @@ import pytest
 from flint import arb, ctx, fmpq
 from scipy.integrate import quad
 
-from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.piecewise_functions import CentredNoise
 from privproof.engines.integrals.region_probabilities import difference
 from privproof.engines.integrals.region_probabilities import probability as searched
 from privproof_checker.integrals import probabilities as bounds
@@ -208,7 +208,7 @@ def by_sums(scales, differences):
     exact = Integrator().probability(
         [("laplace", scale) for scale in scales], [inequality(*each) for each in differences]
     )
-    found = searched([Noise("laplace", scale) for scale in scales], [difference(*each) for each in differences])
+    found = searched([CentredNoise("laplace", scale) for scale in scales], [difference(*each) for each in differences])
     assert str(exact) == found.text()
     return exact
 

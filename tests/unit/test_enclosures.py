@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.amounts import examples
 
 from privproof.engines.integrals import integration_panels as panels
-from privproof.engines.integrals.density_curves import Curve, DensityLaw
-from privproof.engines.integrals.integral_enclosures import Condition, probability
+from privproof.engines.integrals.density_curves import DensityLaw, LawCurve
+from privproof.engines.integrals.integral_enclosures import FormCondition, probability
 from privproof.engines.integrals.leaf_integrals import Halfspace
-from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.piecewise_functions import CentredNoise
 from privproof.engines.integrals.region_probabilities import probability as exact_probability
 from privproof.errors import LanguageError
 from privproof.exact import rational
@@ -30,7 +30,7 @@ def less(i, j, by=0):
 
 
 def engine(noises, conditions):
-    return probability([(kind, rational(s)) for kind, s in noises], [Condition(*each) for each in conditions])
+    return probability([(kind, rational(s)) for kind, s in noises], [FormCondition(*each) for each in conditions])
 
 
 def checker(noises, conditions):
@@ -111,7 +111,7 @@ def test_rooted_forests_have_the_product_of_their_hooks(parents):
 
 
 def test_the_normal_distribution_function_exceeds_one_off_the_line_and_stays_within_its_bound():
-    curve = Curve(DensityLaw("gaussian", rational(0), rational(1)), "below")
+    curve = LawCurve(DensityLaw("gaussian", rational(0), rational(1)), "below")
     largest = 0.0
     for across in (Fraction(1, 2), Fraction(1)):
         for low in range(-3, 4):
@@ -187,7 +187,7 @@ def test_the_checker_and_the_engine_enclose_the_same_number(forest):
 def test_without_gaussian_noise_the_exact_number_is_enclosed(forest):
     noises, conditions = forest
     halfspaces = [Halfspace(tuple(sorted(factors.items())), constant) for factors, constant in conditions]
-    exact = exact_probability([Noise(kind, rational(s)) for kind, s in noises], halfspaces)
+    exact = exact_probability([CentredNoise(kind, rational(s)) for kind, s in noises], halfspaces)
     known = arb(0) if exact.is_zero else exact.ball(1, 192)
     for by in (engine, checker):
         try:

@@ -405,14 +405,14 @@ def lie_about_formulas(monkeypatch):
 
 
 def lie_about_locations(monkeypatch):
-    from privproof.release.locations.site_comparisons import Comparison
+    from privproof.release.locations.site_comparisons import SiteComparison
 
-    true = Comparison._found
+    true = SiteComparison._found
 
     def proved(self, status, worst, bits, method, reason=""):
         return true(self, "proved", worst, bits, "triangle inequality", reason)
 
-    monkeypatch.setattr(Comparison, "_found", proved)
+    monkeypatch.setattr(SiteComparison, "_found", proved)
     return lambda: verify_locations(Resampled(PlanarGeometric.of("ln(2)"), Map.rectangle((0, 0), (3, 3))))
 
 

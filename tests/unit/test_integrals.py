@@ -14,7 +14,7 @@ from flint import arb, fmpq
 from privproof.engines.integrals import polyhedra
 from privproof.engines.integrals.leaf_integrals import Halfspace
 from privproof.engines.integrals.leaf_sums import geometric_probability
-from privproof.engines.integrals.piecewise_functions import Calculus, Noise, Numeric, Symbolic
+from privproof.engines.integrals.piecewise_functions import Calculus, CentredNoise, Numeric, Symbolic
 from privproof.engines.integrals.region_probabilities import probability, probability_ball
 from privproof.errors import LanguageError, NumberError
 from privproof.exact import rational
@@ -27,12 +27,12 @@ from privproof_checker.integrals.probabilities import Integrator
 ONE = ExponentialSum.constant(1)
 
 
-def lap(scale=1) -> Noise:
-    return Noise("laplace", rational(scale))
+def lap(scale=1) -> CentredNoise:
+    return CentredNoise("laplace", rational(scale))
 
 
-def expo(scale=1) -> Noise:
-    return Noise("exponential", rational(scale))
+def expo(scale=1) -> CentredNoise:
+    return CentredNoise("exponential", rational(scale))
 
 
 def half(coefficients: dict[int, object], constant=0) -> Halfspace:
@@ -40,7 +40,7 @@ def half(coefficients: dict[int, object], constant=0) -> Halfspace:
     return Halfspace(terms, rational(constant))
 
 
-def largest(index: int, inputs, noise: Noise):
+def largest(index: int, inputs, noise: CentredNoise):
     """The noisy value of one index is the largest."""
     others = [j for j in range(len(inputs)) if j != index]
     return [noise] * len(inputs), [half({index: 1, j: -1}, inputs[index] - inputs[j]) for j in others]
@@ -277,7 +277,7 @@ def test_the_scale_and_epsilon_are_one_number():
 
 def test_what_is_refused():
     with pytest.raises(LanguageError, match="no continuous noise"):
-        Noise("gaussian", rational(1))
+        CentredNoise("gaussian", rational(1))
     with pytest.raises(LanguageError, match="not above zero"):
         lap(0)
     with pytest.raises(LanguageError, match="not sorted"):

@@ -15,7 +15,7 @@ from tests.amounts import examples
 from privproof.evidence.certified_multipliers import NoMultipliers, multipliers, refutations
 from privproof.exact import Rational
 from privproof_checker.linear.linear_documents import read_refutation
-from privproof_checker.linear.linear_normal import Clauses, Form, clauses_of
+from privproof_checker.linear.linear_normal import Clauses, LinearForm, clauses_of
 from privproof_checker.linear.linear_rule import Propagation, Refutation, check_refutation
 from privproof_checker.outcomes import DEFAULT_LIMITS, Refusal
 
@@ -249,7 +249,7 @@ def test_an_atom_and_its_negation_exclude_each_other() -> None:
         real,
         whole,
         real.plus(whole, Rational(1, 2)),
-        whole.times(Rational(2, 3)).plus(Form((), Rational(1, 5))),
+        whole.times(Rational(2, 3)).plus(LinearForm((), Rational(1, 5))),
     ):
         for strict in (False, True):
             literal = clauses.at_least(form, strict=strict)

@@ -35,7 +35,7 @@ from privproof import (
     truncated_laplace,
     uniform_real,
 )
-from privproof.engines.runs.leaf_likelihoods import Move, likelihoods
+from privproof.engines.runs.leaf_likelihoods import MovedNumber, likelihoods
 from privproof.exact import rational
 from privproof.exact.balls import precision
 from privproof_checker.outcomes import Accepted, Rejected
@@ -254,7 +254,7 @@ def test_both_sides_agree_on_noise_that_is_moved(data):
     by = rational(data.draw(st.fractions(min_value=-4, max_value=4, max_denominator=4).filter(bool)))
     by = rational(int(by.ceil()) or 1) if kind == "geometric" else by
     with precision(128):
-        one, two = likelihoods(Move(tuple(law), by)), law_pairing((tuple(law), by), "here")
+        one, two = likelihoods(MovedNumber(tuple(law), by)), law_pairing((tuple(law), by), "here")
         for c in ("0.3", "1", "1.7", "6"):
             assert one.excess(arb(c)).overlaps(two.excess(arb(c)))
         for order in ("1.5", "2", "5"):

@@ -46,7 +46,7 @@ def test_what_was_there_before_does_not_count(monkeypatch):
     monkeypatch.setenv(memory.MEMORY, "1M")
     monkeypatch.setattr(memory, "_EVERY", 0.0)
     monkeypatch.setattr(memory, "resident", lambda: 10 << 30)
-    monitor = Monitor(growth=memory.Growth(begun=10 << 30))
+    monitor = Monitor(growth=memory.MemoryGrowth(begun=10 << 30))
     assert monitor.stopped() is None
     monkeypatch.setattr(memory, "resident", lambda: (10 << 30) + (1 << 20))
     assert "out of memory" in monitor.stopped()

@@ -8,7 +8,7 @@ import pytest
 from flint import arb, fmpq
 
 from privproof_checker.integrals.normal_enclosures import forest_probability
-from privproof_checker.integrals.panels import Law, rule_for
+from privproof_checker.integrals.panels import PanelLaw, rule_for
 from privproof_checker.integrals.strips import integrate
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Refusal
@@ -33,7 +33,7 @@ def one_by_one(laws, product):
 def test_against_integrals_one_by_one(seed):
     rng = random.Random(seed)
     laws = [
-        Law(
+        PanelLaw(
             rng.choice(["gaussian", "laplace", "exponential"]),
             fmpq(rng.randint(-6, 6), rng.randint(1, 3)),
             fmpq(rng.choice([1, 2, 20]), rng.choice([1, 3])),
@@ -41,8 +41,8 @@ def test_against_integrals_one_by_one(seed):
         )
         for _ in range(3)
     ]
-    laws = [law if law.kind == "exponential" else Law(law.kind, law.center, law.scale) for law in laws]
-    laws[0] = Law("laplace", laws[0].center, laws[0].scale)
+    laws = [law if law.kind == "exponential" else PanelLaw(law.kind, law.center, law.scale) for law in laws]
+    laws[0] = PanelLaw("laplace", laws[0].center, laws[0].scale)
     factors = [(j, gaps) for j in range(3) for gaps in (BELOW, ABOVE)]
     group = []
     for _ in range(3):
@@ -56,7 +56,7 @@ def test_against_integrals_one_by_one(seed):
 
 
 def test_order_of_equal_laws():
-    laws = [Law("laplace", fmpq(1, 3), fmpq(2))]
+    laws = [PanelLaw("laplace", fmpq(1, 3), fmpq(2))]
     group = [((0,), (((0, BELOW), below), ((0, ABOVE), 40 - below))) for below in range(1, 40)]
     with precision(128):
         found = integrate(laws, group)
@@ -68,9 +68,9 @@ def test_order_of_equal_laws():
 
 def test_a_density_has_all_its_mass():
     laws = [
-        Law("gaussian", fmpq(0), fmpq(1, 1000)),
-        Law("laplace", fmpq(1), fmpq(50)),
-        Law("exponential", fmpq(2), fmpq(1)),
+        PanelLaw("gaussian", fmpq(0), fmpq(1, 1000)),
+        PanelLaw("laplace", fmpq(1), fmpq(50)),
+        PanelLaw("exponential", fmpq(2), fmpq(1)),
     ]
     with precision(128):
         rule = rule_for(laws, [(law, 30) for law in laws], 90)
@@ -81,6 +81,6 @@ def test_a_density_has_all_its_mass():
 
 
 def test_too_many_panels():
-    laws = [Law("laplace", fmpq(k), fmpq(1)) for k in range(4000)]
+    laws = [PanelLaw("laplace", fmpq(k), fmpq(1)) for k in range(4000)]
     with precision(128), pytest.raises(Refusal, match="panels of an integral"):
         rule_for(laws, [], 0)

@@ -36,8 +36,8 @@ from privproof.engines.parametric.simple_points import simple_points, simplify_p
 from privproof.engines.search_monitor import Monitor
 from privproof.exact import Rational, fraction, simplest
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Region
-from privproof.models.parameter_conditions import Conditions, conditions_of
+from privproof.exact.regions import ParameterRegion
+from privproof.models.parameter_conditions import RegionConditions, conditions_of
 
 ZERO = Rational(0)
 SQUARE = {"p": "0 < p < 1", "q": "0 < q < 1"}
@@ -134,11 +134,11 @@ class TestCoordinates:
         ],
     )
     def test_linear_constraints(self, constraints, expected):
-        region = Region.of(dict.fromkeys("pqr", "[0, 1]"), constraints)
+        region = ParameterRegion.of(dict.fromkeys("pqr", "[0, 1]"), constraints)
         assert {each.name: (str(each.low), str(each.high)) for each in coordinates(region)} == expected
 
     def test_every_point_of_the_region_is_reached(self):
-        region = Region.of(dict.fromkeys("pqr", "[0, 1]"), ["p + q + r <= 1"])
+        region = ParameterRegion.of(dict.fromkeys("pqr", "[0, 1]"), ["p + q + r <= 1"])
         chosen = coordinates(region)
         for point in simple_points(region, most=300):
             shares = {}
@@ -152,20 +152,20 @@ class TestCoordinates:
 
 class TestPoints:
     def test_simple_ones_come_first_and_belong(self):
-        region = Region.of({"p": "0 < p <= 1", "q": "[1/4, 3/4)"}, ["p + q < 1"])
+        region = ParameterRegion.of({"p": "0 < p <= 1", "q": "[1/4, 3/4)"}, ["p + q < 1"])
         points = simple_points(region)
         assert points[0] == {"p": Rational(1, 2), "q": Rational(1, 4)}
         assert all(region.contains(point) for point in points)
 
     def test_a_narrow_interval_has_points(self):
-        region = Region.of({"p": "1/1000 < p < 2/1000"})
+        region = ParameterRegion.of({"p": "1/1000 < p < 2/1000"})
         assert region.contains(simple_points(region)[0])
 
     def test_a_single_point(self):
-        assert simple_points(Region.of({"p": "[1/3, 1/3]"})) == [{"p": Rational(1, 3)}]
+        assert simple_points(ParameterRegion.of({"p": "[1/3, 1/3]"})) == [{"p": Rational(1, 3)}]
 
     def test_off_an_open_border(self):
-        region = Region.of({"p": "0 < p < 1"})
+        region = ParameterRegion.of({"p": "0 < p < 1"})
         found = simplify_point({"p": ZERO}, region, {"p": Rational(1, 2)}, lambda at: at["p"] < Rational(1, 77))
         assert found == {"p": Rational(1, 100)}
 
@@ -286,7 +286,7 @@ class TestProofs:
         assert "possible" in prove(conditions, Rational(2), ZERO, Monitor()).reason
 
     def test_no_condition_proves_nothing(self):
-        conditions = Conditions(Region.of(SQUARE), ())
+        conditions = RegionConditions(ParameterRegion.of(SQUARE), ())
         assert isinstance(prove(conditions, Rational(2), ZERO, Monitor()), Undecided)
 
     def test_what_cannot_be_closed_is_undecided_and_the_solvers_opinion_is_a_note(self):
@@ -350,14 +350,14 @@ class TestSuprema:
 
 class TestNonNegative:
     def test_weights(self):
-        region = Region.of({"p": "[0, 1]", "q": "[0, 1]"}, ["p + q <= 1"])
+        region = ParameterRegion.of({"p": "[0, 1]", "q": "[0, 1]"}, ["p + q <= 1"])
         texts = ("p", "1 - p - q", "p*q", "(p - q)^2 + p", "p - q", "-1")
         trees = non_negative([Polynomial.of(text, ("p", "q")) for text in texts], region, Monitor())
         assert [tree is not None for tree in trees] == [True, True, True, True, False, False]
 
 
 class TestSolvers:
-    region = Region.of(SQUARE, ["p + q <= 1"])
+    region = ParameterRegion.of(SQUARE, ["p + q <= 1"])
 
     @pytest.mark.parametrize("name", ["z3", "cvc5"])
     def test_values_and_opinions(self, name):

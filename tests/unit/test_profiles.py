@@ -18,7 +18,7 @@ from privproof.library.noisy_max import noisy_max_hmm, noisy_max_question
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.profiles import (
     Curve,
-    Enclosure,
+    RealEnclosure,
     Situation,
     privacy_loss_distribution,
     privacy_profile,
@@ -78,7 +78,7 @@ def test_randomised_response():
 
 def test_an_irrational_bound_is_enclosed():
     delta = privacy_profile(SURVEY).delta("1/2")
-    assert isinstance(delta, Enclosure)
+    assert isinstance(delta, RealEnclosure)
     assert float(delta.low) == pytest.approx(0.75 - 0.25 * 1.6487212707001282)
     assert 0 < delta.high - delta.low < q("1e-50")
     assert str(delta) == "0.33782"
@@ -230,7 +230,7 @@ def test_points_for_a_plot():
     profile = privacy_profile(SURVEY)
     points = profile.points(5, up_to=1)
     assert [point.epsilon for point in points] == [epsilon(Fraction(i, 4)) for i in range(5)]
-    assert points[0].delta == Enclosure(q("1/2"), q("1/2"))
+    assert points[0].delta == RealEnclosure(q("1/2"), q("1/2"))
     assert all(a.delta.low > b.delta.high for a, b in pairwise(points))
     assert profile.csv(3) == "epsilon,delta\n0,0.5\n0.55,0.316687\n1.1,0\n"
 

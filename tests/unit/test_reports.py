@@ -23,7 +23,7 @@ from privproof.language import Mechanism, integer
 from privproof.library import mechanisms
 from privproof.projects.mechanism_discovery import find_targets
 from privproof.projects.project_errands import _readmit_told, errand
-from privproof.projects.project_results import Told, told_result
+from privproof.projects.project_results import CheckOutput, told_result
 from privproof.store.stored_asking import document_entry, entry_document, reported_entry, reported_verdict
 
 LIBRARY = {name: value for name, value in vars(mechanisms).items() if isinstance(value, Mechanism)}
@@ -186,7 +186,7 @@ def test_bounds_beyond_the_certificate_are_not_certified():
     import io
 
     file = io.BytesIO()
-    records._Writer(file, privproof.store.question_digests.question_functions(question)).dump(kept)
+    records._RecordWriter(file, privproof.store.question_digests.question_functions(question)).dump(kept)
     assert isinstance(reported_verdict(replace(entry, record=file.getvalue()), question), Refusal)
 
 
@@ -208,6 +208,6 @@ def test_a_project_is_not_deceived(status, tmp_path, monkeypatch):
     here = errand(("check", "--no-cache", "--part", "--json", "--", target.text), target.file, 60.0)
     lie = {"sentence": "private", "text": "private", "shown": "private", "line": 1, "kept": False}
     lie["data"] = {"verdict": "proved", "reason": "so it is"}
-    result = told_result(target, _readmit_told(target, here, Told(status, json.dumps(lie))), 0.0)
+    result = told_result(target, _readmit_told(target, here, CheckOutput(status, json.dumps(lie))), 0.0)
     assert result.outcome == ("unknown" if status == 3 else "refuted")
     assert result.data["verdict"] == result.outcome

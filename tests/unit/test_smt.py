@@ -25,7 +25,7 @@ from privproof.exact import Rational, fraction, rational
 from privproof.library.above_threshold import above_threshold_two_copies
 from privproof.library.noisy_max import noisy_max_hmm, noisy_max_question
 from privproof.library.satisfiability import assignment, ratio_if_unsatisfiable, satisfiability
-from privproof.models import Final, HiddenMarkovModel, Horizon, Location, Start, Word, WordProblem
+from privproof.models import Final, HiddenMarkovModel, Horizon, Location, ProblemStart, Word, WordProblem
 from privproof.models.noise_rows import truncated_geometric_row
 from privproof.scenarios import Neighbours, Pair, Question, Scenario, Words
 
@@ -340,8 +340,8 @@ def test_an_interrupt_reaches_the_handler() -> None:
 
 
 def test_a_wrong_model_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lying(script: str, *, booleans: list[str], **_: object) -> solver.Answer:
-        return solver.Answer("sat", dict.fromkeys(booleans, True))
+    def lying(script: str, *, booleans: list[str], **_: object) -> solver.SolverAnswer:
+        return solver.SolverAnswer("sat", dict.fromkeys(booleans, True))
 
     monkeypatch.setattr(solver, "check", lying)
     with pytest.raises(AssertionError, match="does not satisfy"):
@@ -373,7 +373,7 @@ def test_numbers_out_of_range_are_refused(numbers: dict[str, int]) -> None:
 def test_the_empty_word() -> None:
     one, half = rational(1), rational("1/2")
     location = Location(1, 1, (), (Final("any", (one,), (one,)),))
-    problem = WordProblem((location,), (Start("pair", 0, (one,), (half,)),), Horizon.exactly(1))
+    problem = WordProblem((location,), (ProblemStart("pair", 0, (one,), (half,)),), Horizon.exactly(1))
     assert smt.violating_word(problem, rational(2), length=0) is None
     assert the_word(smt.violating_word(problem, rational(1), length=0)).letters == ()
     assert z3_verdict(smt.smtlib(problem, rational(1), length=0, start=0)) == "sat"

@@ -30,7 +30,7 @@ from privproof.store import stored_verdicts as verdicts
 from privproof.store.question_digests import NotKept, asked_digest
 from privproof.store.stored_asking import ask_once
 from privproof.store.stored_records import Unreadable, answer_of, record_of
-from privproof.store.stored_verdicts import Entry, VerdictStore, default_path
+from privproof.store.stored_verdicts import StoredEntry, VerdictStore, default_path
 from privproof_checker import Rejected
 
 MODELS = Path(__file__).parents[2] / "examples" / "models"
@@ -251,7 +251,7 @@ class Evil:
 
 
 @pytest.mark.parametrize(
-    "value", [Evil(), os.system, check, Path("x"), QuestionError("a", "b"), VerdictStore, Entry, gate.admit]
+    "value", [Evil(), os.system, check, Path("x"), QuestionError("a", "b"), VerdictStore, StoredEntry, gate.admit]
 )
 def test_reading_makes_nothing_but_data(value, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -297,7 +297,7 @@ def test_what_was_stopped_is_not_kept(folder, store):
 
 
 def entry(number=0):
-    return Entry("proved", f"m{number}", 0.1, None, {"number": number}, b"x" * 1000)
+    return StoredEntry("proved", f"m{number}", 0.1, None, {"number": number}, b"x" * 1000)
 
 
 def test_the_file(store, monkeypatch):

@@ -14,7 +14,7 @@ from tests.amounts import selected
 from privproof.engines.integrals import difference_polynomials as systems
 from privproof.engines.integrals import polyhedra
 from privproof.engines.integrals import region_probabilities as probabilities
-from privproof.engines.integrals.piecewise_functions import Calculus, Noise, Numeric, Symbolic
+from privproof.engines.integrals.piecewise_functions import Calculus, CentredNoise, Numeric, Symbolic
 from privproof.engines.integrals.region_probabilities import difference
 from privproof.errors import LanguageError
 from privproof.exact.balls import precision
@@ -28,7 +28,7 @@ def above(low, high, offset=ZERO):
 
 
 def laplace(scales):
-    return [Noise("laplace", scale) for scale in scales]
+    return [CentredNoise("laplace", scale) for scale in scales]
 
 
 def probability(scales, differences):
@@ -320,7 +320,7 @@ def test_functions_with_gaps_are_integrated_on_both_sides():
         total = total + probability(scales, differences + walls)
     calculus = Calculus(Symbolic(1))
     elimination = systems._Elimination(1, calculus, careful=True)
-    prior = elimination._given(calculus.prior(Noise("laplace", scales[0]), None, None))
+    prior = elimination._given(calculus.prior(CentredNoise("laplace", scales[0]), None, None))
     one = elimination.one
     parts = [(one, elimination._cut(prior, None, -1)), (one, elimination._cut(prior, 1, None))]
     gap = elimination._new(elimination._combined(parts))

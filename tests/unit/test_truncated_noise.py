@@ -24,7 +24,7 @@ from privproof import (
     smallest_delta,
     truncated_laplace,
 )
-from privproof.audits.sampling.lane_draws import Draws
+from privproof.audits.sampling.lane_draws import LaneDraws
 from privproof.audits.sampling.sample_columns import Same
 from privproof_checker import Accepted, Rejected
 
@@ -326,7 +326,7 @@ def test_a_promise_that_is_given_always_may_be_about_noise_around_noise():
 
 
 def test_many_runs_draw_it_within_its_range():
-    drawn = Draws(1).draw("truncated_laplace", [Same(2), Same("1/2"), Same(1)], 20_000).array - 2
+    drawn = LaneDraws(1).draw("truncated_laplace", [Same(2), Same("1/2"), Same(1)], 20_000).array - 2
     assert abs(drawn).max() <= 1
     expected = 0.5 - exp(-2) / (1 - exp(-2))  # E|x| of exponential noise of scale 1/2 that is known to be below 1
     assert abs(abs(drawn).mean() - expected) < 0.01

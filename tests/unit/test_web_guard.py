@@ -12,9 +12,9 @@ import uvicorn
 
 from privproof.web import request_guards as guarding
 from privproof.web.request_guards import Secrets
-from privproof.web.web_jobs import Job, Jobs, Told
+from privproof.web.web_jobs import CommandOutput, Job, Jobs
 from privproof.web.web_pages import Pages, static_files
-from privproof.web.web_requests import Asked
+from privproof.web.web_requests import AskedCommand
 
 CHECK = {"command": "check", "form": "python", "text": "x = 1", "name": "x"}
 
@@ -33,7 +33,7 @@ class Instead:
 
     def told(self):
         self.held.wait(10)
-        return Told(0, '{"verdict": "proved"}\n', "", {"certificate.json": "{}"})
+        return CommandOutput(0, '{"verdict": "proved"}\n', "", {"certificate.json": "{}"})
 
     def stop(self):
         self.held.set()
@@ -349,11 +349,11 @@ def test_only_so_many_answers_are_kept(monkeypatch):
     jobs = Jobs(Instead())
     made = []
     for _ in range(6):
-        made.append(jobs.begin(Asked("check", ("check",), {}, "check")))
+        made.append(jobs.begin(AskedCommand("check", ("check",), {}, "check")))
         assert made[-1].done.wait(10)
     assert [each.name for each in jobs.listed()] == [each.name for each in made[-3:]]
     monkeypatch.setattr(module, "_SPACE", 10)
-    jobs.begin(Asked("check", ("check",), {}, "check")).done.wait(10)
+    jobs.begin(AskedCommand("check", ("check",), {}, "check")).done.wait(10)
     assert len(jobs.listed()) <= 2
 
 
@@ -367,23 +367,23 @@ def test_secrets_do_not_show():
 @pytest.mark.parametrize(
     ("told", "verdict"),
     [
-        (Told(0, '{"verdict": "proved"}'), "proved"),
-        (Told(1, '{"verdict": "refuted"}'), "refuted"),
-        (Told(3, '{"verdict": "unknown", "reason": "out of time"}'), "unknown"),
-        (Told(2, '{"verdict": null, "error": {"message": "no"}}', "privproof: no"), "wrong"),
-        (Told(2, "", "privproof: no"), "wrong"),
-        (Told(0, "a text"), "done"),
-        (Told(3, "", "privproof: interrupted"), "unknown"),
-        (Told(0, '{"accepted": true}'), "accepted"),
-        (Told(2, '{"accepted": false}'), "rejected"),
-        (Told(3, '{"accepted": false}'), "unknown"),
-        (Told(0, '{"points": []}'), "done"),
-        (Told(2, '["proved"]'), "wrong"),
-        (Told(2, "[" * 100_000), "wrong"),
+        (CommandOutput(0, '{"verdict": "proved"}'), "proved"),
+        (CommandOutput(1, '{"verdict": "refuted"}'), "refuted"),
+        (CommandOutput(3, '{"verdict": "unknown", "reason": "out of time"}'), "unknown"),
+        (CommandOutput(2, '{"verdict": null, "error": {"message": "no"}}', "privproof: no"), "wrong"),
+        (CommandOutput(2, "", "privproof: no"), "wrong"),
+        (CommandOutput(0, "a text"), "done"),
+        (CommandOutput(3, "", "privproof: interrupted"), "unknown"),
+        (CommandOutput(0, '{"accepted": true}'), "accepted"),
+        (CommandOutput(2, '{"accepted": false}'), "rejected"),
+        (CommandOutput(3, '{"accepted": false}'), "unknown"),
+        (CommandOutput(0, '{"points": []}'), "done"),
+        (CommandOutput(2, '["proved"]'), "wrong"),
+        (CommandOutput(2, "[" * 100_000), "wrong"),
     ],
 )
 def test_a_job_says_in_a_word_what_its_answer_says(told, verdict):
-    job = Job(Asked("check", ()), kept=True)
+    job = Job(AskedCommand("check", ()), kept=True)
     assert job.summary()["verdict"] == ""
     job.told = told
     assert job.document()["verdict"] == verdict

@@ -5,7 +5,7 @@ import random
 import pytest
 from tests.amounts import spread
 
-from privproof.engines.integrals.integral_enclosures import Condition
+from privproof.engines.integrals.integral_enclosures import FormCondition
 from privproof.engines.integrals.integration_zones import all_joined, zone_of
 from privproof.exact import rational
 from privproof_checker.integrals.gaps import is_void, largest_gaps, needed_inequalities, unions
@@ -36,7 +36,7 @@ def test_zones_that_are_joined_hold_the_same_points_once():
         chance = random.Random(seed)
         count = chance.choice((2, 3))
         leaves = tree(chance, count, 4)
-        zones = all_joined([zone_of(count, [Condition(*each) for each in leaf]) for leaf in leaves])
+        zones = all_joined([zone_of(count, [FormCondition(*each) for each in leaf]) for leaf in leaves])
         gaps = unions([largest_gaps(leaf) for leaf in leaves])
         written = [[(each.factors, each.constant) for each in zone.conditions()] for zone in zones]
         for _ in range(20):
@@ -51,7 +51,7 @@ def test_the_orders_of_a_loop_are_put_together():
         return condition(3, high, low, 0)
 
     ways = [[below(0, 1), below(1, 2)], [below(1, 0), below(0, 2)]]
-    [zone] = all_joined([zone_of(3, [Condition(*each) for each in way]) for way in ways])
+    [zone] = all_joined([zone_of(3, [FormCondition(*each) for each in way]) for way in ways])
     [gaps] = unions([largest_gaps(way) for way in ways])
     assert {tuple(sorted(each.factors)) for each in zone.conditions()} == {(0, 2), (1, 2)}
     assert {tuple(sorted(factors)) for factors, _ in needed_inequalities(gaps)} == {(0, 2), (1, 2)}
@@ -59,21 +59,21 @@ def test_the_orders_of_a_loop_are_put_together():
 
 def test_what_follows_is_dropped_and_what_is_impossible_is_void():
     circle = [condition(3, 1, 0, 0), condition(3, 1, 2, 0), condition(3, 2, 0, 0)]
-    assert len(zone_of(3, [Condition(*each) for each in circle]).conditions()) == 2
+    assert len(zone_of(3, [FormCondition(*each) for each in circle]).conditions()) == 2
     assert len(needed_inequalities(largest_gaps(circle))) == 2
     against = [condition(2, 1, 0, -1), condition(2, 0, 1, 0)]
-    assert zone_of(2, [Condition(*each) for each in against]).empty
+    assert zone_of(2, [FormCondition(*each) for each in against]).empty
     assert is_void(largest_gaps(against))
 
 
 @pytest.mark.parametrize("factors", [{0: 1, 1: 1}, {0: 2, 1: -1}, {0: 1, 1: 1, 2: -2}, {}])
 def test_other_forms_are_no_zone(factors):
     exact = {j: rational(f) for j, f in factors.items()}
-    assert zone_of(3, [Condition(exact, rational(0))]) is None
+    assert zone_of(3, [FormCondition(exact, rational(0))]) is None
     assert largest_gaps([(exact, rational(0))]) is None
 
 
 def test_zones_that_do_not_fit_are_left_apart():
     ways = [[condition(1, 0, 1, -1)], [condition(1, 1, 0, 0)]]  # above 1, and below 0
-    assert len(all_joined([zone_of(1, [Condition(*each) for each in way]) for way in ways])) == 2
+    assert len(all_joined([zone_of(1, [FormCondition(*each) for each in way]) for way in ways])) == 2
     assert len(unions([largest_gaps(way) for way in ways])) == 2

@@ -15,7 +15,7 @@ from privproof.exact.number_texts import enclosing_decimals, outward
 from privproof.reporting.verdict_wording import data
 
 if TYPE_CHECKING:
-    from privproof.audits.audit_findings import Audit, Certified
+    from privproof.audits.audit_findings import Audit, CertifiedCandidate
 
 
 _ENGINE_DATA = ("growth", "leak", "formula", "repairs")
@@ -95,7 +95,7 @@ def _witness_data(audit: Audit) -> dict[str, Any] | None:
     return {**sides, "output": [output.removeprefix("the output is ")], "event": output, **_probabilities(real)}
 
 
-def _probabilities(candidate: Certified) -> dict[str, Any]:
+def _probabilities(candidate: CertifiedCandidate) -> dict[str, Any]:
     """Both probabilities exactly, and their ratio: exactly, or as two decimals that enclose it."""
     p, q = candidate.left_probability, candidate.right_probability
     ratio: Any

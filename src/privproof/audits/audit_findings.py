@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
-from privproof.audits.sampling.claim_tests import Count, Histogram
+from privproof.audits.sampling.claim_tests import EventCount, Histogram
 from privproof.audits.sampling.output_events import Event
-from privproof.drawing.showing import Told
+from privproof.drawing.showing import ShownText
 from privproof.evidence.verdicts import Status, Verdict
 from privproof.exact import Budget, Epsilon
 from privproof.exact.exponentials import ExponentialSum
@@ -30,7 +30,7 @@ def accusing_level(confidence: Fraction) -> float:
 
 
 @dataclass(frozen=True)
-class Certified:
+class CertifiedCandidate:
     """A candidate with its exact probabilities.
 
     Attributes:
@@ -82,11 +82,11 @@ class DeltaBound:
 
     epsilon: Epsilon
     at_least: float
-    count: Count | None
+    count: EventCount | None
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(Told):
+class Audit(ShownText):
     """The result of an audit.
 
     Attributes:
@@ -122,14 +122,14 @@ class Audit(Told):
     confidence: Fraction
     epsilon: float
     delta: float | None
-    count: Count | None
-    delta_count: Count | None
-    tests: tuple[Count, ...]
+    count: EventCount | None
+    delta_count: EventCount | None
+    tests: tuple[EventCount, ...]
     p_value: float | None
     curve: tuple[tuple[float, float], ...]
     bracket: tuple[float, float]
     histogram: Histogram | None
-    candidates: tuple[Certified, ...]
+    candidates: tuple[CertifiedCandidate, ...]
     verdict: Verdict | None
     tight: Verdict | None
     by_size: Mapping[int, float]
@@ -174,7 +174,7 @@ class Audit(Told):
         return accusing_level(self.confidence)
 
     @property
-    def real(self) -> Certified | None:
+    def real(self) -> CertifiedCandidate | None:
         """The candidate that breaks the budget, exactly, with the largest loss."""
         listed = [candidate for candidate in self.candidates if candidate.judgement == "real"]
         return max(listed, key=lambda c: c.loss.ball() if not c.loss.infinite else float("inf"), default=None)

@@ -26,9 +26,9 @@ from privproof.audits.float_leaks import float_leak_notes
 from privproof.audits.sampling.adjacent_data import Adjacent, fits, is_adjacent
 from privproof.audits.sampling.claim_tests import count_events, counted_until
 from privproof.audits.sampling.data_proposals import patterns
-from privproof.audits.sampling.event_search import FoundSuspect, Search
+from privproof.audits.sampling.event_search import EventSearch, FoundSuspect
 from privproof.audits.sampling.event_tallies import Crew
-from privproof.audits.sampling.function_calls import Calls
+from privproof.audits.sampling.function_calls import FunctionCalls
 from privproof.audits.sampling.runnable_functions import Runnable, is_repeatable, runnable
 from privproof.engines import Monitor
 from privproof.engines.search_monitor import Timed
@@ -172,7 +172,7 @@ def audit(
     watched = monitor if remaining == inf else Timed(monitor, _SEARCHING * remaining)
     with Workers(jobs, executor) as workers:
         crew = Crew.of(made, workers, None if first is None else first.left)
-        found = Search(crew, aim, searching, watched).found(
+        found = EventSearch(crew, aim, searching, watched).found(
             sizes, listed, fixed, searched_runs or min(_MOST_SEARCHED, 3 * runs), runs
         )
         if not found.candidates:
@@ -253,7 +253,7 @@ def _bind_fixed_values(made: Runnable, fixed: dict[str, object]) -> tuple[Runnab
         assert made.mechanism is not None
         having = runnable(made.mechanism.having(**changed))
         made = replace(made, mechanism=having.mechanism, draw=having.draw)
-    if isinstance(made.draw, Calls) and not made.draw.positional:
+    if isinstance(made.draw, FunctionCalls) and not made.draw.positional:
         constants = {name: fixed.pop(name) for name in list(fixed) if name not in made.inputs and made.draw.takes(name)}
         made = replace(made, draw=made.draw.having(constants))
     for name in fixed:
@@ -341,7 +341,7 @@ def _jobs(made: Runnable, jobs: int | None) -> int:
     """How many processes share the runs: as many as are asked for, or as many as the subject was made for."""
     if jobs is not None:
         return jobs
-    return made.draw.processes if isinstance(made.draw, Calls) else 1
+    return made.draw.processes if isinstance(made.draw, FunctionCalls) else 1
 
 
 def _seconds_of(made: Runnable, first: Adjacent | None) -> float:

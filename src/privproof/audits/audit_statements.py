@@ -17,10 +17,17 @@ import numpy as np
 from privproof.audits.audit_findings import Audit, DeltaBound, MeasureBound
 from privproof.audits.exact_answers import as_float
 from privproof.audits.sampling.betting import Stakes
-from privproof.audits.sampling.claim_tests import CURVE_CELLS, Count, Histogram, curve, epsilons_for
+from privproof.audits.sampling.claim_tests import CURVE_CELLS, EventCount, Histogram, curve, epsilons_for
 from privproof.audits.sampling.event_search import FoundSuspect
 from privproof.audits.sampling.search_aims import Aim
-from privproof.audits.sampling.tradeoff_curves import CONCENTRATED, DeltaAt, EpsilonAt, Gaussian, RenyiOrders, Tradeoff
+from privproof.audits.sampling.tradeoff_curves import (
+    CONCENTRATED,
+    DeltaAt,
+    EpsilonAt,
+    GaussianTradeoff,
+    RenyiOrders,
+    Tradeoff,
+)
 from privproof.exact import Budget, Epsilon
 from privproof.exact.measures import Measure, MeasuredBudget
 from privproof.exact.rounding import float_above, float_below
@@ -32,7 +39,7 @@ _LEVELS = tuple(10.0 ** (-k / 3) for k in range(1, 25))
 
 
 @dataclass(frozen=True)
-class Claim:
+class AuditClaim:
     """What is tested.
 
     Attributes:
@@ -53,20 +60,20 @@ class Claim:
         return 0.0 if self.budget is None else float_above(self.budget.delta)
 
 
-def claim_of(budget: Budget | None, measured: tuple[MeasuredBudget, ...]) -> Claim:
+def claim_of(budget: Budget | None, measured: tuple[MeasuredBudget, ...]) -> AuditClaim:
     """A claim as a trade-off and its number."""
     if budget is not None:
-        return Claim(budget, (), EpsilonAt(float(budget.delta)), as_float(budget.epsilon))
+        return AuditClaim(budget, (), EpsilonAt(float(budget.delta)), as_float(budget.epsilon))
     if not measured:
-        return Claim(None, (), EpsilonAt(), None)
+        return AuditClaim(None, (), EpsilonAt(), None)
     values = [_claimed_value(each) for each in measured]
     if len(measured) == 1:
-        return Claim(None, measured, _tradeoff(measured[0].measure), as_float(values[0]))
+        return AuditClaim(None, measured, _tradeoff(measured[0].measure), as_float(values[0]))
     orders = tuple(_order(each.measure) for each in measured)
-    return Claim(None, measured, RenyiOrders(orders, tuple(map(as_float, values))), 1.0)
+    return AuditClaim(None, measured, RenyiOrders(orders, tuple(map(as_float, values))), 1.0)
 
 
-def aim_of(claim: Claim, points: Sequence[Epsilon]) -> Aim:
+def aim_of(claim: AuditClaim, points: Sequence[Epsilon]) -> Aim:
     """What the search looks for."""
     deltas = tuple(DeltaAt(as_float(point)) for point in points)
     if claim.budget is not None:
@@ -82,7 +89,7 @@ def _claimed_value(budget: MeasuredBudget) -> Epsilon:
 def _tradeoff(measure: Measure) -> Tradeoff:
     match measure.kind:
         case "mu":
-            return Gaussian()
+            return GaussianTradeoff()
         case "rho":
             return CONCENTRATED
         case "renyi":
@@ -98,9 +105,9 @@ def _order(measure: Measure) -> float:
 def audit_of(
     subject: str,
     found: FoundSuspect,
-    counts: tuple[Count, ...],
+    counts: tuple[EventCount, ...],
     histogram: Histogram,
-    claim: Claim,
+    claim: AuditClaim,
     points: Sequence[Epsilon],
     confidence: Fraction,
 ) -> Audit:
@@ -176,7 +183,7 @@ def by_stakes(audit: Audit, stakes: Stakes, claimed: float) -> Audit:
     )
 
 
-def _levels(counts: Sequence[Count], tradeoff: Tradeoff) -> tuple[tuple[float, float], ...]:
+def _levels(counts: Sequence[EventCount], tradeoff: Tradeoff) -> tuple[tuple[float, float], ...]:
     """The values that are rejected at some levels: the same curve as that of p-values, read the other way."""
     points = [
         (max(c.region.at_least(tradeoff, c.share * level, CURVE_CELLS) for c in counts), level) for level in _LEVELS
@@ -184,7 +191,7 @@ def _levels(counts: Sequence[Count], tradeoff: Tradeoff) -> tuple[tuple[float, f
     return tuple(sorted({(value, level) for value, level in points if value > 0}))
 
 
-def _delta_bound(point: Epsilon, counts: Sequence[Count], alpha: float) -> DeltaBound:
+def _delta_bound(point: Epsilon, counts: Sequence[EventCount], alpha: float) -> DeltaBound:
     bounds = [count.at_least(DeltaAt(as_float(point)), alpha) for count in counts]
     best = int(np.argmax(bounds))
     return DeltaBound(point, bounds[best], counts[best] if bounds[best] > 0 else None)

@@ -28,7 +28,7 @@ from privproof.reporting.stream_report import table
 from privproof.reporting.verdict_wording import facts
 
 if TYPE_CHECKING:
-    from privproof.audits.audit_findings import Audit, Certified, MeasureBound
+    from privproof.audits.audit_findings import Audit, CertifiedCandidate, MeasureBound
 
 LISTED = 5
 """How many candidates the table of an audit lists; the last line says how many more there are."""
@@ -299,7 +299,7 @@ def candidate_table(audit: Audit) -> str:
     return table(rows) + (f"\nand {rest} more" if rest > 0 else "")
 
 
-def ordered_candidates(audit: Audit) -> list[Certified]:
+def ordered_candidates(audit: Audit) -> list[CertifiedCandidate]:
     """The candidates with the largest losses, those that are real first."""
     ordered = sorted(audit.candidates, key=lambda c: (c.judgement != "real", -as_float(c.loss)))
     return ordered[:LISTED]

@@ -16,10 +16,10 @@ from types import MappingProxyType
 from typing import Any
 
 from privproof.asking import check, tight_epsilon
-from privproof.audits.audit_findings import Audit, Certified, MeasureBound
+from privproof.audits.audit_findings import Audit, CertifiedCandidate, MeasureBound
 from privproof.audits.exact_certification import Suspect, as_loss, certify_suspect
 from privproof.audits.sampling.adjacent_data import Adjacent
-from privproof.audits.sampling.claim_tests import Count
+from privproof.audits.sampling.claim_tests import EventCount
 from privproof.audits.sampling.confidence_intervals import at_least, at_most
 from privproof.audits.sampling.event_search import FoundSuspect
 from privproof.audits.sampling.search_aims import Candidate
@@ -163,13 +163,13 @@ class _Asking:
         if found is not None and found.tight is not None:
             self.notes.append(f"exactly, for streams of up to {longest} values: {found.tight.show()}")
 
-    def certified(self, audit: Audit, found: FoundSuspect) -> tuple[Certified, ...]:
+    def certified(self, audit: Audit, found: FoundSuspect) -> tuple[CertifiedCandidate, ...]:
         """What was tested, and the best of the other candidates, with exact probabilities."""
-        listed: list[tuple[Candidate | Count, Sequence[Any]]]
+        listed: list[tuple[Candidate | EventCount, Sequence[Any]]]
         listed = [(count, found.candidates[0].outputs) for count in audit.tests]
         others = [candidate for candidate in found.candidates[1:] if candidate.worth > 0]
         listed += [(candidate, candidate.outputs) for candidate in others[: _CERTIFIED - 1]]
-        result: dict[str, Certified] = {}
+        result: dict[str, CertifiedCandidate] = {}
         for candidate, outputs in listed:
             self.monitor.listen(Progress("computing exact probabilities"))
             pair, event = candidate.pair, candidate.event
@@ -192,7 +192,7 @@ class _Asking:
         return tuple(result.values())
 
 
-def _raise_lower_bound(tight: Verdict, candidates: Sequence[Certified]) -> Verdict:
+def _raise_lower_bound(tight: Verdict, candidates: Sequence[CertifiedCandidate]) -> Verdict:
     """The verdict with the largest exact loss of the candidates as its lower bound, where that is better."""
     from privproof.engines.laplace.engine import witnessed
 
@@ -235,7 +235,7 @@ def _narrow_bounds(
     return with_bounds(proved, lower=low, witness=proved.witness or tight.witness)
 
 
-def _agree(candidate: Candidate | Count, exact: Certified) -> bool:
+def _agree(candidate: Candidate | EventCount, exact: CertifiedCandidate) -> bool:
     """Whether the runs could have come from the exact probabilities: where they could not, the two are about different things."""
     if exact.event != exact.exactly:
         return True
@@ -251,7 +251,7 @@ def _number(probability: Fraction | ExponentialSum) -> float:
 
 
 def _refutation_by_candidate(
-    mechanism: Mechanism, candidates: Sequence[Certified], budget: Budget, size: int | None
+    mechanism: Mechanism, candidates: Sequence[CertifiedCandidate], budget: Budget, size: int | None
 ) -> Verdict | None:
     """The refutation that a real candidate is, where the engine itself found none."""
     from privproof.engines.laplace.engine import refutation_finding

@@ -16,9 +16,9 @@ from itertools import product
 from math import ceil, exp, floor, prod
 from typing import Any, Final, TypeAlias
 
-from privproof.audits.audit_findings import Certified, Judgement
+from privproof.audits.audit_findings import CertifiedCandidate, Judgement
 from privproof.audits.event_probabilities import check_arguments, privacy_loss
-from privproof.audits.sampling.output_events import Beginning, Event, OneOf, outputs_in_patterns, patterns_of_event
+from privproof.audits.sampling.output_events import Event, ListBeginning, OneOf, outputs_in_patterns, patterns_of_event
 from privproof.audits.sampling.output_forms import numbers_of
 from privproof.compiling.distributions import beginning_probability, output_probabilities, tail
 from privproof.engines import Monitor
@@ -44,7 +44,7 @@ _Exact: TypeAlias = Fraction | ExponentialSum
 
 
 @dataclass(frozen=True)
-class _Part:
+class _EventPart:
     """A part of an event with its exact probabilities on both sides."""
 
     pattern: object
@@ -70,12 +70,12 @@ class Suspect:
     event: Event
     budget: Budget | None
 
-    def judged(self, exactly: Event, p: _Exact, q: _Exact, loss: Epsilon, judgement: Judgement) -> Certified:
+    def judged(self, exactly: Event, p: _Exact, q: _Exact, loss: Epsilon, judgement: Judgement) -> CertifiedCandidate:
         """The same with exact probabilities of the event, or of a part of it."""
-        return Certified(self.left, self.right, self.event, exactly, p, q, loss, judgement)
+        return CertifiedCandidate(self.left, self.right, self.event, exactly, p, q, loss, judgement)
 
 
-def certify_suspect(suspect: Suspect, outputs: Sequence[object], monitor: Monitor) -> Certified | None:
+def certify_suspect(suspect: Suspect, outputs: Sequence[object], monitor: Monitor) -> CertifiedCandidate | None:
     """A suspect with its exact probabilities; None where its event has no pattern that the exact engines know.
 
     A half-space has no pattern: the output, or the interval of outputs, that tells the two data sets apart most takes its place.
@@ -98,7 +98,7 @@ def certify_suspect(suspect: Suspect, outputs: Sequence[object], monitor: Monito
         few = patterns[:_CONTINUOUS_PARTS]
         return _continuous(given, few, monitor, whole=whole and len(few) == len(patterns))
     if (
-        isinstance(event, Beginning)
+        isinstance(event, ListBeginning)
         and not any(map(_intervals, event.items))
         and (mechanism.stream is None or mechanism.generator)
     ):
@@ -121,7 +121,7 @@ def _intervals(pattern: object) -> int:
     return int(isinstance(pattern, Between))
 
 
-def _continuous(suspect: Suspect, patterns: Sequence[object], monitor: Monitor, *, whole: bool) -> Certified:
+def _continuous(suspect: Suspect, patterns: Sequence[object], monitor: Monitor, *, whole: bool) -> CertifiedCandidate:
     left, right, budget = suspect.left, suspect.right, suspect.budget
     trees = Trees(suspect.mechanism, monitor)
     losses = [trees.loss(left, right, pattern) for pattern in patterns]
@@ -193,7 +193,7 @@ def _common(one: Any, other: Any) -> Any:
             return one if one == other else _NOTHING
 
 
-def as_loss(found: Certified) -> Loss | None:
+def as_loss(found: CertifiedCandidate) -> Loss | None:
     """A certified candidate of a mechanism with continuous noise, as a loss; None where it is not one pattern."""
     p, q = found.left_probability, found.right_probability
     if isinstance(p, Fraction) or isinstance(q, Fraction):
@@ -203,7 +203,7 @@ def as_loss(found: Certified) -> Loss | None:
     return Loss(found.left, found.right, found.exactly.patterns[0], p, q)
 
 
-def _discrete(suspect: Suspect, patterns: Sequence[object], *, whole: bool) -> Certified:
+def _discrete(suspect: Suspect, patterns: Sequence[object], *, whole: bool) -> CertifiedCandidate:
     mechanism, budget = suspect.mechanism, suspect.budget
     wanted = [list(_explorer_outputs(mechanism, _signed_outputs(pattern))) for pattern in patterns]
     flat = [output for terms in wanted for _, output in terms]
@@ -211,7 +211,7 @@ def _discrete(suspect: Suspect, patterns: Sequence[object], *, whole: bool) -> C
     parts = []
     for pattern, terms in zip(patterns, wanted, strict=True):
         found = [[sign * next(side) for sign, _ in terms] for side in sides]
-        parts.append(_Part(pattern, sum(found[0], Fraction(0)), sum(found[1], Fraction(0))))
+        parts.append(_EventPart(pattern, sum(found[0], Fraction(0)), sum(found[1], Fraction(0))))
     chosen = parts
     if budget is None or budget.delta == 0:
         chosen = [max(parts, key=_ratio)]
@@ -221,7 +221,7 @@ def _discrete(suspect: Suspect, patterns: Sequence[object], *, whole: bool) -> C
     return _judge_suspect(suspect, OneOf(tuple(part.pattern for part in chosen)), p, q, whole=whole)
 
 
-def _judge_suspect(suspect: Suspect, exactly: Event, p: Fraction, q: Fraction, *, whole: bool) -> Certified:
+def _judge_suspect(suspect: Suspect, exactly: Event, p: Fraction, q: Fraction, *, whole: bool) -> CertifiedCandidate:
     budget = suspect.budget
     for side in (p, q):
         _possible(exactly, smaller=side < 0, larger=side > 1)
@@ -231,11 +231,11 @@ def _judge_suspect(suspect: Suspect, exactly: Event, p: Fraction, q: Fraction, *
     return suspect.judged(exactly, p, q, smallest_epsilon(p, q, share), judgement)
 
 
-def _ratio(part: _Part) -> tuple[bool, Fraction]:
+def _ratio(part: _EventPart) -> tuple[bool, Fraction]:
     return part.right == 0 and part.left > 0, part.left / part.right if part.right else part.left
 
 
-def _exceeding_parts(parts: Sequence[_Part], budget: Budget) -> list[_Part]:
+def _exceeding_parts(parts: Sequence[_EventPart], budget: Budget) -> list[_EventPart]:
     """The parts that count towards delta: those likelier than ``e^epsilon`` times the other side; floats choose, nothing is decided."""
     if budget.epsilon.infinite:
         chosen = [part for part in parts if part.right == 0]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from privproof.audits.sampling.features import FloatBits
-from privproof.audits.sampling.function_calls import Calls
+from privproof.audits.sampling.function_calls import FunctionCalls
 from privproof.audits.sampling.output_events import Event, Having
 from privproof.audits.sampling.runnable_functions import Runnable
 
@@ -47,7 +47,7 @@ def float_leak_notes(made: Runnable, event: Event) -> list[str]:
     """What to say about an event: nothing, unless it looks at the binary digits of floats."""
     if not isinstance(event, Having) or not isinstance(event.feature, FloatBits):
         return []
-    drawn = float_draws(made.draw.function) if isinstance(made.draw, Calls) else []
+    drawn = float_draws(made.draw.function) if isinstance(made.draw, FunctionCalls) else []
     where = f": {', '.join(drawn[:_LISTED])}" if drawn else ""
     return [
         f"a leak through floating point: the binary digits of the output tell the data sets apart{where}. "

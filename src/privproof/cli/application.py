@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from privproof.capabilities import Command, capabilities
-from privproof.cli.command_answers import WRONG, Answer, deliver, gather, open_standard_streams
+from privproof.cli.command_answers import WRONG, CommandAnswer, deliver, gather, open_standard_streams
 from privproof.cli.command_worker import LOADED, explain_error, run_command
 from privproof.version import __version__
 
@@ -82,7 +82,7 @@ def main() -> NoReturn:
             open_standard_streams()
             gather()
             # typer loads a library to read the values of options: the version can be had without
-            version = Answer(0, f"{_VERSION}\n") if sys.argv[1:] in (["--version"], ["-V"]) else None
+            version = CommandAnswer(0, f"{_VERSION}\n") if sys.argv[1:] in (["--version"], ["-V"]) else None
             status = _deliver_answer(version or run_command(partial(application, wanted or _to_complete())))
     except KeyboardInterrupt:
         status = INTERRUPTED
@@ -96,5 +96,5 @@ def _to_complete() -> str | None:
     return next((word for word in os.environ.get("COMP_WORDS", "").split() if word in COMMANDS), None)
 
 
-def _deliver_answer(answer: Answer | dict[str, object]) -> int:
-    return deliver(answer) if isinstance(answer, Answer) else WRONG
+def _deliver_answer(answer: CommandAnswer | dict[str, object]) -> int:
+    return deliver(answer) if isinstance(answer, CommandAnswer) else WRONG

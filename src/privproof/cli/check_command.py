@@ -59,7 +59,7 @@ from privproof.cli.command_requests import begin, measure_options, named_sizes, 
 from privproof.cli.command_worker import command, command_monitor, remember_memory_limit, report_activity
 from privproof.cli.project_command import PATIENCE, Wanted, check_project
 from privproof.engines import Monitor
-from privproof.engines.engine_protocol import Request
+from privproof.engines.engine_protocol import EngineRequest
 from privproof.errors import QuestionError, nearest
 from privproof.evidence import Verdict
 from privproof.exact import delta as exact_delta
@@ -324,7 +324,7 @@ def _one_word(question: Question, text: str) -> Verdict:
     except ValueError as error:
         raise QuestionError("word", f"{text!r} cannot be read: {error}", place="--word") from None
     try:
-        return ask_request(Request(question, word=letters))
+        return ask_request(EngineRequest(question, word=letters))
     except QuestionError as error:
         error.place = "--word" if error.place == "word" else error.place
         raise

@@ -33,7 +33,7 @@ _PLAIN = str.maketrans(
 
 
 @dataclass(frozen=True)
-class Answer:
+class CommandAnswer:
     """A whole answer.
 
     Attributes:
@@ -77,10 +77,10 @@ class Gathering:
         self._stream = sys.stdout
         self._looks: dict[str, Any] | None = None
 
-    def answer(self) -> Answer:
+    def answer(self) -> CommandAnswer:
         """What was gathered."""
         out, err = self.out.getvalue(), self.err.getvalue()
-        return Answer(self.status, out, err, self.files, self.unwritten, self.withdrawn)
+        return CommandAnswer(self.status, out, err, self.files, self.unwritten, self.withdrawn)
 
     def anew(self) -> Gathering:
         """A new answer for the same streams."""
@@ -157,11 +157,11 @@ def say_json(value: object) -> None:
     current_answer().out.write(json_line(value, current_answer().encoding))
 
 
-def complaint(error: PrivproofError) -> Answer:
+def complaint(error: PrivproofError) -> CommandAnswer:
     """The answer to a wrong request: one message on standard error; where JSON is wanted, the same as an object."""
     told = {"code": error.code, "message": error.message, "place": error.place, "hint": error.hint}
     out = json_line({"verdict": None, "error": told}, _output_encoding()) if "--json" in sys.argv else ""
-    return Answer(WRONG, out, f"privproof: {error}\n", error=told)
+    return CommandAnswer(WRONG, out, f"privproof: {error}\n", error=told)
 
 
 def _output_encoding() -> str:
@@ -192,7 +192,7 @@ def open_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def deliver(answer: Answer) -> int:
+def deliver(answer: CommandAnswer) -> int:
     """Write the files, then both streams; the status that the command ends with."""
     written = None
     try:
@@ -203,7 +203,7 @@ def deliver(answer: Answer) -> int:
             error.hint = "nothing was released"
         answer = replace(answer, status=WRONG, out=answer.unwritten, err=f"{answer.err}privproof: {error}\n")
         written = None
-    shown, problem = Shown(), "interrupted"
+    shown, problem = StreamText(), "interrupted"
     try:
         problem = shown.on(sys.stdout, answer.out)
     finally:
@@ -213,10 +213,10 @@ def deliver(answer: Answer) -> int:
     if problem:
         told = _output_complaint(answer, problem, files=written is not None, begun=shown.begun)
         answer = replace(answer, status=WRONG, err=f"{answer.err}privproof: {told}\n")
-    return WRONG if Shown().on(sys.stderr, answer.err) else answer.status
+    return WRONG if StreamText().on(sys.stderr, answer.err) else answer.status
 
 
-def _output_complaint(answer: Answer, problem: str, *, files: bool, begun: bool) -> FormatError:
+def _output_complaint(answer: CommandAnswer, problem: str, *, files: bool, begun: bool) -> FormatError:
     """The complaint about standard output, with what has become of a release."""
     hint = ""
     if answer.withdrawn:
@@ -226,7 +226,7 @@ def _output_complaint(answer: Answer, problem: str, *, files: bool, begun: bool)
     return FormatError("output", f"cannot write the answer: {problem}", place="standard output", hint=hint)
 
 
-class Shown:
+class StreamText:
     """A text on its way to a stream.
 
     Attributes:

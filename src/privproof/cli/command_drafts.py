@@ -26,8 +26,8 @@ from privproof.loading.question_loading import inputs_of, load
 from privproof.models import Horizon
 from privproof.profiles.size_sweeps import SizeTable
 from privproof.reporting import (
-    Command,
     Fact,
+    ReplayCommand,
     data,
     headline,
     page,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def draft_question(question: AnyQuestion, *, command: Command | None, asked_tight: bool, as_json: bool) -> None:
+def draft_question(question: AnyQuestion, *, command: ReplayCommand | None, asked_tight: bool, as_json: bool) -> None:
     """If the command is stopped now, the question is known, and what the search has established."""
     lower = epsilon(0)
 
@@ -130,7 +130,7 @@ def command_of(
     measures: list[tuple[str, object]] | None = None,
     *,
     pointwise: bool,
-) -> Command:
+) -> ReplayCommand:
     """The options that belong to the question, as they were given."""
     given: list[tuple[str, object]] = [
         ("--size", size),
@@ -143,13 +143,13 @@ def command_of(
     given += [("--input", declared) for declared in inputs or ()]
     given += [("--neighbours", neighbours)]
     options = [str(part) for name, value in given if value is not None for part in (name, value)]
-    return Command(target, (*options, "--pointwise") if pointwise else tuple(options))
+    return ReplayCommand(target, (*options, "--pointwise") if pointwise else tuple(options))
 
 
 def finish(
     verdict: Verdict,
     *,
-    command: Command | None,
+    command: ReplayCommand | None,
     asked_tight: bool,
     as_json: bool,
     certificate: Path | None,
@@ -210,7 +210,7 @@ def verdict_from_store(
 
 
 def finish_part(
-    verdict: Verdict, *, command: Command, kept: bool, reports: dict[str, object], asked_tight: bool = False
+    verdict: Verdict, *, command: ReplayCommand, kept: bool, reports: dict[str, object], asked_tight: bool = False
 ) -> NoReturn:
     """The answer is this verdict, for a process that gathers several."""
     observed = None if verdict.witness is None else verdict.witness.observed

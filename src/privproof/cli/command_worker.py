@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TextIO
 
 import typer
 
-from privproof.cli.command_answers import WRONG, Answer, complaint, current_answer, deliver, gather
+from privproof.cli.command_answers import WRONG, CommandAnswer, complaint, current_answer, deliver, gather
 from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.memory import MEMORY, amount_of_memory, memory_limit
 
@@ -188,7 +188,7 @@ def command(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     return added
 
 
-def run_command(application: Callable[[], typer.Typer]) -> Answer | dict[str, Any]:
+def run_command(application: Callable[[], typer.Typer]) -> CommandAnswer | dict[str, Any]:
     """Run the command that ``sys.argv`` names: its answer, or the message about a limit that it has met."""
     here = current_answer()
     status: object = WRONG
@@ -210,7 +210,7 @@ def run_command(application: Callable[[], typer.Typer]) -> Answer | dict[str, An
     return here.answer()
 
 
-def _usage(error: BaseException) -> Answer:
+def _usage(error: BaseException) -> CommandAnswer:
     """The complaint about a command line that is none, in the words of the library that reads it."""
     file = StringIO()
     error.show(file)  # type: ignore[attr-defined]
@@ -218,7 +218,7 @@ def _usage(error: BaseException) -> Answer:
     return replace(said, err=file.getvalue())
 
 
-def explain_error(error: BaseException) -> Answer | dict[str, Any]:
+def explain_error(error: BaseException) -> CommandAnswer | dict[str, Any]:
     """What is said about an exception that is no message to the user."""
     if isinstance(error, MemoryError):
         return {"memory": True}
@@ -266,10 +266,10 @@ def work(application: Callable[[], typer.Typer], pipe: int, begun: float) -> Non
     try:
         limit_memory()
     except PrivproofError as error:
-        result: Answer | dict[str, Any] = complaint(error)
+        result: CommandAnswer | dict[str, Any] = complaint(error)
     else:
         result = run_command(application)
-    _worker.send({"answer": result.document()} if isinstance(result, Answer) else result)
+    _worker.send({"answer": result.document()} if isinstance(result, CommandAnswer) else result)
     said.flush()
 
 

@@ -22,7 +22,7 @@ from privproof.cli.command_options import (
 )
 from privproof.cli.command_requests import STATUS, begin, one_size, writable
 from privproof.cli.command_worker import command, command_monitor
-from privproof.engines.engine_protocol import Request
+from privproof.engines.engine_protocol import EngineRequest
 from privproof.exact.measures import MU, RHO, Measure, MeasuredBudget
 from privproof.reporting import print_renyi, renyi_csv, renyi_data
 
@@ -89,7 +89,7 @@ def _smallest(
     )
     draft_question(question, command=asked, asked_tight=True, as_json=as_json)
     with command_monitor() as monitor:
-        verdict = ask(Request(question, tight=True), None, monitor)
+        verdict = ask(EngineRequest(question, tight=True), None, monitor)
     finish(verdict, command=asked, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
 
 

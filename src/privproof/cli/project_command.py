@@ -13,14 +13,31 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from privproof.cli.command_answers import Answer, console, current_answer, end, json_line, rendered_text, say, write
+from privproof.cli.command_answers import (
+    CommandAnswer,
+    console,
+    current_answer,
+    end,
+    json_line,
+    rendered_text,
+    say,
+    write,
+)
 from privproof.cli.command_worker import WHY, is_interrupted, on_interrupt, report_activity
 from privproof.cli.worker_processes import start_worker
 from privproof.cli.worker_supervision import INTERRUPTED, Supervision
 from privproof.execution.workers import Workers, cluster, limit_processors, processors
 from privproof.projects.mechanism_discovery import Target
 from privproof.projects.project_errands import check_targets
-from privproof.projects.project_results import STATUS, Result, Told, overall, told_result, unasked_result, wrong_result
+from privproof.projects.project_results import (
+    STATUS,
+    CheckOutput,
+    CheckResult,
+    overall,
+    told_result,
+    unasked_result,
+    wrong_result,
+)
 from privproof.reporting.junit_files import junit
 from privproof.reporting.project_texts import print_results, results_data, results_page
 from privproof.reporting.sarif_files import sarif
@@ -65,7 +82,7 @@ class Wanted:
 
 def check_project(targets: Sequence[Target], wanted: Wanted) -> NoReturn:
     """Check every target and end with all verdicts."""
-    results: dict[Target, Result] = {}
+    results: dict[Target, CheckResult] = {}
     _tell_so_far(targets, results, wanted)
     for target in targets:
         if target.problem is not None:
@@ -86,16 +103,16 @@ def check_project(targets: Sequence[Target], wanted: Wanted) -> NoReturn:
     end(overall(answered, wanted.fail_on))
 
 
-def _print(where: Any, results: Sequence[Result], wanted: Wanted, reason: str) -> None:
+def _print(where: Any, results: Sequence[CheckResult], wanted: Wanted, reason: str) -> None:
     print_results(where, results, more=wanted.verbosity > 0, less=wanted.verbosity < 0, reason=reason)
 
 
-def _in_order(targets: Sequence[Target], results: Mapping[Target, Result], why: str) -> list[Result]:
+def _in_order(targets: Sequence[Target], results: Mapping[Target, CheckResult], why: str) -> list[CheckResult]:
     """A result for every target; for those that nothing is known about, why not."""
     return [results.get(target) or unasked_result(target, why) for target in targets]
 
 
-def _tell_so_far(targets: Sequence[Target], results: Mapping[Target, Result], wanted: Wanted) -> None:
+def _tell_so_far(targets: Sequence[Target], results: Mapping[Target, CheckResult], wanted: Wanted) -> None:
     """If the command is stopped now, this is what is established."""
     so_far = _in_order(targets, results, "stopped before")
     status = overall(so_far, wanted.fail_on)
@@ -109,7 +126,7 @@ def _tell_so_far(targets: Sequence[Target], results: Mapping[Target, Result], wa
 
 
 def _run_elsewhere(
-    asked: Sequence[Target], targets: Sequence[Target], wanted: Wanted, results: dict[Target, Result]
+    asked: Sequence[Target], targets: Sequence[Target], wanted: Wanted, results: dict[Target, CheckResult]
 ) -> None:
     """Fill in the results, as they come from a cluster, each after the gate has admitted it in a process of this machine."""
     begun = time.monotonic()
@@ -125,7 +142,9 @@ def _run_elsewhere(
             _tell_so_far(targets, results, wanted)
 
 
-def _run(asked: Sequence[Target], targets: Sequence[Target], wanted: Wanted, results: dict[Target, Result]) -> None:
+def _run(
+    asked: Sequence[Target], targets: Sequence[Target], wanted: Wanted, results: dict[Target, CheckResult]
+) -> None:
     """Fill in the results, as they come."""
     from privproof.cli.application import application
 
@@ -159,8 +178,8 @@ def _progress(done: int, all_: int, running: Sequence[Target]) -> str:
     return f"{done} of {all_}: {', '.join(target.text for target in running)}"
 
 
-def _result(target: Target, answer: Answer | int, seconds: float) -> Result:
+def _result(target: Target, answer: CommandAnswer | int, seconds: float) -> CheckResult:
     """The result that the answer of a process of this machine is."""
     if isinstance(answer, int):
         return unasked_result(target, "interrupted" if answer == INTERRUPTED else "no answer")
-    return told_result(target, Told(answer.status, answer.out, answer.err, answer.error), seconds)
+    return told_result(target, CheckOutput(answer.status, answer.out, answer.err, answer.error), seconds)

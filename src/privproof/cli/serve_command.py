@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from privproof.cli.command_answers import Shown
+from privproof.cli.command_answers import StreamText
 from privproof.cli.command_worker import command
 from privproof.cli.web_workers import Limits, Servants, answer_of
 from privproof.cli.worker_supervision import Supervision
@@ -28,7 +28,7 @@ from privproof.errors import QuestionError
 from privproof.memory import memory_limit
 
 if TYPE_CHECKING:
-    from privproof.web.web_jobs import Told
+    from privproof.web.web_jobs import CommandOutput
 
 _MEMORY = 4 * 2**30
 """Bytes of memory that a question of the page may use, unless `PRIVPROOF_MEMORY` says otherwise: a browser runs beside it."""
@@ -75,7 +75,7 @@ def serve(
         limit_concurrency=64,
         timeout_graceful_shutdown=1,
     )
-    Shown().on(sys.__stdout__, f"privproof: the page is at {known.address}\nCtrl-C ends it.\n")
+    StreamText().on(sys.__stdout__, f"privproof: the page is at {known.address}\nCtrl-C ends it.\n")
     signal.signal(signal.SIGTERM, _end)
     door = None if no_browser else _open_browser(known.address)
     try:
@@ -148,12 +148,12 @@ class _Run:
 
     supervision: Supervision
 
-    def told(self) -> Told:
+    def told(self) -> CommandOutput:
         """Its answer."""
-        from privproof.web.web_jobs import Told
+        from privproof.web.web_jobs import CommandOutput
 
         answer = answer_of(self.supervision)
-        return Told(answer.status, answer.out, answer.err, dict(answer.files or {}))
+        return CommandOutput(answer.status, answer.out, answer.err, dict(answer.files or {}))
 
     def stop(self) -> None:
         """Ask it to stop."""

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from privproof.cli.command_answers import WRONG, Answer, gather
+from privproof.cli.command_answers import WRONG, CommandAnswer, gather
 from privproof.cli.command_worker import work
 from privproof.cli.worker_processes import PRIVATE, Process, settle
 from privproof.cli.worker_supervision import Supervision
@@ -97,11 +97,11 @@ class Servants:
         return supervision
 
 
-def answer_of(supervision: Supervision) -> Answer:
+def answer_of(supervision: Supervision) -> CommandAnswer:
     """The worker's answer, once there is one; a worker that had to be ended twice has none."""
     answer = supervision.answer()
     supervision.process.kill()  # with what it has started, which may outlive it
-    return answer if isinstance(answer, Answer) else Answer(WRONG, err="privproof: interrupted\n")
+    return answer if isinstance(answer, CommandAnswer) else CommandAnswer(WRONG, err="privproof: interrupted\n")
 
 
 @dataclass

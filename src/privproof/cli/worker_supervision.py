@@ -23,7 +23,7 @@ from typing import Any
 
 import typer
 
-from privproof.cli.command_answers import Answer, complaint, deliver, gather, json_line, open_standard_streams
+from privproof.cli.command_answers import CommandAnswer, complaint, deliver, gather, json_line, open_standard_streams
 from privproof.cli.command_worker import WHY
 from privproof.cli.worker_processes import Process, start_worker
 from privproof.cli.worker_watching import Terminal, Watcher
@@ -91,13 +91,13 @@ class Supervision:
     interrupts: int = 0
     doing: str = ""
     draft: dict[str, Any] | None = None
-    reply: Answer | dict[str, Any] | None = None
+    reply: CommandAnswer | dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for name, number in (("messages", self.process.messages), ("said", self.process.said)):
             threading.Thread(target=_read_pipe, args=(number, name, self.arrived), daemon=True).start()
 
-    def answer(self) -> Answer | int:
+    def answer(self) -> CommandAnswer | int:
         """The worker's answer, or what is said in its place; a status alone where nothing is said at all."""
         with self._signals():
             outcome = None
@@ -108,7 +108,7 @@ class Supervision:
                 self.part()
         return outcome
 
-    def step(self, seconds: float) -> Answer | int | None:
+    def step(self, seconds: float) -> CommandAnswer | int | None:
         """Take what arrives within so many seconds; the outcome, if there is one by then."""
         self._take(seconds)
         if self.reply is not None:
@@ -143,8 +143,8 @@ class Supervision:
         if self.due is None or due < self.due:
             self.due, self.why = due, why
 
-    def _replied(self, reply: Answer | dict[str, Any]) -> Answer:
-        if isinstance(reply, Answer):
+    def _replied(self, reply: CommandAnswer | dict[str, Any]) -> CommandAnswer:
+        if isinstance(reply, CommandAnswer):
             return reply
         return self._stopped(f"out of memory: {self.memory or _memory()}")
 
@@ -205,7 +205,7 @@ class Supervision:
 
     def _message(self, message: dict[str, Any]) -> None:
         if "answer" in message:
-            self.reply = Answer(**message["answer"])
+            self.reply = CommandAnswer(**message["answer"])
         elif "memory" in message:
             self.reply = message
         if "limit" in message:
@@ -231,7 +231,7 @@ class Supervision:
 
     # ----------------------------------------------------------------------------------------------------------- endings
 
-    def _stopped(self, why: str) -> Answer:
+    def _stopped(self, why: str) -> CommandAnswer:
         """The last draft, with the reason."""
         seconds = time.monotonic() - self.begun
         if why == "out of time" and self.limit is not None:
@@ -244,11 +244,11 @@ class Supervision:
             if "seconds" in said:
                 said["seconds"] = round(seconds, 6)
             encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-            return Answer(draft.get("status", UNKNOWN), json_line(said, encoding), draft.get("err", ""))
+            return CommandAnswer(draft.get("status", UNKNOWN), json_line(said, encoding), draft.get("err", ""))
         out, err = (str(draft.get(name, "")).replace(WHY, why) for name in ("out", "err"))
-        return Answer(draft.get("status", UNKNOWN), out.replace(", 0.00 s\n", f", {seconds:.2f} s\n"), err)
+        return CommandAnswer(draft.get("status", UNKNOWN), out.replace(", 0.00 s\n", f", {seconds:.2f} s\n"), err)
 
-    def _gone(self) -> Answer:
+    def _gone(self) -> CommandAnswer:
         """The complaint about a worker that has ended by itself."""
         status = self.process.status
         assert status is not None

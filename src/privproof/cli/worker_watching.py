@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from privproof.cli.command_answers import Shown
+from privproof.cli.command_answers import StreamText
 
 
 class Watcher(Protocol):
@@ -45,7 +45,7 @@ class Terminal:
     def doing(self, what: str, *, for_program: bool) -> None:
         """Show it, unless the answer is for a program."""
         if _VERBOSE.intersection(sys.argv) and what != self.what:
-            Shown().on(sys.stderr, f"{time.monotonic() - self.begun:6.1f} s  {what}\n")
+            StreamText().on(sys.stderr, f"{time.monotonic() - self.begun:6.1f} s  {what}\n")
         self.what = what
         if self.errors is None:
             self.errors = Console(stderr=True)
@@ -58,7 +58,7 @@ class Terminal:
     def said(self, text: str) -> None:
         """It goes to standard error."""
         self.done()
-        Shown().on(sys.stderr, text)
+        StreamText().on(sys.stderr, text)
 
     def done(self) -> None:
         """Clear the line."""

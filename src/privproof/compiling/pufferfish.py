@@ -20,13 +20,13 @@ from privproof.compiling.trials import shown_by
 from privproof.errors import LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Region
+from privproof.exact.regions import ParameterRegion
 from privproof.language import Mechanism, Prior
 from privproof.language.running import outputs as runs_of
 from privproof.language.scripts import weighted_results
 from privproof.language.values import plain, tails, text
 from privproof.models import HiddenMarkovModel, MarkovChain
-from privproof.models.parameter_conditions import ConditionTable, Row
+from privproof.models.parameter_conditions import ConditionRow, ConditionTable
 from privproof.scenarios import fits
 from privproof.scenarios.parametric_questions import ParametricPair, ParametricQuestion, UnderPriors
 from privproof.scenarios.pufferfish_questions import PufferfishQuestion
@@ -52,7 +52,7 @@ class Compared:
     """
 
     question: UnderPriors
-    rows: tuple[Row, ...]
+    rows: tuple[ConditionRow, ...]
     named: tuple[tuple[str, str], ...]
     secrets: tuple[str, ...]
     relative: bool = False
@@ -60,7 +60,7 @@ class Compared:
     sides: tuple[ParametricPair, ...] = ()
 
     @property
-    def region(self) -> Region:
+    def region(self) -> ParameterRegion:
         """Where the unknown parameters range."""
         return self.question.unknowns
 
@@ -125,7 +125,8 @@ def _of_functions(question: PufferfishQuestion) -> Compared:
         grouped[held, key] = (before + weight, example)
     outputs, values = named_rows(shown)
     rows = tuple(
-        Row(weight, outputs[key], tuple(sorted(held)), example) for (held, key), (weight, example) in grouped.items()
+        ConditionRow(weight, outputs[key], tuple(sorted(held)), example)
+        for (held, key), (weight, example) in grouped.items()
     )
     return Compared(question, rows, question.pairs, tuple(names), shown=values)
 
@@ -244,7 +245,7 @@ def _of_model(question: ParametricQuestion) -> Compared:
             "horizon", "unknown parameters need a bounded horizon", place="horizon", hint="horizon: 3, or up to 3"
         )
     seen: dict[str, dict[str, Rational]] = {}
-    rows: list[Row] = []
+    rows: list[ConditionRow] = []
     named = []
     for pair in question.pairs:
         sides = (f"{pair.name}: left", f"{pair.name}: right")
@@ -254,7 +255,7 @@ def _of_model(question: ParametricQuestion) -> Compared:
                 if state not in seen:
                     seen[state] = words_from(model, state, length)
                 if not weight.is_zero:
-                    rows.append(Row(weight, seen[state], (secret,), state))
+                    rows.append(ConditionRow(weight, seen[state], (secret,), state))
     secrets = tuple(name for sides in named for name in sides)
     return Compared(question, tuple(rows), tuple(named), secrets, relative=True, sides=question.pairs)
 

@@ -38,7 +38,15 @@ from privproof.language.syntax import (
 )
 from privproof.language.syntax import Sample as Draw
 from privproof.language.values import MISSING, shown_name
-from privproof.models.stream_automaton import Order, Sample, Term, Transition, Value, negate_comparison, possible
+from privproof.models.stream_automaton import (
+    Order,
+    StreamSample,
+    StreamValue,
+    Term,
+    Transition,
+    negate_comparison,
+    possible,
+)
 
 Store: TypeAlias = dict[str, Any]
 
@@ -187,11 +195,11 @@ class _Way:
         self.made: list[bool] = []
         self.others: list[tuple[bool, ...]] = []
         self.store: Store = dict(state.values)
-        self.samples: list[Sample] = []
+        self.samples: list[StreamSample] = []
         self.moved: list[Mapping[int | str, Rational]] = []
         self.guard: list[Order] = []
         self.outputs: list[Any] = []
-        self.values: list[Value] = []
+        self.values: list[StreamValue] = []
         self.lines: list[int] = []
         self.place: Place | None = None
         self.raw: dict[str, int] = {}
@@ -317,7 +325,7 @@ class _Way:
                 reads = 1 if factor > 0 else -1
         if len(self.samples) >= _MOST_SAMPLES:
             raise Unsupported(f"more than {_MOST_SAMPLES} samples for one number, at {step.place}")
-        self.samples.append(Sample(1 / rational(scale), reads, center.constant))
+        self.samples.append(StreamSample(1 / rational(scale), reads, center.constant))
         self.moved.append({a: f for a, f in center.terms.items() if isinstance(a, str) and a.startswith(_PUBLIC)})
         return Linear.atom(len(self.samples) - 1) + Linear(rest, ZERO)
 
@@ -330,7 +338,7 @@ class _Way:
         if atom == _READ or atom.startswith(_SECRET):
             if atom not in self.raw:
                 self.raw[atom] = len(self.samples)
-                self.samples.append(Sample(None, 1))
+                self.samples.append(StreamSample(None, 1))
             return self.raw[atom]
         return atom
 
@@ -377,7 +385,7 @@ class _Way:
             plus, minus, _ = self.difference(value)
             if max(map(abs, value.terms.values())) != 1:
                 raise Unsupported(f"a multiple of a noisy number is written, at {self.place}")
-            self.values.append(Value(plus, minus, value.constant))
+            self.values.append(StreamValue(plus, minus, value.constant))
         elif isinstance(value, list | tuple):
             for part in value:
                 self._numbers(part)

@@ -18,7 +18,7 @@ from privproof.compiling.stream_steps import StreamReader, StreamStep, state_nam
 from privproof.compiling.stream_trials import automaton_agreement
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import ANY, pattern_text
-from privproof.models.stream_automaton import StreamAutomaton, Transition, Value
+from privproof.models.stream_automaton import StreamAutomaton, StreamValue, Transition
 from privproof.scenarios import ProgramQuestion, StreamQuestion
 
 
@@ -96,7 +96,7 @@ def _told_apart(steps: Sequence[StreamStep]) -> bool:
     )
 
 
-def _bare(value: Value, step: Transition) -> bool:
+def _bare(value: StreamValue, step: Transition) -> bool:
     """Whether a number that is written has no noise."""
     terms = [term for term in (value.plus, value.minus) if term is not None]
     return all(isinstance(term, int) and step.samples[term].rate is None for term in terms)

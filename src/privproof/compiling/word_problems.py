@@ -28,7 +28,7 @@ from privproof.models import (
     Letter,
     Location,
     MarkovChain,
-    Start,
+    ProblemStart,
     Transducer,
     WordProblem,
     longest_word,
@@ -184,7 +184,7 @@ def _hidden(question: Question, model: HiddenMarkovModel) -> _Raw:
                 ends = finals if phase and number in graph.accepting else ()
                 locations.append(Location(len(states), len(states), edges, ends))
     starts = tuple(
-        Start(pair.name, beginnings[pair.only], _vector(pair.left, states), _vector(pair.right, states))
+        ProblemStart(pair.name, beginnings[pair.only], _vector(pair.left, states), _vector(pair.right, states))
         for pair in pairs
     )
     problem = WordProblem(tuple(locations), starts, Horizon.unbounded(), common=True)
@@ -262,7 +262,7 @@ def _transducer(question: Question, model: Transducer, *, together: bool) -> _Ra
     for begin in begins:
         location = builder.location((0, builder.memory, begin.finish, 0))
         left, right = (_on(side, model, builder.supports[0, 0]) for side in (begin.pair.left, begin.pair.right))
-        starts.append(Start(begin.pair.name, location, left, right))
+        starts.append(ProblemStart(begin.pair.name, location, left, right))
     builder.build()
     numbers = range(len(builder.numbers))
     problem = WordProblem(tuple(builder.locations[i] for i in numbers), tuple(starts), Horizon.unbounded())

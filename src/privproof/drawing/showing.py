@@ -16,14 +16,14 @@ def show_with(cards: Callable[[], Callable[[object], str]], texts: Callable[[], 
     _known[:], _texts[:] = [cards], [texts]
 
 
-class Shown:
+class ShownCard:
     """Something that a notebook shows as a card: a sentence, facts and a picture, on light and dark pages."""
 
     def _repr_html_(self) -> str:
         return _known[0]()(self)
 
 
-class Told(Shown):
+class ShownText(ShownCard):
     """Something that prints what the command prints about it; its `repr` is one line."""
 
     def __str__(self) -> str:

@@ -17,7 +17,7 @@ Answers: TypeAlias = Generator[Answer, None, None]
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class EngineRequest:
     """A question and what is wanted: whether its claim holds, how small epsilon may be, or what one word says.
 
     Attributes:
@@ -64,11 +64,11 @@ class Engine(Protocol):
 
     name: str
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         ...
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """What it has to say: the first of its answers that passes the gate counts.
 
         Where the gate turns an answer down, the engine is asked to go on.  The last answer is one that always passes: a plain one, or that

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from privproof.exact import Epsilon
 from privproof.exact.patience import OUT_OF_TIME
 from privproof.exact.patience import Stopped as Stopped
-from privproof.memory import Growth
+from privproof.memory import MemoryGrowth
 
 GRACE = 0.1
 """Of a time limit, in which what was found by then may be confirmed: half of the fifth within which limits are kept."""
@@ -60,7 +60,7 @@ class Monitor:
     deadline: float | None = None
     interrupted: bool = False
     grace: float = 0.0
-    growth: Growth = field(default_factory=Growth)
+    growth: MemoryGrowth = field(default_factory=MemoryGrowth)
 
     @classmethod
     def within(cls, seconds: float | None) -> Monitor:
@@ -88,10 +88,10 @@ class Monitor:
         return self.growth.beyond()
 
 
-class Allowance(Monitor):
+class SearchAllowance(Monitor):
     """A monitor for a part of a search that is worth so many steps and no more; everything else it asks its parent.
 
-    >>> part = Allowance(Monitor(), 1)
+    >>> part = SearchAllowance(Monitor(), 1)
     >>> part.pause()
     >>> part.stopped() is None
     True

@@ -19,7 +19,7 @@ import z3
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.patience import pause
 from privproof.models.graph_algorithms import reachable
-from privproof_checker.linear.linear_normal import Clauses, Form, clauses_of
+from privproof_checker.linear.linear_normal import Clauses, LinearForm, clauses_of
 from privproof_checker.linear.linear_rule import Refutation
 from privproof_checker.outcomes import Refusal
 
@@ -59,7 +59,7 @@ def multipliers(clauses: Clauses, context: z3.Context | None = None) -> Refutati
     Raises:
         NoMultipliers: the search ends without one.
     """
-    return _Search(clauses, z3.Context() if context is None else context).refutation()
+    return _MultiplierSearch(clauses, z3.Context() if context is None else context).refutation()
 
 
 @dataclass
@@ -71,7 +71,7 @@ class _Known:
     lemma: tuple[tuple[int, Rational], ...] | None = None
 
 
-class _Search:
+class _MultiplierSearch:
     def __init__(self, clauses: Clauses, context: z3.Context) -> None:
         self.numbers = clauses
         self.known: list[_Known] = []
@@ -88,7 +88,7 @@ class _Search:
         self.activity: dict[int, float] = dict.fromkeys(self.order, 0.0)
         self.bump = 1.0
         self.phases: dict[int, bool] = {}
-        self.atoms: list[Form] = []
+        self.atoms: list[LinearForm] = []
         self.clashes = _Clashes(clauses, context)
         for clause in clauses.clauses:
             self._store(_Known(list(dict.fromkeys(clause))))
@@ -254,7 +254,7 @@ class _Search:
     def _theory(self) -> int | None:
         """A lemma against the truth values that are proposed, unless a new atom is named first."""
         needed = self._needed()
-        while isinstance(found := self.clashes.clash(needed), Form):
+        while isinstance(found := self.clashes.clash(needed), LinearForm):
             size = self.numbers.size
             literal = self.numbers.at_least(found, strict=False)
             if self.numbers.size > size:
@@ -301,7 +301,7 @@ class _Clashes:
         self._kept: list[Any] = []
         self._literals: dict[int, int] = {}
 
-    def clash(self, literals: Sequence[int]) -> tuple[tuple[int, Rational], ...] | Form:
+    def clash(self, literals: Sequence[int]) -> tuple[tuple[int, Rational], ...] | LinearForm:
         """Literals that clash, with their multipliers; or a new atom, where they have a solution that is not whole."""
         answer = self._check(literals)
         if answer == z3.Z3_L_FALSE:
@@ -315,7 +315,7 @@ class _Clashes:
                 value = model.eval(variable, model_completion=True)
                 if value.denominator_as_long() != 1:
                     floor = value.numerator_as_long() // value.denominator_as_long()
-                    return Form(((n, ONE),), Rational(-floor - 1))
+                    return LinearForm(((n, ONE),), Rational(-floor - 1))
         raise NoMultipliers("the condition does not follow")
 
     def _check(self, literals: Sequence[int]) -> int:

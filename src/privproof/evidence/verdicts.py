@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.evidence.verdict_presenting import presenter
 from privproof.evidence.witnesses import AnyWitness, Arguments, WordWitness
 from privproof.exact import INFINITE, Epsilon, epsilon, log, text
@@ -229,7 +229,7 @@ class Certified:
 
 
 @dataclass(frozen=True, repr=False)
-class Verdict(Shown):
+class Verdict(ShownCard):
     """What was established about a question; see `Proved`, `Refuted` and `Unknown`.
 
     Proved and refuted verdicts are made by the gate alone (`privproof.evidence.gate`): they carry its seal, which says what the

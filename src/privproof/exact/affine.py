@@ -10,7 +10,7 @@ from flint import fmpz
 
 from privproof.errors import BudgetError, NumberError
 from privproof.exact.budgets import Epsilon
-from privproof.exact.parsing import ArithmeticReader, Lexicon, Token
+from privproof.exact.parsing import ArithmeticReader, Lexicon, TextToken
 from privproof.exact.rationals import ONE, ZERO, Rational, rational
 
 _LEXICON = Lexicon(number=r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", name=r"[^\W0-9]\w*", sign="[-+*/()]")
@@ -119,7 +119,7 @@ class _AffineReader(ArithmeticReader[Affine]):
     def too_deep(self) -> NoReturn:
         raise self.error(f"nests deeper than {self.deepest}")
 
-    def joined(self, operands: Sequence[Affine], signs: Sequence[Token]) -> Affine:
+    def joined(self, operands: Sequence[Affine], signs: Sequence[TextToken]) -> Affine:
         (left, right), (sign,) = operands, signs
         if sign.text in ("+", "-") and left.ratio != right.ratio:
             raise self.error("adds a logarithm and something else")

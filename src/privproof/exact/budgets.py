@@ -21,7 +21,7 @@ from flint import arb, fmpq, fmpz
 
 from privproof.errors import BudgetError, NumberError, PrivproofError
 from privproof.exact.balls import precision, rational_bounds
-from privproof.exact.parsing import ArithmeticReader, Lexicon, Token
+from privproof.exact.parsing import ArithmeticReader, Lexicon, TextToken
 from privproof.exact.rationals import ONE, ZERO, Number, Rational, fraction, rational
 from privproof.exact.rationals import decimal as rounded
 
@@ -271,7 +271,7 @@ class _EpsilonReader(ArithmeticReader[Epsilon]):
         found, at = ("the end", len(self.text)) if self.at_end else (repr(self.token.text[0]), self.token.start)
         raise self.error(f": unexpected {found} at position {at}")
 
-    def joined(self, operands: Sequence[Epsilon], signs: Sequence[Token]) -> Epsilon:
+    def joined(self, operands: Sequence[Epsilon], signs: Sequence[TextToken]) -> Epsilon:
         (left, right), (sign,) = operands, signs
         match sign.text:
             case "+" | "-":

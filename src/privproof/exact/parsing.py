@@ -24,7 +24,7 @@ END = "end"
 _T = TypeVar("_T")
 
 
-class Token(NamedTuple):
+class TextToken(NamedTuple):
     """A token: its kind, its text as it is written, and where it stands."""
 
     kind: str
@@ -50,12 +50,12 @@ class Lexicon:
         table = "|".join(f"({pattern})" for pattern in kinds.values())
         self._pattern = re.compile(rf"{space}*+(?:{table}|((?s:.))|\Z)")
 
-    def tokens(self, text: str, begin: int = 0, end: int | None = None) -> Iterator[Token]:
+    def tokens(self, text: str, begin: int = 0, end: int | None = None) -> Iterator[TextToken]:
         """The tokens of a text, or of a stretch of it; together with the space between them they are the whole."""
         for match in self._pattern.finditer(text, begin, len(text) if end is None else end):
             group = match.lastindex
             if group is not None:
-                yield Token(self._kinds[group - 1], match[group], match.start(group), match.end())
+                yield TextToken(self._kinds[group - 1], match[group], match.start(group), match.end())
 
 
 class Cursor(ABC):
@@ -84,15 +84,15 @@ class Cursor(ABC):
     deepest: ClassVar[int] = 100
     """How deep what is read may nest; beyond, it is refused before the recursion over it is too deep for Python."""
 
-    def __init__(self, text: str, tokens: Iterable[Token], *, begin: int = 0) -> None:
+    def __init__(self, text: str, tokens: Iterable[TextToken], *, begin: int = 0) -> None:
         self.text = text
         self._tokens = list(tokens)
         self._at = self._depth = 0
         last = self._tokens[-1].end if self._tokens else begin
-        self._tokens.append(Token(END, "", last, last))
+        self._tokens.append(TextToken(END, "", last, last))
         self.token = self._tokens[0]
 
-    def unreadable(self) -> Token | None:
+    def unreadable(self) -> TextToken | None:
         """The first token that cannot be read."""
         return next((token for token in self._tokens if token.kind == UNREADABLE), None)
 
@@ -116,7 +116,7 @@ class Cursor(ABC):
         self._at, self._depth = place
         self.token = self._tokens[self._at]
 
-    def take(self) -> Token:
+    def take(self) -> TextToken:
         """The coming token, taken; the end stays where it is."""
         token = self.token
         if token.kind != END:
@@ -133,11 +133,11 @@ class Cursor(ABC):
         """Whether nothing comes, or nothing stands so many tokens behind the coming one."""
         return self._at + ahead >= len(self._tokens) - 1
 
-    def accept(self, *texts: str) -> Token | None:
+    def accept(self, *texts: str) -> TextToken | None:
         """The coming token, taken, if it is one of these."""
         return self.take() if self.token.text in texts else None
 
-    def expect(self, text: str) -> Token:
+    def expect(self, text: str) -> TextToken:
         """The coming token, taken; it must be this one."""
         if self.token.text != text:
             self.expected(repr(text))
@@ -186,7 +186,7 @@ class Operator(NamedTuple, Generic[_T]):
     """
 
     level: int
-    join: Callable[[Sequence[_T], Sequence[Token]], _T]
+    join: Callable[[Sequence[_T], Sequence[TextToken]], _T]
     groups: Literal["left", "right", "together"] = "left"
 
 
@@ -195,7 +195,7 @@ class _Unfinished(Generic[_T]):
     """Operands with the signs between them, or a sign before its operand, while the last one is read; `least`: how tight that binds."""
 
     operator: Operator[_T]
-    signs: list[Token]
+    signs: list[TextToken]
     least: int
     operands: list[_T] = field(default_factory=list)
     nested: bool = False
@@ -296,5 +296,5 @@ class ArithmeticReader(Cursor, Generic[_T]):
         """What a minus before an operand denotes."""
 
     @abstractmethod
-    def joined(self, operands: Sequence[_T], signs: Sequence[Token]) -> _T:
+    def joined(self, operands: Sequence[_T], signs: Sequence[TextToken]) -> _T:
         """What two operands with a sign between them denote."""

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz
 
 from privproof.errors import NumberError
-from privproof.exact.parsing import ArithmeticReader, Lexicon, Token
+from privproof.exact.parsing import ArithmeticReader, Lexicon, TextToken
 from privproof.exact.rationals import Number, Rational, rational
 
 _LARGEST_POWER = 1_000
@@ -212,7 +212,7 @@ class _PolynomialReader(ArithmeticReader[Polynomial]):
     def too_deep(self) -> NoReturn:
         raise self.error(f"it nests deeper than {self.deepest}")
 
-    def joined(self, operands: Sequence[Polynomial], signs: Sequence[Token]) -> Polynomial:
+    def joined(self, operands: Sequence[Polynomial], signs: Sequence[TextToken]) -> Polynomial:
         (left, right), (sign,) = operands, signs
         match sign.text:
             case "+":

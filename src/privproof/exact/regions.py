@@ -51,10 +51,10 @@ class Constraint:
 
 
 @dataclass(frozen=True)
-class Region:
+class ParameterRegion:
     """Where parameters range.
 
-    >>> region = Region.of({"p": "0 < p < 1", "q": "[1/4, 3/4]"}, ["p + q <= 1"])
+    >>> region = ParameterRegion.of({"p": "0 < p < 1", "q": "[1/4, 3/4]"}, ["p + q <= 1"])
     >>> region.contains({"p": "1/2", "q": "1/2"}), region.contains({"p": "3/4", "q": "1/2"}), region.contains({"p": 0, "q": "1/2"})
     (True, False, False)
     >>> str(region)
@@ -66,7 +66,7 @@ class Region:
     constraints: tuple[Constraint, ...] = ()
 
     @classmethod
-    def of(cls, parameters: Mapping[str, str], constraints: Sequence[str] = ()) -> Region:
+    def of(cls, parameters: Mapping[str, str], constraints: Sequence[str] = ()) -> ParameterRegion:
         """A region from texts: ``0 < p < 1`` or ``(0, 1]`` for an interval, ``p <= q^2`` for a constraint.
 
         Raises:
@@ -89,7 +89,7 @@ class Region:
     def fixed(self) -> dict[str, Rational]:
         """The parameters that have one value in the whole region, as far as intervals and linear constraints tell.
 
-        >>> Region.of({"p": "[1/2, 1/2]", "q": "[0, 1]", "r": "[0, 1]"}, ["p + q <= 1/2"]).fixed
+        >>> ParameterRegion.of({"p": "[1/2, 1/2]", "q": "[0, 1]", "r": "[0, 1]"}, ["p + q <= 1/2"]).fixed
         {'p': 1/2, 'q': 0}
         """
         bounds = {name: [each.low, each.high] for name, each in zip(self.names, self.box, strict=True)}

@@ -23,7 +23,7 @@ _MOST_CELLS = 60_000
 """Entries of the table that is worked on, a second for a table that is full; larger problems are not tried."""
 
 
-class TooLarge(Exception):
+class ProgramTooLarge(Exception):
     """The linear program is larger than what is tried."""
 
 
@@ -49,11 +49,11 @@ def cheapest_shipment(
     if {s for s, _, _ in pairs} != set(amounts):
         return None
     if (len(amounts) + len(rooms)) * (len(pairs) + len(rooms)) > _MOST_CELLS:
-        raise TooLarge
-    return _Table(amounts, rooms, pairs).solve()
+        raise ProgramTooLarge
+    return _SimplexTable(amounts, rooms, pairs).solve()
 
 
-class _Table:
+class _SimplexTable:
     """A simplex table: the columns are the pairs, then r, then the room left at each place; the last entry of a row is its value."""
 
     def __init__(

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from privproof.errors import QuestionError
-from privproof.execution.workers import Job, Workers, worker_result
+from privproof.execution.workers import ChunkJob, Workers, worker_result
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -97,7 +97,7 @@ class _Sent:
 class _Sharing:
     """The chunks of one call, in their order: those that are given out, and those that are left."""
 
-    def __init__(self, workers: Workers, job: Job, left: Iterator[Any], attempts: int, grain: float) -> None:
+    def __init__(self, workers: Workers, job: ChunkJob, left: Iterator[Any], attempts: int, grain: float) -> None:
         self.workers, self.job, self.left, self.attempts = workers, job, left, attempts
         self.grain, self.together = grain, 1
         self.sent: deque[_Sent] = deque()

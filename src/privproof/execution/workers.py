@@ -115,7 +115,7 @@ def _bytes_of(value: object, name: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class Job:
+class ChunkJob:
     """A function that works on a chunk, as it crosses; what the function raises comes back as a value.
 
     Attributes:
@@ -249,11 +249,11 @@ class Workers:
             key = hashlib.sha256(data).hexdigest()
         return Parcel(key, data)
 
-    def job(self, function: Callable[[Any], Any]) -> Job:
+    def job(self, function: Callable[[Any], Any]) -> ChunkJob:
         """A function as it is submitted."""
-        return Job(function, self._origin)
+        return ChunkJob(function, self._origin)
 
-    def submit(self, job: Job, chunk: object) -> Future[Any]:
+    def submit(self, job: ChunkJob, chunk: object) -> Future[Any]:
         """Let a worker do a chunk."""
         if self.executor is not None:
             return self.executor.submit(job, chunk)

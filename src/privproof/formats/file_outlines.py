@@ -71,7 +71,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Entry:
+class OutlineEntry:
     """A function of a file.
 
     Attributes:
@@ -99,7 +99,7 @@ class Outline:
         unread: the line that does more than declare, because of which the file was not executed, and nothing in it refused; or None.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[OutlineEntry, ...] = ()
     problems: tuple[Problem, ...] = ()
     unread: int | None = None
 
@@ -127,24 +127,24 @@ def outline_of(path: Path) -> Outline:
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
     unread = next((node.lineno for node in doing_more(tree.body, path.parent)), None)
     if unread is not None:
-        return Outline(tuple(Entry(node.name, node.lineno) for node in found), unread=unread)
+        return Outline(tuple(OutlineEntry(node.name, node.lineno) for node in found), unread=unread)
     try:
         module = run_file(path)
     except PrivproofError as error:
-        entries = tuple(Entry(node.name, node.lineno) for node in found)
+        entries = tuple(OutlineEntry(node.name, node.lineno) for node in found)
         return Outline(entries, (_problem("wrong", error, (1, 1)),))
     return _outline_of(module, found)
 
 
 def _outline_of(module: ModuleType, found: Sequence[ast.FunctionDef]) -> Outline:
     """The functions of a module, as the language reads them."""
-    entries: list[Entry] = []
+    entries: list[OutlineEntry] = []
     problems: list[Problem] = []
     for node in found:
         try:
             subject = _subject(getattr(module, node.name, None))
             if subject is None:
-                entries.append(Entry(node.name, node.lineno))
+                entries.append(OutlineEntry(node.name, node.lineno))
                 continue
             entries.append(_entry(subject, node))
             subject.translated  # noqa: B018 - read for what it refuses
@@ -167,11 +167,11 @@ def _subject(value: object) -> Mechanism | None:
     return made
 
 
-def _entry(subject: Mechanism, node: ast.FunctionDef) -> Entry:
+def _entry(subject: Mechanism, node: ast.FunctionDef) -> OutlineEntry:
     claim = subject.claim
     words = "" if claim is None else f"epsilon {claim.epsilon}" + (f", delta {claim.delta}" if claim.delta else "")
     claims = [words, *map(str, subject.measures)]
-    return Entry(
+    return OutlineEntry(
         node.name,
         node.lineno,
         tuple((name, str(declared)) for name, declared in subject.inputs.items()),

@@ -37,10 +37,10 @@ def parse_json(text: str) -> Node:
     Raises:
         FormatError: the text is no JSON; the place is ``line:column``.
     """
-    return _Reader(text).whole()
+    return _JsonReader(text).whole()
 
 
-class _Reader:
+class _JsonReader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0

@@ -13,7 +13,7 @@ from typing import Any
 
 from privproof.errors import BudgetError, FormatError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import ONE, Budget, Rational
-from privproof.exact.regions import Region
+from privproof.exact.regions import ParameterRegion
 from privproof.formats import document_fields as fields
 from privproof.formats import stream_files
 from privproof.formats.document_nodes import DocumentTable, Node, Scalar, from_plain, read_document, with_file_place
@@ -284,7 +284,7 @@ def _parametric(
     ranges = fields.required_field(node, "parameters", _texts, "scenario", hint='parameters: {p: "0 < p < 1"}')
     listed = fields.optional(node, "constraints", fields.names, "scenario") or ()
     try:
-        region = Region.of(ranges, listed)
+        region = ParameterRegion.of(ranges, listed)
     except ScenarioError as problem:
         raise problem.at("scenario") from None
     pairs = []

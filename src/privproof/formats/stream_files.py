@@ -26,7 +26,15 @@ from privproof.exact.parsing import UNREADABLE, Lexicon
 from privproof.formats import document_fields as fields
 from privproof.formats.document_nodes import DocumentTable, Exact, Node, Scalar, Series, from_plain
 from privproof.models.finite_distributions import known_name
-from privproof.models.stream_automaton import Order, Sample, StreamAutomaton, Term, Transition, Value, guard_words
+from privproof.models.stream_automaton import (
+    Order,
+    StreamAutomaton,
+    StreamSample,
+    StreamValue,
+    Term,
+    Transition,
+    guard_words,
+)
 from privproof.scenarios import StreamQuestion
 
 KEYS = ("initial", "transitions")
@@ -186,7 +194,7 @@ def _transition(node: Node, place: str, states: Mapping[str, _State], thresholds
     stores = tuple(
         (name, step.of(name, f"{place}.store")) for name in fields.optional(given, "store", _several, place) or ()
     )
-    symbol, values = "", list[Value]()
+    symbol, values = "", list[StreamValue]()
     for number, part in enumerate(fields.optional(given, "output", _several, place) or ()):
         value = _value(part, step, thresholds, f"{place}.output")
         if value is not None:
@@ -207,7 +215,7 @@ class _Samples:
 
     def __init__(self, state: _State, name: str, place: str) -> None:
         self.state, self.name, self.place = state, name, place
-        self.drawn: list[Sample] = []
+        self.drawn: list[StreamSample] = []
         self.numbers: dict[object, int] = {}
         if not state.separate and state.noisy:
             self._add("", state.rates[None])
@@ -215,7 +223,7 @@ class _Samples:
     def _add(self, key: object, rate: Rational | None) -> int:
         if key not in self.numbers:
             self.numbers[key] = len(self.drawn)
-            self.drawn.append(Sample(rate, 1 if self.state.reads else 0, self.state.mean))
+            self.drawn.append(StreamSample(rate, 1 if self.state.reads else 0, self.state.mean))
         return self.numbers[key]
 
     def of(self, threshold: str | None, place: str) -> int:
@@ -244,19 +252,19 @@ class _Samples:
         return self._add("fresh ", self.state.fresh[0])
 
 
-def _value(text: str, step: _Samples, thresholds: Sequence[str], place: str) -> Value | None:
+def _value(text: str, step: _Samples, thresholds: Sequence[str], place: str) -> StreamValue | None:
     """A noisy number that is written: ``sample``, ``fresh``, ``sample of x``, or ``sample - x``; None for a symbol."""
     match text.split():
         case ["sample"]:
-            return Value(step.of(None, place))
+            return StreamValue(step.of(None, place))
         case ["fresh"]:
-            return Value(step.fresh(place))
+            return StreamValue(step.fresh(place))
         case ["sample", "of", name]:
             known_name(name, among=thresholds, what="threshold", place=place)
-            return Value(step.of(name, place))
+            return StreamValue(step.of(name, place))
         case ["sample", "-", name]:
             known_name(name, among=thresholds, what="threshold", place=place)
-            return Value(step.of(name, place), name)
+            return StreamValue(step.of(name, place), name)
     return None
 
 

@@ -44,7 +44,7 @@ class Together:
     """
 
     def __init__(self, texts: Mapping[str, str] | Mapping[str, str | bytes]) -> None:
-        self.files: list[_Beside] = []
+        self.files: list[_FileBeside] = []
         self.special: list[tuple[Path, bytes]] = []
         try:
             for name, text in texts.items():
@@ -53,7 +53,7 @@ class Together:
                 if is_special(path):
                     self.special.append((path, written))
                 else:
-                    self.files.append(_Beside(path, written))
+                    self.files.append(_FileBeside(path, written))
         except BaseException:
             self.undo()
             raise
@@ -80,7 +80,7 @@ class Together:
             file.undo()
 
 
-class _Beside:
+class _FileBeside:
     """One file, written beside its place.
 
     Attributes:

@@ -50,7 +50,7 @@ def parse_yaml(text: str) -> Node:
     Raises:
         FormatError: the text is no YAML, or uses what a model file may not; the place is ``line:column``.
     """
-    reader = _Reader(text)
+    reader = _YamlReader(text)
     try:
         return reader.whole()
     except FormatError:
@@ -63,7 +63,7 @@ def parse_yaml(text: str) -> Node:
         raise FormatError("syntax", f"this is no YAML: {error}", hint="check the escapes in quoted texts") from None
 
 
-class _Reader:
+class _YamlReader:
     def __init__(self, text: str) -> None:
         self.events: Iterator[yaml.Event] = yaml.parse(text, Loader=_LOADER)
         self.anchors: dict[str, tuple[Node, int]] = {}

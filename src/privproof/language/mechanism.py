@@ -14,7 +14,7 @@ from pickle import PicklingError
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, TypeAlias, TypeVar
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
 from privproof.exact.affine import read_affine
@@ -94,7 +94,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Mechanism(Shown):
+class Mechanism(ShownCard):
     """A function, what it reads, which data sets are neighbours, and the claim that is made about it.
 
     Call it like the function: it samples.

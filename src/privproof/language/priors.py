@@ -19,7 +19,7 @@ from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Region
+from privproof.exact.regions import ParameterRegion
 from privproof.language.constants import fresh
 from privproof.language.crossing import find_function, reference
 from privproof.language.flow import Flow
@@ -43,7 +43,7 @@ class Prior:
     """
 
     function: FunctionType
-    region: Region
+    region: ParameterRegion
     constants: Mapping[str, Any]
     name: str
     pin: Program | None = field(default=None, repr=False, compare=False)
@@ -121,7 +121,7 @@ def prior(function: Callable[..., Any] | None = None, /, *, constraints: Sequenc
         return read_with_place(marked, declared)
 
     def declared(marked: FunctionType) -> Prior:
-        region = Region.of(parameters, constraints)
+        region = ParameterRegion.of(parameters, constraints)
         constants: dict[str, Any] = {}
         taken = signature(marked).parameters
         for name in parameters:

@@ -6,7 +6,7 @@ from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formula_document import formula_data
 from privproof.logic.large_processes import Evidence, EvidenceByMonitors, PathBounds
 from privproof.logic.process_columns import column
-from privproof.logic.query_vectors import Bound
+from privproof.logic.query_vectors import VectorBound
 
 
 def bounds_evidence(process: DecisionProcess, bounds: list[PathBounds]) -> dict[str, object]:
@@ -54,6 +54,6 @@ def _monitored(process: DecisionProcess, item: EvidenceByMonitors) -> dict[str, 
     }
 
 
-def _bound(bound: Bound) -> dict[str, object]:
+def _bound(bound: VectorBound) -> dict[str, object]:
     columns = {"values": bound.values, "policy": bound.policy, "ranks": bound.ranks, "falls": bound.falls}
     return {name: column(values) for name, values in columns.items() if values is not None}

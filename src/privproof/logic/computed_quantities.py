@@ -20,7 +20,7 @@ from privproof.logic.decision_process import DecisionProcess, Missing
 from privproof.logic.formula_engine import asked_states, model_check
 from privproof.logic.formulas import Truth
 from privproof.logic.prism.computed_values import Computed
-from privproof.logic.prism.expression_meanings import FAILING, ROUNDING, Meaning, Trouble
+from privproof.logic.prism.expression_meanings import FAILING, ROUNDING, ExpressionMeaning, Trouble
 from privproof.logic.prism.prism_properties import Property
 from privproof.logic.state_filters import OF_NUMBERS, OF_TRUTHS, PLAIN, value_in
 
@@ -90,7 +90,7 @@ def compute(
         asked, chosen, prop = prop.states, "those of the filter", Property(prop.written, prop.model)
     elif prop.aggregate is not None:
         asked = asked[:1]
-    evaluation = _Evaluation(exact, missing, monitor)
+    evaluation = _QuantityEvaluation(exact, missing, monitor)
     values = evaluation.values(prop, asked)
     told = str(prop.written) if prop.aggregate is None else f"filter({prop.aggregate}, {prop.written})"
     reasons, notes = (tuple(dict.fromkeys(each)) for each in (evaluation.reasons, evaluation.notes))
@@ -102,7 +102,7 @@ class _Undecided(Exception):
 
 
 @dataclass(frozen=True)
-class _Evaluation:
+class _QuantityEvaluation:
     exact: bool
     missing: Missing
     monitor: Monitor
@@ -175,7 +175,7 @@ def _exactly(value: object) -> Amount:
 # ------------------------------------------------------------------------------------------------------- expressions
 
 
-def evaluate(meaning: Meaning, value_of: Callable[[int], Value]) -> Value:
+def evaluate(meaning: ExpressionMeaning, value_of: Callable[[int], Value]) -> Value:
     """The value of an expression, given what is known of its variables.
 
     Raises:
@@ -210,7 +210,7 @@ def evaluate(meaning: Meaning, value_of: Callable[[int], Value]) -> Value:
     raise _Undecided("it is computed from an infinite reward")
 
 
-def _connective(op: str, args: tuple[Meaning, ...], value_of: Callable[[int], Value]) -> bool | None:
+def _connective(op: str, args: tuple[ExpressionMeaning, ...], value_of: Callable[[int], Value]) -> bool | None:
     settling, known = op != "&", True
     for place, part in enumerate(args):
         value = evaluate(part, value_of)
@@ -240,7 +240,7 @@ def _compare_amounts(sign: str, left: Amount, right: Amount) -> bool | None:
     return True if left.high <= right.low else False if left.low > right.high else None
 
 
-def _number(meaning: Meaning, values: list[Amount]) -> Amount:
+def _number(meaning: ExpressionMeaning, values: list[Amount]) -> Amount:
     op = meaning.op
     if op in ("min", "max"):
         return (least if op == "min" else largest)(values)

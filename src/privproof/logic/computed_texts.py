@@ -9,7 +9,7 @@ from rich.console import Console
 from privproof.exact import text
 from privproof.logic.computed_quantities import Amount, Computation, Value
 from privproof.logic.formula_texts import number_in_words
-from privproof.logic.path_measures import Between
+from privproof.logic.path_measures import ValueBetween
 from privproof.reporting.console_texts import print_facts
 from privproof.reporting.report_facts import Fact
 
@@ -87,8 +87,10 @@ def _words(value: Value) -> str:
         if value.low < 0 <= value.high and not value.exact:
             return f"between {text(value.low)} and {text(value.high)}"
         if value.low < 0:
-            return "-" + number_in_words(Between(-value.high, -value.low)).replace(" = ", " = -").replace("≈ ", "≈ -")
-        return number_in_words(Between(value.low, value.high))
+            return "-" + number_in_words(ValueBetween(-value.high, -value.low)).replace(" = ", " = -").replace(
+                "≈ ", "≈ -"
+            )
+        return number_in_words(ValueBetween(value.low, value.high))
     return "not known" if value is None else str(value).lower()
 
 

@@ -49,7 +49,7 @@ def _outcome(asked: Path) -> Outcome:
     return "satisfied" if asked == TRUE else "violated" if asked == FALSE else "open"
 
 
-class Follower:
+class PathFollower:
     """What a path formula asks of the rest of a run, state by state; progressions are remembered."""
 
     def __init__(self, truths: Sequence[Bools], path: Path) -> None:
@@ -72,7 +72,7 @@ def shortest_trace(process: DecisionProcess, truths: Sequence[Bools], path: Path
 
     Of several that are equally short it is the likeliest.
     """
-    follower = Follower(truths, path)
+    follower = PathFollower(truths, path)
     begin = (start, follower.after(path, start))
     before: dict[tuple[int, Path], tuple[int, Path] | None] = {begin: None}
     level: dict[tuple[int, Path], Rational] = {begin: ONE}
@@ -132,7 +132,7 @@ def drawn_traces(
     The choices of a decision process are equally likely, and enclosed probabilities are drawn by their middles.
     """
     source = random.Random(seed)
-    follower = Follower(truths, path)
+    follower = PathFollower(truths, path)
     begins = process.choices.tolist()
     found: list[Trace] = []
 

@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.errors import ModelError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import ZERO, Number, Rational, rational, show
 from privproof.logic.reward_structures import Rewards
@@ -82,7 +82,7 @@ class Numbered(Sequence[str]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DecisionProcess(Shown):
+class DecisionProcess(ShownCard):
     """A labelled Markov chain or decision process on numbered states.
 
     Build one from names with `of`, or give the arrays: state ``s`` has the choices ``choices[s] .. choices[s+1]-1``, the choice

@@ -36,7 +36,7 @@ _LARGEST_PART = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Ball:
+class BallColumns:
     """Middles and radii."""
 
     middle: Floats
@@ -66,42 +66,42 @@ class Enclosed:
             self._last = (graph, csr_matrix((self.numbers[graph.values], graph.targets, graph.rows), shape=shape))
         return self._last[1]
 
-    def indicator(self, nodes: Bools) -> Ball:
+    def indicator(self, nodes: Bools) -> BallColumns:
         """One where the nodes are, zero elsewhere."""
-        return Ball(nodes.astype(np.float64), np.zeros(len(nodes)))
+        return BallColumns(nodes.astype(np.float64), np.zeros(len(nodes)))
 
-    def masked(self, vector: Ball, nodes: Bools) -> Ball:
+    def masked(self, vector: BallColumns, nodes: Bools) -> BallColumns:
         """The vector where the nodes are, zero elsewhere."""
-        return Ball(np.where(nodes, vector.middle, 0.0), np.where(nodes, vector.radius, 0.0))
+        return BallColumns(np.where(nodes, vector.middle, 0.0), np.where(nodes, vector.radius, 0.0))
 
-    def difference(self, left: Ball, right: Ball) -> Ball:
+    def difference(self, left: BallColumns, right: BallColumns) -> BallColumns:
         """Left minus right, for left at least right."""
         middle = left.middle - right.middle
         rounded = np.where((right.middle == 0) | (middle == 0), 0.0, _UNIT * np.abs(middle))
-        return Ball(middle, (left.radius + right.radius + rounded) * (1 + 4 * _UNIT))
+        return BallColumns(middle, (left.radius + right.radius + rounded) * (1 + 4 * _UNIT))
 
-    def select(self, vector: Ball, indices: Ints) -> Ball:
+    def select(self, vector: BallColumns, indices: Ints) -> BallColumns:
         """The entries at the indices."""
-        return Ball(vector.middle[indices], vector.radius[indices])
+        return BallColumns(vector.middle[indices], vector.radius[indices])
 
-    def pinned(self, vector: Ball, ones: Bools, zeros: Bools) -> Ball:
+    def pinned(self, vector: BallColumns, ones: Bools, zeros: Bools) -> BallColumns:
         """The vector with numbers that are known to be one or zero put there exactly."""
         middle = np.where(ones, 1.0, np.where(zeros, 0.0, vector.middle))
-        return Ball(middle, np.where(ones | zeros, 0.0, vector.radius))
+        return BallColumns(middle, np.where(ones | zeros, 0.0, vector.radius))
 
-    def joined(self, first: Ball, second: Ball) -> Ball:
+    def joined(self, first: BallColumns, second: BallColumns) -> BallColumns:
         """One vector after the other."""
-        return Ball(np.concatenate([first.middle, second.middle]), np.concatenate([first.radius, second.radius]))
+        return BallColumns(np.concatenate([first.middle, second.middle]), np.concatenate([first.radius, second.radius]))
 
-    def chosen(self, parts: Sequence[tuple[Bools, Ball]], count: int) -> Ball:
+    def chosen(self, parts: Sequence[tuple[Bools, BallColumns]], count: int) -> BallColumns:
         """The vector put together from parts, each given where its nodes are."""
         middle, radius = np.zeros(count), np.zeros(count)
         for nodes, vector in parts:
             np.copyto(middle, vector.middle, where=nodes)
             np.copyto(radius, vector.radius, where=nodes)
-        return Ball(middle, radius)
+        return BallColumns(middle, radius)
 
-    def step(self, graph: ProcessGraph, vector: Ball, nodes: Bools) -> Ball:
+    def step(self, graph: ProcessGraph, vector: BallColumns, nodes: Bools) -> BallColumns:
         """The expected value after one step, for the nodes; zero elsewhere."""
         self.monitor.pause()
         matrix = self._matrix(graph)
@@ -113,7 +113,7 @@ class Enclosed:
         spread = matrix @ vector.radius
         error = self._rounding(graph)
         radius = (spread * (1 + error) + error * size) * (1 + 8 * _UNIT) + _TINY
-        return self.masked(Ball(middle, radius), nodes)
+        return self.masked(BallColumns(middle, radius), nodes)
 
     def _rows(self, graph: ProcessGraph, chosen: Ints) -> csr_matrix:
         for known, rows in self._sliced:
@@ -122,22 +122,22 @@ class Enclosed:
         self._sliced.append((chosen, self._matrix(graph)[chosen]))
         return self._sliced[-1][1]
 
-    def _step_at(self, graph: ProcessGraph, matrix: csr_matrix, vector: Ball, chosen: Ints) -> Ball:
+    def _step_at(self, graph: ProcessGraph, matrix: csr_matrix, vector: BallColumns, chosen: Ints) -> BallColumns:
         error = self._rounding(graph)[chosen]
         middle, radius = np.zeros(len(graph)), np.zeros(len(graph))
         middle[chosen] = matrix @ vector.middle
         size, spread = matrix @ np.abs(vector.middle), matrix @ vector.radius
         radius[chosen] = (spread * (1 + error) + error * size) * (1 + 8 * _UNIT) + _TINY
-        return Ball(middle, radius)
+        return BallColumns(middle, radius)
 
-    def stepped(self, graph: ProcessGraph, vector: Ball, times: int) -> Ball:
+    def stepped(self, graph: ProcessGraph, vector: BallColumns, times: int) -> BallColumns:
         """The expected value after so many steps."""
         everywhere = np.ones(len(graph), np.bool_)
         for _ in range(times):
             vector = self.step(graph, vector, everywhere)
         return vector
 
-    def repeated(self, graph: ProcessGraph, goal: Bools, through: Bools, times: int) -> Ball:
+    def repeated(self, graph: ProcessGraph, goal: Bools, through: Bools, times: int) -> BallColumns:
         """The probability of reaching the goal within so many steps, through some other nodes."""
         chosen = np.flatnonzero(through)
         matrix = self._matrix(graph)[chosen]
@@ -148,9 +148,9 @@ class Enclosed:
             expected, spread = matrix @ middle, matrix @ radius  # middles are not negative
             middle[chosen] = expected
             radius[chosen] = (spread * (1 + error) + error * expected) * (1 + 8 * _UNIT) + _TINY
-        return Ball(middle, radius)
+        return BallColumns(middle, radius)
 
-    def solve(self, graph: ProcessGraph, known: Ball, unknown: Bools) -> Ball:
+    def solve(self, graph: ProcessGraph, known: BallColumns, unknown: Bools) -> BallColumns:
         """The vector that is the expected value after one step at unknown nodes, and known elsewhere."""
         from scipy.sparse import csr_matrix
 
@@ -183,7 +183,7 @@ class Enclosed:
         middle, radius = known.middle.copy(), known.radius.copy()
         middle[order] = solution
         radius[order] = scale * times * (1 + 8 * _UNIT)
-        return Ball(middle, radius)
+        return BallColumns(middle, radius)
 
     def _approximate(self, inner: csr_matrix, goal: Floats, largest: int) -> tuple[Floats, Floats]:
         """Approximate solutions of ``x = A x + goal`` and ``v = A v + 1``; nothing is promised about them."""
@@ -215,23 +215,23 @@ class Enclosed:
         times, _ = bicgstab(system, np.ones(size), rtol=1e-8, maxiter=5_000)
         return solution, times
 
-    def totals(self, owner: Ints, count: int, vector: Ball, nodes: Bools) -> Ball:
+    def totals(self, owner: Ints, count: int, vector: BallColumns, nodes: Bools) -> BallColumns:
         """For every owner the sum of the vector over its nodes."""
         owners = owner[nodes]
         many = int(np.bincount(owners, minlength=1).max()) if len(owners) else 0
         middle = np.bincount(owners, weights=vector.middle[nodes], minlength=count).astype(np.float64)
         size = np.bincount(owners, weights=np.abs(vector.middle[nodes]), minlength=count)
         radius = np.bincount(owners, weights=vector.radius[nodes], minlength=count)
-        return Ball(middle, (radius + many * _UNIT * size) * (1 + (many + 8) * _UNIT))
+        return BallColumns(middle, (radius + many * _UNIT * size) * (1 + (many + 8) * _UNIT))
 
-    def ends(self, vector: Ball) -> tuple[Floats, Floats]:
+    def ends(self, vector: BallColumns) -> tuple[Floats, Floats]:
         """Floats that enclose every number."""
         low, high = vector.middle - vector.radius, vector.middle + vector.radius
         loose = vector.radius > 0
         low, high = np.where(loose, np.nextafter(low, -1.0), low), np.where(loose, np.nextafter(high, 2.0), high)
         return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
-    def bounds(self, vector: Ball, index: int) -> tuple[Rational, Rational]:
+    def bounds(self, vector: BallColumns, index: int) -> tuple[Rational, Rational]:
         """Rationals that enclose one number."""
         middle, radius = from_float(float(vector.middle[index])), from_float(float(vector.radius[index]))
         return max(middle - radius, fmpq(0)), min(middle + radius, fmpq(1))

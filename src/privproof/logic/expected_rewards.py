@@ -36,7 +36,7 @@ from privproof.logic.formulas import (
     Implies,
     LongRun,
     Momentary,
-    Next,
+    NextState,
     Not,
     Or,
     Unary,
@@ -45,7 +45,7 @@ from privproof.logic.formulas import (
 from privproof.logic.formulas.formula_syntax import Count
 from privproof.logic.formulas.sublogics import is_state_formula
 from privproof.logic.long_run import long_run, refuse_choices
-from privproof.logic.path_measures import INFINITE, Between, Likelihood
+from privproof.logic.path_measures import INFINITE, Likelihood, ValueBetween
 from privproof.logic.path_probabilities import Path, after, conjunction, disjunction, until
 from privproof.logic.policy_iteration import Option, Options, exact_row, graph_of, settle, worth
 from privproof.logic.reward_structures import Rewards
@@ -75,7 +75,7 @@ def expectation(checker: Checker, formula: Expected) -> Likelihood:
         checker.reasons.append(str(problem))
         least = most = None
     if least is None or most is None:
-        unknown = Between(ZERO, ONE)
+        unknown = ValueBetween(ZERO, ONE)
         truth = np.full(count, -1 if formula.within is not None else 1, np.int8)
         return Likelihood(formula, truth, lambda s: unknown, lambda s: unknown, "not decided")
     low, high = least, most
@@ -86,8 +86,8 @@ def expectation(checker: Checker, formula: Expected) -> Likelihood:
     return Likelihood(formula, truth, lambda s: _amount(low[s]), lambda s: _amount(high[s]), "exact")
 
 
-def _amount(value: Rational | None) -> Between:
-    return INFINITE if value is None else Between(value, value)
+def _amount(value: Rational | None) -> ValueBetween:
+    return INFINITE if value is None else ValueBetween(value, value)
 
 
 Find = Callable[[bool], list[Rational | None]]
@@ -147,7 +147,7 @@ def satisfied_by_reading(formula: Formula, leaf: Callable[[Formula], int], *, tr
             return conjunction(found) if isinstance(formula, And) == truth else disjunction(found)
         case Implies(left, right):
             return satisfied_by_reading(Or((Not(left), right)), leaf, truth=truth)
-        case Next(inner, times) if times.constant >= 0:
+        case NextState(inner, times) if times.constant >= 0:
             return after(satisfied_by_reading(inner, leaf, truth=truth), times.constant)
         case Unary("F", inner, bound) if truth:
             return until(("true",), satisfied_by_reading(inner, leaf), bound)

@@ -22,7 +22,7 @@ from privproof.logic.decision_process import REFUSED, Bools, DecisionProcess, In
 from privproof.logic.exact_solving import TooLarge
 from privproof.logic.formulas import Formula, Private
 from privproof.logic.large_processes import Evidence, PathBounds, path_bounds
-from privproof.logic.path_measures import Between, Closeness, Gap, Truths, gap_between, lower, worst_of
+from privproof.logic.path_measures import Closeness, Gap, Truths, ValueBetween, gap_between, lower, worst_of
 from privproof.logic.path_probabilities import Path, horizon
 from privproof.logic.query_schedulers import ByWords, Lasso, closeness
 from privproof.logic.query_vectors import Columns, runs_of
@@ -146,7 +146,7 @@ def _by_vectors(checker: Checker, formula: Private, begin: Ints) -> Closeness | 
     along: dict[tuple[int, int], PathBounds] = {}
     for pair in process.related:
         for s, t in (pair, pair[::-1]):
-            p, q = (Between(least(state).low, most(state).high) for state in (s, t))
+            p, q = (ValueBetween(least(state).low, most(state).high) for state in (s, t))
             gap = gap_between(s, t, p, q, formula)
             if gap.holds:
                 reason = "the extremes over all schedulers are close enough (Proposition 2)"

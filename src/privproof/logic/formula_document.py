@@ -9,7 +9,6 @@ from privproof.logic.formulas import (
     Accumulated,
     And,
     Atom,
-    Bound,
     Comparison,
     Expected,
     Formula,
@@ -18,14 +17,15 @@ from privproof.logic.formulas import (
     Implies,
     LongRun,
     Momentary,
-    Next,
+    NextState,
     Not,
     OfPaths,
     Or,
     Private,
+    ProbabilityRange,
     Probable,
-    Range,
     Steady,
+    StepBound,
     Truth,
     Unary,
     Until,
@@ -125,7 +125,7 @@ def formula_data(formula: Formula, process: DecisionProcess, *, in_columns: bool
                 return ["and", ["or", ["not", first], second], ["or", first, ["not", second]]]
             case FormulaFamily(quantifier):
                 return ["and" if quantifier == "all" else "or", *map(say, f.instances())]
-            case Next(inner, times):
+            case NextState(inner, times):
                 return ["X", times.constant, say(inner)] if times.constant else say(inner)
             case Unary(operator, inner, bound):
                 if operator == "F":
@@ -170,7 +170,7 @@ def formula_data(formula: Formula, process: DecisionProcess, *, in_columns: bool
     return say(formula)
 
 
-def _range(within: Range) -> dict[str, object]:
+def _range(within: ProbabilityRange) -> dict[str, object]:
     return {
         "low": str(within.low),
         "low_included": within.low_included,
@@ -179,7 +179,7 @@ def _range(within: Range) -> dict[str, object]:
     }
 
 
-def _until(left: list[object], right: list[object], bound: Bound) -> list[object]:
+def _until(left: list[object], right: list[object], bound: StepBound) -> list[object]:
     low, high = max(0, bound.low.constant), None if bound.high is None else bound.high.constant
     if high is not None and high < low:
         return ["false"]

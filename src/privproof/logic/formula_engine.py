@@ -9,7 +9,7 @@ from typing import get_args
 
 import numpy as np
 
-from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest
 from privproof.engines.search_monitor import Monitor, Stopped
 from privproof.errors import QuestionError
 from privproof.evidence import Unknown
@@ -25,7 +25,7 @@ from privproof.logic.formulas import (
     Formula,
     LongRun,
     Momentary,
-    Next,
+    NextState,
     OfPaths,
     Private,
     Probable,
@@ -152,11 +152,11 @@ class LogicEngine:
 
     name = "logic"
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         return "a formula says itself what is claimed" if request.tight else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """Whether the formula holds in all the states that are asked about."""
         question = request.question
         assert isinstance(question, FormulaQuestion)
@@ -220,7 +220,7 @@ def _longest(formula: Formula) -> int:
     """The largest number of steps in a formula."""
     longest = 0
     for part in subformulas(formula):
-        if isinstance(part, Next):
+        if isinstance(part, NextState):
             longest = max(longest, part.times.constant)
         elif isinstance(part, Unary | Until) and part.bound.high is not None:
             longest = max(longest, part.bound.high.constant)

@@ -145,9 +145,9 @@ def load_formulas(
             return [AskedFormula(process, written)]
         from privproof.logic.prism.prism_model import words_of  # here and below: a formula of our own needs none of it
         from privproof.logic.prism.prism_properties import read_property
-        from privproof.logic.prism.prism_tokens import Source
+        from privproof.logic.prism.prism_tokens import PrismSource
 
-        return [_asked_of(read_property(words_of(process, Source("formula", asked)), asked))]
+        return [_asked_of(read_property(words_of(process, PrismSource("formula", asked)), asked))]
     from privproof.logic.prism.prism_properties import read_property
 
     own = {} if file is None else {name: value for name, value in (settings or {}).items() if name in file.constants}
@@ -184,7 +184,7 @@ def load_formulas(
 def _jani_properties(path: str) -> PropertyFile:
     """The properties in a JANI file, numbered in order."""
     from privproof.logic.formats.jani_files import jani_as_prism
-    from privproof.logic.prism.prism_tokens import Source
+    from privproof.logic.prism.prism_tokens import PrismSource
     from privproof.logic.prism.property_files import PropertyFile, WrittenProperty
 
     told = jani_as_prism(file_text(path), name=path)[1]
@@ -192,7 +192,7 @@ def _jani_properties(path: str) -> PropertyFile:
         WrittenProperty(name, text, number) if isinstance(text, str) else WrittenProperty(name, "", number, text)
         for number, (name, text) in enumerate(told.items(), 1)
     )
-    return PropertyFile(Source(path, ""), {}, {}, listed)
+    return PropertyFile(PrismSource(path, ""), {}, {}, listed)
 
 
 def _asked_of(found: Property) -> AskedFormula:

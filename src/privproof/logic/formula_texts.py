@@ -12,8 +12,9 @@ from privproof.exact.number_texts import outward
 from privproof.logic.counterexample_traces import Trace
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formulas import Expected
+from privproof.logic.path_measures import Closeness, Gap, Likelihood, ValueBetween
 from privproof.logic.state_filters import PLAIN, Filtered
-from privproof.logic.state_satisfaction import Between, Closeness, Gap, Likelihood, Satisfaction
+from privproof.logic.state_satisfaction import Satisfaction
 from privproof.reporting.console_texts import print_facts
 from privproof.reporting.report_facts import Fact
 
@@ -77,7 +78,7 @@ def _filter_words(made: Filtered) -> str:
             return f"{over}: {str(made.value).lower()}"
         case int():
             return f"{over}: {made.value}"
-        case Between():
+        case ValueBetween():
             return f"{over}: {number_in_words(made.value)}"
         case (low, high):
             return f"{over}: from {number_in_words(low)} to {number_in_words(high)}"
@@ -85,7 +86,7 @@ def _filter_words(made: Filtered) -> str:
 
 def _filter_data(made: Filtered) -> dict[str, Any]:
     value: Any = made.value
-    if isinstance(value, Between):
+    if isinstance(value, ValueBetween):
         value = _number(value)
     elif isinstance(value, tuple):
         value = [_number(end) for end in value]
@@ -197,7 +198,7 @@ def _likely(found: Satisfaction, likely: Likelihood | Closeness, state: int) -> 
     return f"from {number_in_words(least)} to {number_in_words(most)} over all schedulers"
 
 
-def number_in_words(number: Between) -> str:
+def number_in_words(number: ValueBetween) -> str:
     """A probability or an expected reward in words."""
     if number.infinite:
         return "infinite"
@@ -308,7 +309,7 @@ def _epsilons(gap: Gap) -> str:
     return f"between {outward(low, up=False, digits=6)} and {outward(high, up=True, digits=6)}"
 
 
-def _deltas(number: Between) -> str:
+def _deltas(number: ValueBetween) -> str:
     if number.exact:
         return show(number.low)
     if float(number.high - number.low) < 1e-9:
@@ -369,7 +370,7 @@ def _tight(gap: Gap | None) -> dict[str, Any] | None:
     }
 
 
-def _number(number: Between) -> str | list[str]:
+def _number(number: ValueBetween) -> str | list[str]:
     if number.infinite:
         return "inf"
     return text(number.low) if number.exact else [text(number.low), text(number.high)]

@@ -17,10 +17,10 @@ from flint import fmpq
 from privproof.engines.search_monitor import Monitor
 from privproof.exact import Rational
 from privproof.logic.decision_process import Bools, Ints
-from privproof.logic.formulas import And, Bound, Formula, Next, Not, Range, Truth, Unary, Until
+from privproof.logic.formulas import And, Formula, NextState, Not, ProbabilityRange, StepBound, Truth, Unary, Until
 from privproof.logic.formulas.sublogics import is_state_formula
 from privproof.logic.linear_recurrences import often_bounds
-from privproof.logic.path_measures import Between, Probabilities, Truths
+from privproof.logic.path_measures import Probabilities, Truths, ValueBetween
 from privproof.logic.path_monitors import Monitored, monitored_bounds
 from privproof.logic.query_vectors import UNITS, Columns
 from privproof.logic.value_bounds import Bounds, until_bounds
@@ -62,9 +62,9 @@ class PathBounds:
     def probabilities(self, *, largest: bool) -> Probabilities:
         """The bounds on the least or greatest probability as rationals."""
         low, high = self.most if largest else self.least
-        return lambda s: Between(fmpq(int(low[s]), UNITS), fmpq(int(high[s]), UNITS))
+        return lambda s: ValueBetween(fmpq(int(low[s]), UNITS), fmpq(int(high[s]), UNITS))
 
-    def within(self, asked: Range) -> Truths:
+    def within(self, asked: ProbabilityRange) -> Truths:
         """Where the probability lies in a range under every scheduler, where it does not, and where that is open (-1)."""
         inside = _beyond(self.least[0], asked.low, strictly=not asked.low_included)
         inside &= ~_beyond(self.most[1], asked.high, strictly=asked.high_included)
@@ -97,16 +97,16 @@ def path_bounds(
     match path:
         case Not(inner):
             return _complement(path_bounds(columns, inner, decided, monitor, wanted))
-        case Next(inner, times):
+        case NextState(inner, times):
             last = path_bounds(columns, inner, decided, monitor)
             if last is None:
                 return None
             return _bounds_after_rounds(
                 columns, last, [(times.constant, np.ones(len(columns), np.bool_), None)], wanted, monitor
             )
-        case Unary("G", Unary("F", inner, within), bound) if within == bound == Bound() and is_state_formula(inner):
+        case Unary("G", Unary("F", inner, within), bound) if within == bound == StepBound() and is_state_formula(inner):
             return _recurrence_bounds(columns, inner, decided, monitor)
-        case Unary("F", Unary("G", inner, within), bound) if within == bound == Bound() and is_state_formula(inner):
+        case Unary("F", Unary("G", inner, within), bound) if within == bound == StepBound() and is_state_formula(inner):
             return _complement(_recurrence_bounds(columns, Not(inner), decided, monitor))
         case Unary(operator, inner, bound):
             until = Until("U", Truth(value=True), inner if operator == "F" else Not(inner), bound)

@@ -22,8 +22,8 @@ import numpy as np
 from privproof.engines.search_monitor import Monitor
 from privproof.logic.decision_process import Bools, Ints
 from privproof.logic.exact_solving import TooLarge
-from privproof.logic.query_vectors import UNITS, Bound, Columns
-from privproof.logic.value_bounds import Bounds, Options, Search
+from privproof.logic.query_vectors import UNITS, Columns, VectorBound
+from privproof.logic.value_bounds import Bounds, BoundSearch, Options
 
 
 def often_bounds(columns: Columns, often: Bools, monitor: Monitor, *, largest: bool) -> Bounds:
@@ -41,7 +41,7 @@ def often_bounds(columns: Columns, often: Bools, monitor: Monitor, *, largest: b
 
 def end_parts(columns: Columns, states: Bools, monitor: Monitor) -> tuple[Ints, Bools, Bools]:
     """End components among some states: for every state the number of its own, the choices inside, and the states that are in one."""
-    part, inner, _ = Search(columns, states, ~states, monitor).parted(states)
+    part, inner, _ = BoundSearch(columns, states, ~states, monitor).parted(states)
     member = np.zeros(len(columns), np.bool_)
     member[columns.owner[inner]] = True
     return part, inner, member
@@ -53,7 +53,7 @@ def _most(columns: Columns, often: Bools, monitor: Monitor) -> Bounds:
     meeting = np.zeros(int(part.max()) + 1, np.bool_)
     meeting[part[member & often]] = True
     won = member & meeting[part]
-    search = Search(columns, ~won, won, monitor)
+    search = BoundSearch(columns, ~won, won, monitor)
     reached = search.greatest(falling=True)
     assert reached.low.policy is not None
     inside = inner & won[columns.owner]
@@ -66,14 +66,14 @@ def _most(columns: Columns, often: Bools, monitor: Monitor) -> Bounds:
     marks[(columns.first + policy)[values > 0]] = True
     _, ranks = search.towards(often | (values == 0), marks)
     never = ~columns.graph.reaching(won, ~won)
-    return Bounds(Bound(values, policy, ranks), _falling_bound(reached.high.values, None, never))
+    return Bounds(VectorBound(values, policy, ranks), _falling_bound(reached.high.values, None, never))
 
 
 def _least(columns: Columns, often: Bools, monitor: Monitor) -> Bounds:
     """One minus the greatest probability of reaching an end component in which a holds nowhere."""
     _, _, lost = end_parts(columns, ~often, monitor)
     chain = columns.process.is_chain
-    search = Search(columns, ~lost, lost, monitor)
+    search = BoundSearch(columns, ~lost, lost, monitor)
     inside = ~lost & columns.graph.reaching(lost, ~lost)
     marks = inside[columns.owner]
     policy = columns.first
@@ -95,17 +95,17 @@ def _least(columns: Columns, often: Bools, monitor: Monitor) -> Bounds:
     if chain:
         _, ranks = search.towards(ending, np.ones(len(columns.begins), np.bool_))
         surely = lost | (inside & ~columns.graph.reaching(~inside & ~lost, inside))
-        return Bounds(Bound(low, None, ranks), _falling_bound(falls, None, surely))
-    ranks, _ = Search(columns, ~ending, ending, monitor).attracted()
+        return Bounds(VectorBound(low, None, ranks), _falling_bound(falls, None, surely))
+    ranks, _ = BoundSearch(columns, ~ending, ending, monitor).attracted()
     staying = _within(columns, lost)
     surely = reached.low.values == UNITS
-    return Bounds(Bound(low, None, ranks), _falling_bound(falls, np.where(lost, staying, policy), surely))
+    return Bounds(VectorBound(low, None, ranks), _falling_bound(falls, np.where(lost, staying, policy), surely))
 
 
-def _falling_bound(values: Ints, policy: Ints | None, never: Bools) -> Bound:
+def _falling_bound(values: Ints, policy: Ints | None, never: Bools) -> VectorBound:
     """A bound from above that falls everywhere, made 0 where the graph says so."""
     sharp = np.where(never, 0, values)
-    return Bound(sharp, policy, None, None if np.array_equal(sharp, values) else values)
+    return VectorBound(sharp, policy, None, None if np.array_equal(sharp, values) else values)
 
 
 def _within(columns: Columns, states: Bools) -> Ints:

@@ -18,7 +18,7 @@ from privproof.exact import ONE, ZERO, Rational
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.exact_solving import Exactly, TooLarge
 from privproof.logic.formulas import Formula, Steady
-from privproof.logic.path_measures import Between, Likelihood, inside
+from privproof.logic.path_measures import Likelihood, ValueBetween, inside
 from privproof.logic.policy_iteration import exact_row
 from privproof.logic.process_graphs import ProcessGraph
 
@@ -39,16 +39,16 @@ def steady(checker: Checker, formula: Steady) -> Likelihood:
         except TooLarge as problem:
             checker.reasons.append(str(problem))
     if values is None:
-        unknown = Between(ZERO, ONE)
+        unknown = ValueBetween(ZERO, ONE)
         truth = np.full(count, -1 if formula.within is not None else 1, np.int8)
         return Likelihood(formula, truth, lambda s: unknown, lambda s: unknown, "not decided")
     found = values
     truth = np.ones(count, np.int8)
     if formula.within is not None:
         for s, value in enumerate(found):
-            truth[s] = inside(formula.within, Between(value, value), Between(value, value))
+            truth[s] = inside(formula.within, ValueBetween(value, value), ValueBetween(value, value))
     return Likelihood(
-        formula, truth, lambda s: Between(found[s], found[s]), lambda s: Between(found[s], found[s]), "exact"
+        formula, truth, lambda s: ValueBetween(found[s], found[s]), lambda s: ValueBetween(found[s], found[s]), "exact"
     )
 
 

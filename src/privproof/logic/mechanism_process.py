@@ -57,7 +57,7 @@ def mechanism_process(
     origin, model = question.origin, question.model
     assert origin is not None
     assert isinstance(model, Transducer)
-    return replace(_Chain(question, model, origin).process(), relies=question.relied_on())
+    return replace(_MechanismChain(question, model, origin).process(), relies=question.relied_on())
 
 
 Pending: TypeAlias = "tuple[str, ...]"
@@ -78,7 +78,7 @@ class _Node:
     inputs: tuple[str, ...]
 
 
-class _Chain:
+class _MechanismChain:
     def __init__(self, question: Question, model: Transducer, origin: Origin) -> None:
         self.question, self.model, self.origin = question, model, origin
         steps = 1 if origin.fed is None else len(model.steps)

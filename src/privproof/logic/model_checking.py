@@ -38,18 +38,18 @@ from privproof.logic.formulas import (
     OfPaths,
     Or,
     Private,
+    ProbabilityRange,
     Probable,
-    Range,
     Steady,
     Truth,
 )
 from privproof.logic.path_measures import (
-    Between,
     Closeness,
     Gap,
     Likelihood,
     Probabilities,
     Truths,
+    ValueBetween,
     inside,
     lower,
     worse_direction,
@@ -344,7 +344,7 @@ class Checker:
         try:
             arithmetic = Enclosed(process.numbers, self.monitor)
             ball = chains.probabilities(graph, truths, path, arithmetic)
-            bounds: Probabilities = lambda s: Between(*arithmetic.bounds(ball, s))  # noqa: E731
+            bounds: Probabilities = lambda s: ValueBetween(*arithmetic.bounds(ball, s))  # noqa: E731
             truth = judge(bounds, arithmetic.ends(ball))
             if not (truth < 0).any() or not process.exact or entries > EXACT_AT_ALL:
                 if (truth < 0).any():
@@ -377,7 +377,7 @@ class Checker:
         values = chains.probabilities(
             graph.only(near), [truth[near] for truth in truths], path, Exactly(self.process.numbers, self.monitor)
         )
-        bounds: Probabilities = lambda s: Between(values[place[s]], values[place[s]]) if near[s] else rough(s)  # noqa: E731
+        bounds: Probabilities = lambda s: ValueBetween(values[place[s]], values[place[s]]) if near[s] else rough(s)  # noqa: E731
         return (
             judge(bounds, ends),
             bounds,
@@ -392,16 +392,16 @@ class Checker:
             values: list[Any] = chains.probabilities(graph, truths, path, arithmetic)
             ends = [] if arithmetic.exact else [arithmetic.bounds(value) for value in values]
         if arithmetic.exact:
-            bounds: Probabilities = lambda s: Between(values[s], values[s])  # noqa: E731
+            bounds: Probabilities = lambda s: ValueBetween(values[s], values[s])  # noqa: E731
             return judge(bounds, None), bounds, "exact"
-        enclosed: Probabilities = lambda s: Between(*ends[s])  # noqa: E731
+        enclosed: Probabilities = lambda s: ValueBetween(*ends[s])  # noqa: E731
         truth = judge(enclosed, None)
         if (truth < 0).any():
             self.reasons.append("the model's enclosures are too wide to decide a comparison")
         return truth, enclosed, "enclosed in rigorous balls"
 
 
-def _clearly(within: Range, low: Floats, high: Floats) -> Truths:
+def _clearly(within: ProbabilityRange, low: Floats, high: Floats) -> Truths:
     """Where enclosures decide at a glance whether a probability lies in a range; -1 where they must be looked at closely."""
     bottom, top = float(within.low), float(within.high)
     margin = 1e-15
@@ -415,8 +415,8 @@ def _clearly(within: Range, low: Floats, high: Floats) -> Truths:
     return truth
 
 
-def _unknown_probability(state: int) -> Between:
-    return Between(ZERO, ONE)
+def _unknown_probability(state: int) -> ValueBetween:
+    return ValueBetween(ZERO, ONE)
 
 
 def _no_gap(formula: Private) -> Callable[[int, int], Gap]:

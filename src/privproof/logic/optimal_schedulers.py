@@ -19,7 +19,7 @@ from privproof.logic.decision_process import Bools, mark_states
 from privproof.logic.end_components import avoidable
 from privproof.logic.exact_solving import Exactly, TooLarge
 from privproof.logic.formulas import Probable
-from privproof.logic.path_measures import Between, Likelihood, Probabilities, inside
+from privproof.logic.path_measures import Likelihood, Probabilities, ValueBetween, inside
 from privproof.logic.path_probabilities import Path
 from privproof.logic.policy_iteration import settle, without_gain
 from privproof.logic.recurrence_probabilities import extremes_of_any
@@ -36,21 +36,23 @@ def likelihood(checker: Checker, formula: Probable, path: Path, truths: list[Boo
         return _of_one_side(checker, formula, path, truths)
     found = extremes(checker, path, truths, range(count))
     if found is None:
-        unknown = Between(ZERO, ONE)
+        unknown = ValueBetween(ZERO, ONE)
         truth = np.full(count, -1 if formula.within is not None else 1, np.int8)
         return Likelihood(formula, truth, lambda s: unknown, lambda s: unknown, "not decided")
     least, most, how = found
     truth = np.ones(count, np.int8)
     if formula.within is not None:
         for s in range(count):
-            truth[s] = inside(formula.within, Between(least[s], least[s]), Between(most[s], most[s]))
-    return Likelihood(formula, truth, lambda s: Between(least[s], least[s]), lambda s: Between(most[s], most[s]), how)
+            truth[s] = inside(formula.within, ValueBetween(least[s], least[s]), ValueBetween(most[s], most[s]))
+    return Likelihood(
+        formula, truth, lambda s: ValueBetween(least[s], least[s]), lambda s: ValueBetween(most[s], most[s]), how
+    )
 
 
 def _of_one_side(checker: Checker, formula: Probable, path: Path, truths: list[Bools]) -> Likelihood:
     """What is known of ``Pmin=?`` or ``Pmax=?``: the other side is computed where somebody wants to see it."""
     process, monitor = checker.process, checker.monitor
-    unknown = Between(ZERO, ONE)
+    unknown = ValueBetween(ZERO, ONE)
 
     @cache
     def whole() -> MonitorProduct:
@@ -66,12 +68,12 @@ def _of_one_side(checker: Checker, formula: Probable, path: Path, truths: list[B
         return {s: found[node] for s, node in whole().start.items()}
 
     def known(largest: bool) -> Probabilities:  # noqa: FBT001
-        def probability(s: int) -> Between:
+        def probability(s: int) -> ValueBetween:
             try:
                 found = side(largest)
             except Stopped:  # the time was up for the side that is not asked for
                 found = None
-            return unknown if found is None else Between(found[s], found[s])
+            return unknown if found is None else ValueBetween(found[s], found[s])
 
         return probability
 

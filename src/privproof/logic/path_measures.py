@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privproof.exact import ONE, ZERO, Epsilon, Rational, smallest_epsilon
 from privproof.logic.counterexample_traces import Trace
-from privproof.logic.formulas import Expected, Private, Probable, Range, Steady
+from privproof.logic.formulas import Expected, Private, ProbabilityRange, Probable, Steady
 
 if TYPE_CHECKING:
     from privproof.logic.far_query_pairs import FarPairs, NearPairs
@@ -22,7 +22,7 @@ Truths: TypeAlias = NDArray[np.int8]
 """For every state 1 (true), 0 (false) or -1 (not decided)."""
 
 
-class Between(NamedTuple):
+class ValueBetween(NamedTuple):
     """A probability or expected reward that lies between two rationals; known exactly where they are equal.
 
     A reward may be infinite; that is written by two numbers below 0, which no probability or reward has.
@@ -47,10 +47,10 @@ class Between(NamedTuple):
         return None if self.infinite else self.low
 
 
-INFINITE = Between(-ONE, -ONE)
+INFINITE = ValueBetween(-ONE, -ONE)
 """The infinite reward."""
 
-Probabilities: TypeAlias = "Callable[[int], Between]"
+Probabilities: TypeAlias = "Callable[[int], ValueBetween]"
 """The probability of a path formula, or the expected reward, from each state."""
 
 
@@ -99,10 +99,10 @@ class Gap:
 
     left: int
     right: int
-    left_probability: Between
-    right_probability: Between
+    left_probability: ValueBetween
+    right_probability: ValueBetween
     epsilon: tuple[Epsilon, Epsilon]
-    delta: Between
+    delta: ValueBetween
     holds: bool | None
     actions: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     reason: str = ""
@@ -168,7 +168,7 @@ def _worse(gap: Gap, other: Gap) -> bool:
     return (gap.delta.high, gap.delta.low) > (other.delta.high, other.delta.low)
 
 
-def gap_between(left: int, right: int, p: Between, q: Between, formula: Private) -> Gap:
+def gap_between(left: int, right: int, p: ValueBetween, q: ValueBetween, formula: Private) -> Gap:
     """The gap in one direction, from the two probabilities."""
     budget, share = formula.epsilon, formula.delta
     assert isinstance(budget, Epsilon)
@@ -183,15 +183,15 @@ def gap_between(left: int, right: int, p: Between, q: Between, formula: Private)
     return Gap(left, right, p, q, (least, most), needed_delta(p, q, budget), holds)
 
 
-def needed_delta(p: Between, q: Between, budget: Epsilon) -> Between:
+def needed_delta(p: ValueBetween, q: ValueBetween, budget: Epsilon) -> ValueBetween:
     """Bounds on ``max(0, p - e^epsilon q)``."""
     if budget.infinite:
-        return Between(p.low if q.high == 0 else ZERO, p.high if q.low == 0 else ZERO)
+        return ValueBetween(p.low if q.high == 0 else ZERO, p.high if q.low == 0 else ZERO)
     low, high = budget.enclosure(128)
-    return Between(max(ZERO, p.low - high * q.high), max(ZERO, p.high - low * q.low))
+    return ValueBetween(max(ZERO, p.low - high * q.high), max(ZERO, p.high - low * q.low))
 
 
-def worse_direction(left: int, right: int, p: Between, q: Between, formula: Private) -> Gap:
+def worse_direction(left: int, right: int, p: ValueBetween, q: ValueBetween, formula: Private) -> Gap:
     """The worse of the two directions between two neighbours."""
     worst = worst_of([gap_between(left, right, p, q, formula), gap_between(right, left, q, p, formula)])
     assert worst is not None
@@ -207,7 +207,7 @@ def lower(truth: Truths, states: Sequence[int], *, holds: bool | None) -> None:
             truth[state] = -1
 
 
-def inside(within: Range, least: Between, most: Between) -> int:
+def inside(within: ProbabilityRange, least: ValueBetween, most: ValueBetween) -> int:
     """Whether every probability between the least and the most lies in a range: 1, 0, or -1 where that is open."""
     if within.contains(least.low) and within.contains(most.high):
         return 1

@@ -35,7 +35,7 @@ from privproof.logic.path_probabilities import (
     progress,
 )
 from privproof.logic.query_vectors import Columns
-from privproof.logic.value_bounds import Search, until_bounds
+from privproof.logic.value_bounds import BoundSearch, until_bounds
 
 _MOST_MARKS = 8
 """Monitors of one formula: a class is a set of marks, and all of them are gone through."""
@@ -217,7 +217,7 @@ def _monitor_bounds(
     holding = np.array([monitors.holds(each) for each in range(1 << len(monitors.asked))])
     won = bottom & holding[classes]
     found = until_bounds(columns, everything, won, monitor, largest=False)
-    search = Search(columns, everything, ~everything, monitor)
+    search = BoundSearch(columns, everything, ~everything, monitor)
     _, leaving = search.towards(bottom, everything)
     again = tuple(search.towards(here & bottom, everything)[1] for here in seen)
     return Monitored(letters, steps, found.low.values, found.high.values, classes, leaving, again)

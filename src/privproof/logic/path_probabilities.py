@@ -21,14 +21,14 @@ from privproof.errors import FormulaError
 from privproof.logic.exact_solving import TooLarge
 from privproof.logic.formulas import (
     And,
-    Bound,
     Formula,
     FormulaFamily,
     Iff,
     Implies,
-    Next,
+    NextState,
     Not,
     Or,
+    StepBound,
     Truth,
     Unary,
     Until,
@@ -64,7 +64,7 @@ def normal(formula: Formula, leaf: Callable[[Formula], int]) -> Path:
         left, right = normal(formula.left, leaf), normal(formula.right, leaf)
         forth = disjunction([negation(left), right])
         return forth if isinstance(formula, Implies) else conjunction([forth, disjunction([left, negation(right)])])
-    if isinstance(formula, Next):
+    if isinstance(formula, NextState):
         times = formula.times.constant
         if times < 0:
             raise FormulaError("formula", f"{formula} looks {-times} steps back", place="formula")
@@ -132,7 +132,7 @@ def after(inner: Path, times: int) -> Path:
     return ("X", inner[1], inner[2] + times) if inner[0] == "X" else ("X", inner, times)
 
 
-def until(left: Path, right: Path, bound: Bound) -> Path:
+def until(left: Path, right: Path, bound: StepBound) -> Path:
     """f until g within the bound."""
     high = None if bound.high is None else bound.high.constant
     return _until(left, right, max(0, bound.low.constant), high)

@@ -29,7 +29,16 @@ from privproof.logic.automaton_products import MonitorProduct, product, product_
 from privproof.logic.decision_process import Bools
 from privproof.logic.exact_solving import TooLarge
 from privproof.logic.formulas import Private
-from privproof.logic.path_measures import Between, Closeness, Gap, Truths, gap_between, lower, needed_delta, worst_of
+from privproof.logic.path_measures import (
+    Closeness,
+    Gap,
+    Truths,
+    ValueBetween,
+    gap_between,
+    lower,
+    needed_delta,
+    worst_of,
+)
 from privproof.logic.path_probabilities import Path, horizon
 from privproof.logic.query_sequences import Masses, Sequences, stop_letter, weighted_sum_of
 from privproof.logic.vacuity_readings import VacuityReading, vacuity_reading
@@ -92,7 +101,7 @@ def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools
     """What is known of ``D_{ε,δ} φ`` on a decision process."""
     process, pairs = checker.process, checker.process.related
     directions = [side for s, t in pairs for side in ((s, t), (t, s))]
-    search = _Search.of(checker, formula, path, truths, directions)
+    search = _SchedulerSearch.of(checker, formula, path, truths, directions)
     gaps: dict[tuple[int, int], Gap] = {}
     if search is not None:
         begins = search.reading.starts
@@ -113,7 +122,7 @@ def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools
     for s, t in directions:
         gap = gaps.get((s, t))
         if gap is None:
-            unknown = Between(ZERO, ONE)
+            unknown = ValueBetween(ZERO, ONE)
             gap = gaps[s, t] = replace(gap_between(s, t, unknown, unknown, formula), holds=None)
         lower(truth, (s, t), holds=gap.holds)
     how = "over query schedulers"
@@ -126,7 +135,7 @@ def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools
     return Closeness(formula, truth, worse, pairs, how, tuple(gaps.values()))
 
 
-class _Search:
+class _SchedulerSearch:
     """The search for one formula: the product, and the extremes of every node."""
 
     def __init__(
@@ -151,7 +160,7 @@ class _Search:
         path: Path,
         truths: list[Bools],
         pairs: list[tuple[int, int]],
-    ) -> _Search | None:
+    ) -> _SchedulerSearch | None:
         """The search, or None with a reason noted."""
         if not checker.process.exact:
             checker.reasons.append("a decision process with enclosures is not supported")
@@ -180,7 +189,7 @@ class _Search:
     def by_extremes(self, s: int, t: int) -> Gap:
         """Proposition 2 in one direction."""
         left, right = self.whole.start[s], self.whole.start[t]
-        p, q = Between(self.low[left], self.high[left]), Between(self.low[right], self.high[right])
+        p, q = ValueBetween(self.low[left], self.high[left]), ValueBetween(self.low[right], self.high[right])
         gap = gap_between(s, t, p, q, self.formula)
         if gap.holds:
             return replace(
@@ -242,7 +251,7 @@ class _Search:
                 if gaps[side].holds is None:
                     proof = self._by_words(compiled, finding, nodes)
                     epsilon = (Epsilon(), min_epsilon(gaps[side].epsilon[1], self.budget.epsilon))
-                    delta = Between(ZERO, min(gaps[side].delta.high, self.budget.delta))
+                    delta = ValueBetween(ZERO, min(gaps[side].delta.high, self.budget.delta))
                     reason = f"{every} was compared"
                     gaps[side] = replace(
                         gaps[side], holds=True, proof=proof, epsilon=epsilon, delta=delta, reason=reason
@@ -289,7 +298,7 @@ class _Search:
                 break
             if finding.proof is not None:
                 for side, gap in gaps.items():
-                    gaps[side] = replace(gap, delta=Between(gap.delta.low, min(gap.delta.high, share)))
+                    gaps[side] = replace(gap, delta=ValueBetween(gap.delta.low, min(gap.delta.high, share)))
                 break
             share = self._at_least(gaps, pairs, compiled, finding)
 
@@ -302,7 +311,7 @@ class _Search:
         delta = needed_delta(found.left_probability, found.right_probability, self.budget.epsilon)
         better = found.epsilon[0].compare(gap.epsilon[0]) > 0 or (self.budget.delta > 0 and delta.low > gap.delta.low)
         if better:
-            gaps[side] = replace(found, holds=gap.holds, delta=Between(delta.low, gap.delta.high))
+            gaps[side] = replace(found, holds=gap.holds, delta=ValueBetween(delta.low, gap.delta.high))
         return delta.high
 
     def _violated(
@@ -336,11 +345,11 @@ class _Search:
         """The gap under one sequence of actions, exactly."""
         s, t = side
         p, q = (self.sequences.under(state, before, repeated) for state in side)
-        exact = gap_between(s, t, Between(p, p), Between(q, q), self.formula)
+        exact = gap_between(s, t, ValueBetween(p, p), ValueBetween(q, q), self.formula)
         return replace(
             exact,
             epsilon=(exact.epsilon[0], known.epsilon[1]),
-            delta=Between(exact.delta.low, max(known.delta.high, exact.delta.high)),
+            delta=ValueBetween(exact.delta.low, max(known.delta.high, exact.delta.high)),
             actions=self._named(self._lasso(s, before, repeated)),
             proof=known.proof,
             reason=known.reason,

@@ -34,7 +34,7 @@ _LARGEST_DENOMINATOR = 1 << 36
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class VectorBound:
     """A vector that bounds a probability from one side.
 
     Attributes:
@@ -167,14 +167,14 @@ class Columns:
             )
         )
 
-    def _considered(self, bound: Bound) -> Bools:
+    def _considered(self, bound: VectorBound) -> Bools:
         if bound.policy is None:
             return np.ones(len(self.begins), np.bool_)
         marks = np.zeros(len(self.begins), np.bool_)
         marks[self.first + bound.policy] = True
         return marks
 
-    def is_high(self, bound: Bound, stay: Bools, goal: Bools) -> bool:
+    def is_high(self, bound: VectorBound, stay: Bools, goal: Bools) -> bool:
         """Whether a vector bounds the probability from above."""
         values = bound.values
         if values.min() < 0 or values.max() > UNITS or (values[goal] != UNITS).any():
@@ -182,7 +182,7 @@ class Columns:
         about = self._considered(bound) & (stay & ~goal)[self.owner]
         return not (about & ~self.compared(values)[0]).any()
 
-    def is_low(self, bound: Bound, stay: Bools, goal: Bools) -> bool:
+    def is_low(self, bound: VectorBound, stay: Bools, goal: Bools) -> bool:
         """Whether a vector bounds the probability from below."""
         values = bound.values
         inside = (values > 0) & ~goal
@@ -191,7 +191,7 @@ class Columns:
         about = self._considered(bound) & inside[self.owner]
         return self._is_ranked(bound.ranks, inside, about) and not (about & ~self.compared(values)[1]).any()
 
-    def is_high_often(self, bound: Bound, often: Bools) -> bool:
+    def is_high_often(self, bound: VectorBound, often: Bools) -> bool:
         """Whether a vector bounds the probability of visiting states for ever from above."""
         values = bound.values
         falls = values if bound.falls is None else bound.falls
@@ -203,7 +203,7 @@ class Columns:
         inside = all(vector.min() >= 0 and vector.max() <= UNITS for vector in (values, falls))
         return inside and not (about & ~falling).any()
 
-    def is_low_often(self, bound: Bound, often: Bools) -> bool:
+    def is_low_often(self, bound: VectorBound, often: Bools) -> bool:
         """Whether a vector bounds the probability of visiting states for ever from below."""
         values = bound.values
         if values.min() < 0 or values.max() > UNITS or bound.ranks is None:

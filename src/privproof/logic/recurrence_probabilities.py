@@ -80,7 +80,7 @@ def extremes_of_any(
 
 
 def _largest(process: DecisionProcess, truths: Sequence[Bools], path: Path, monitor: Monitor) -> list[Rational]:
-    walk = _Walk(process, truths, monitor)
+    walk = _RecurrentWalk(process, truths, monitor)
     first = _Product(
         walk, ((s, (path,)) for s in range(len(process))), lambda asked, truth: (progress(asked[0], truth),)
     )
@@ -120,7 +120,9 @@ def _winning_probabilities(
     return values
 
 
-def _win(walk: _Walk, first: _Product, won: list[bool], again: Guess, safe: Path, ticks: tuple[Path, ...]) -> None:
+def _win(
+    walk: _RecurrentWalk, first: _Product, won: list[bool], again: Guess, safe: Path, ticks: tuple[Path, ...]
+) -> None:
     """Mark the nodes of phase 1 from which one guess wins almost surely."""
     beginnings = tuple(eventually(tick) for tick in ticks)
     starts: dict[int, tuple[int, Asked]] = {}
@@ -162,7 +164,9 @@ def _win(walk: _Walk, first: _Product, won: list[bool], again: Guess, safe: Path
             won[number] = True
 
 
-def _heard_ticks(walk: _Walk, node: tuple[int, Asked], known: dict[Asked, dict[int, frozenset[int]]]) -> frozenset[int]:
+def _heard_ticks(
+    walk: _RecurrentWalk, node: tuple[int, Asked], known: dict[Asked, dict[int, frozenset[int]]]
+) -> frozenset[int]:
     """The ticks that are heard when a node is left."""
     state, asked = node
     there = known.setdefault(asked, {})
@@ -188,7 +192,7 @@ def _subsets(things: list[Positive]) -> Iterator[tuple[Positive, ...]]:
 # ------------------------------------------------------------------------------------------------------------ products
 
 
-class _Walk:
+class _RecurrentWalk:
     """A process to walk on, with the truths of leaves."""
 
     def __init__(self, process: DecisionProcess, truths: Sequence[Bools], monitor: Monitor) -> None:
@@ -209,7 +213,7 @@ class _Product:
 
     def __init__(
         self,
-        walk: _Walk,
+        walk: _RecurrentWalk,
         starts: Iterable[tuple[int, Asked]],
         step: Callable[[Asked, Sequence[bool]], Asked],
     ) -> None:

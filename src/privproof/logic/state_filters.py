@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, rational
-from privproof.logic.path_measures import INFINITE, Between, Likelihood
+from privproof.logic.path_measures import INFINITE, Likelihood, ValueBetween
 from privproof.logic.state_satisfaction import Satisfaction
 
 OF_TRUTHS = ("forall", "exists", "count", "first")
@@ -29,7 +29,7 @@ class Filtered:
 
     aggregate: str
     states: int
-    value: bool | int | Between | tuple[Between, Between] | None
+    value: bool | int | ValueBetween | tuple[ValueBetween, ValueBetween] | None
 
 
 def apply_filter(found: Satisfaction, aggregate: str) -> Filtered:
@@ -54,7 +54,7 @@ def apply_filter(found: Satisfaction, aggregate: str) -> Filtered:
     return Filtered(aggregate, len(asked), _of_truths([int(found.truth[s]) for s in asked], aggregate))
 
 
-def value_in(found: Satisfaction, state: int) -> Between:
+def value_in(found: Satisfaction, state: int) -> ValueBetween:
     """The one number that a formula asks for has in a state.
 
     Raises:
@@ -84,7 +84,7 @@ def _of_truths(truths: list[int], aggregate: str) -> bool | int | None:
     return truths.count(1) if aggregate == "count" else aggregate != "exists"
 
 
-def _of_numbers(found: Satisfaction, aggregate: str) -> Between | tuple[Between, Between] | None:
+def _of_numbers(found: Satisfaction, aggregate: str) -> ValueBetween | tuple[ValueBetween, ValueBetween] | None:
     likely = next(m for m in found.measured.values() if m.formula == found.formula)
     assert isinstance(likely, Likelihood)
     if likely.how == "not decided":
@@ -105,17 +105,19 @@ def _of_numbers(found: Satisfaction, aggregate: str) -> Between | tuple[Between,
     if any(value.infinite for value in lows):
         return INFINITE
     share = ONE / rational(len(lows)) if aggregate == "avg" else ONE
-    return Between(sum((value.low for value in lows), ZERO) * share, sum((value.high for value in lows), ZERO) * share)
+    return ValueBetween(
+        sum((value.low for value in lows), ZERO) * share, sum((value.high for value in lows), ZERO) * share
+    )
 
 
-def _least(values: list[Between]) -> Between:
+def _least(values: list[ValueBetween]) -> ValueBetween:
     finite = [value for value in values if not value.infinite]
     if not finite:
         return INFINITE
-    return Between(min(value.low for value in finite), min(value.high for value in finite))
+    return ValueBetween(min(value.low for value in finite), min(value.high for value in finite))
 
 
-def _largest(values: list[Between]) -> Between:
+def _largest(values: list[ValueBetween]) -> ValueBetween:
     if any(value.infinite for value in values):
         return INFINITE
-    return Between(max(value.low for value in values), max(value.high for value in values))
+    return ValueBetween(max(value.low for value in values), max(value.high for value in values))

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from privproof.drawing.showing import Told
+from privproof.drawing.showing import ShownText
 from privproof.evidence.verdicts import Status, Verdict
 from privproof.logic.decision_process import DecisionProcess
 from privproof.logic.formulas import Expected, Formula, FormulaFamily, OfPaths, Private, Probable, Steady, sublogic
 from privproof.logic.formulas.sublogics import outermost_privates, subformulas
-from privproof.logic.path_measures import Between, Closeness, Gap, Likelihood, Truths, worst_of
-
-__all__ = ["Between", "Closeness", "Gap", "Likelihood", "Satisfaction"]
+from privproof.logic.path_measures import Closeness, Gap, Likelihood, Truths, worst_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Satisfaction(Told):
+class Satisfaction(ShownText):
     """The answer to "in which states does the formula hold?".
 
     Attributes:

@@ -24,7 +24,7 @@ from privproof.logic.decision_process import Bools, Ints
 from privproof.logic.enclosed_processes import Floats
 from privproof.logic.exact_solving import TooLarge
 from privproof.logic.process_graphs import index_kind
-from privproof.logic.query_vectors import UNITS, Bound, Columns
+from privproof.logic.query_vectors import UNITS, Columns, VectorBound
 from privproof.logic.sparse_factors import Factors
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ _FLOOR = 16
 class Bounds:
     """What bounds a probability from both sides."""
 
-    low: Bound
-    high: Bound
+    low: VectorBound
+    high: VectorBound
 
 
 def until_bounds(columns: Columns, stay: Bools, goal: Bools, monitor: Monitor, *, largest: bool) -> Bounds:
@@ -55,14 +55,14 @@ def until_bounds(columns: Columns, stay: Bools, goal: Bools, monitor: Monitor, *
         TooLarge: none were found.
     """
     columns.fractions  # noqa: B018  (raises where numbers are too long)
-    search = Search(columns, stay & ~goal, goal, monitor)
+    search = BoundSearch(columns, stay & ~goal, goal, monitor)
     found = search.greatest() if largest else search.least()
     if not columns.is_low(found.low, stay, goal) or not columns.is_high(found.high, stay, goal):
         raise TooLarge("no bounds were found in floating point that exact arithmetic confirms")
     return found
 
 
-class Search:
+class BoundSearch:
     """For bounds on the probability of reaching a goal through some moving states."""
 
     def __init__(self, columns: Columns, moving: Bools, goal: Bools, monitor: Monitor) -> None:
@@ -99,7 +99,7 @@ class Search:
         marks = np.zeros(len(columns.begins), np.bool_)
         marks[policy[inside]] = True
         _, ranks = self.towards(~inside, marks)
-        return Bounds(Bound(lower, policy - columns.first, ranks), Bound(upper))
+        return Bounds(VectorBound(lower, policy - columns.first, ranks), VectorBound(upper))
 
     def least(self) -> Bounds:
         columns = self.columns
@@ -123,12 +123,12 @@ class Search:
         lower = self.vector(x - below, node, self.goal | sure, down=True)
         upper = self.vector(x + around, node, self.goal | sure, down=False)
         if self.single:
-            return Bounds(Bound(lower, None, levels), Bound(upper))
+            return Bounds(VectorBound(lower, None, levels), VectorBound(upper))
         policy = columns.first.copy()
         safe = np.flatnonzero(~hit)
         policy[columns.owner[safe]] = safe
         policy[columns.owner[taken]] = taken
-        return Bounds(Bound(lower, None, levels), Bound(upper, policy - columns.first))
+        return Bounds(VectorBound(lower, None, levels), VectorBound(upper, policy - columns.first))
 
     def vector(self, values: Floats, node: Ints, ones: Bools, *, down: bool) -> Ints:
         """The vector in units: of nodes, 1 where that is known, and 0 elsewhere."""

@@ -16,14 +16,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.errors import ModelError
 from privproof.exact import ONE, Number
 from privproof.models.finite_distributions import Distribution, distinct_names, distribution, known_name
 
 
 @dataclass(frozen=True, kw_only=True)
-class HiddenMarkovModel(Shown):
+class HiddenMarkovModel(ShownCard):
     """A Markov chain whose states are seen through observations.
 
     >>> coin = HiddenMarkovModel(
@@ -73,7 +73,7 @@ class HiddenMarkovModel(Shown):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarkovChain(Shown):
+class MarkovChain(ShownCard):
     """A Markov chain whose states carry labels; what an observer sees of a state is its set of labels.
 
     >>> chain = MarkovChain(states=["a", "b"], transitions={"a": {"b": 1}}, labels={"b": ["done"]})

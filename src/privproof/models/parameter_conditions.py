@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from privproof.exact import ZERO, Rational
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Region
+from privproof.exact.regions import ParameterRegion
 
 
 @dataclass(frozen=True)
-class Row:
+class ConditionRow:
     """A class of data sets: its weight under the prior, the distribution of the output, the secrets that hold, one of its members."""
 
     weight: Polynomial
@@ -35,8 +35,8 @@ class ConditionTable:
     given each secret are known.
     """
 
-    region: Region
-    rows: tuple[Row, ...]
+    region: ParameterRegion
+    rows: tuple[ConditionRow, ...]
     pairs: tuple[tuple[str, str], ...]
     relative: bool = False
 
@@ -74,19 +74,19 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Conditions:
+class RegionConditions:
     """A region and the conditions that must hold on it."""
 
-    region: Region
+    region: ParameterRegion
     listed: tuple[Condition, ...]
 
 
-def conditions_of(table: ConditionTable) -> Conditions:
+def conditions_of(table: ConditionTable) -> RegionConditions:
     """The conditions that a table comes to: both directions of every pair, every output.
 
     >>> p = Polynomial.parameter("p", ("p",))
     >>> yes, no = {"Y": Rational(3, 4), "N": Rational(1, 4)}, {"Y": Rational(1, 4), "N": Rational(3, 4)}
-    >>> rows = (Row(p, yes, ("ill",)), Row(1 - p, no, ("well",)))
+    >>> rows = (ConditionRow(p, yes, ("ill",)), ConditionRow(1 - p, no, ("well",)))
     >>> found = conditions_of(ConditionTable(Region.of({"p": "0 < p < 1"}), rows, (("ill", "well"),)))
     >>> [(*each.pair, each.output, str(each.left)) for each in found.listed][:2]
     [('ill', 'well', 'Y', '-3/4*p^2 + 3/4*p'), ('ill', 'well', 'N', '-1/4*p^2 + 1/4*p')]
@@ -94,7 +94,7 @@ def conditions_of(table: ConditionTable) -> Conditions:
     secrets = {secret: table.probability(secret) for pair in table.pairs for secret in pair}
     joint = {(output, s): table.probability(s, output) for s in secrets for output in table.outputs}
     directed = dict.fromkeys(each for s, t in table.pairs for each in ((s, t), (t, s)))
-    return Conditions(
+    return RegionConditions(
         table.region,
         tuple(
             Condition((s, t), o, joint[o, s] * secrets[t], joint[o, t] * secrets[s], secrets[s] * secrets[t])

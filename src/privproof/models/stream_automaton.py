@@ -19,7 +19,7 @@ from functools import cached_property
 from itertools import product
 from typing import TypeAlias
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.errors import ModelError
 from privproof.exact import ZERO, Rational
 from privproof.models.finite_distributions import distinct_names, known_name
@@ -32,7 +32,7 @@ Term: TypeAlias = "int | str | None"
 
 
 @dataclass(frozen=True)
-class Sample:
+class StreamSample:
     """A noisy number: ``reads * input + mean + Laplace noise of scale 1/rate``.
 
     Attributes:
@@ -56,7 +56,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Value:
+class StreamValue:
     """A noisy number that is written: ``plus - minus + constant``."""
 
     plus: Term
@@ -81,12 +81,12 @@ class Transition:
 
     source: str
     target: str
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[StreamSample, ...] = ()
     guard: tuple[Order, ...] = ()
     some: bool = False
     stores: tuple[tuple[str, int], ...] = ()
     symbol: str = ""
-    values: tuple[Value, ...] = ()
+    values: tuple[StreamValue, ...] = ()
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -119,7 +119,7 @@ class Transition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamAutomaton(Shown):
+class StreamAutomaton(ShownCard):
     """A finite graph of transitions.
 
     Attributes:
@@ -133,9 +133,9 @@ class StreamAutomaton(Shown):
     >>> from privproof.exact import rational
     >>> half, quarter = rational("1/2"), rational("1/4")
     >>> above = StreamAutomaton(states=("start", "wait", "done"), initial="start", transitions=(
-    ...     Transition("start", "wait", (Sample(half, 0),), stores=(("x", 0),)),
-    ...     Transition("wait", "wait", (Sample(quarter),), (Order(0, "x"),), symbol="below"),
-    ...     Transition("wait", "done", (Sample(quarter),), (Order("x", 0),), symbol="above")))
+    ...     Transition("start", "wait", (StreamSample(half, 0),), stores=(("x", 0),)),
+    ...     Transition("wait", "wait", (StreamSample(quarter),), (Order(0, "x"),), symbol="below"),
+    ...     Transition("wait", "done", (StreamSample(quarter),), (Order("x", 0),), symbol="above")))
     >>> above.thresholds, above.distinct
     (('x',), True)
     """
@@ -309,7 +309,7 @@ def alternatives(step: Transition) -> tuple[tuple[Order, ...], ...]:
     """A guard as a list of conjunctions of which exactly one holds when it does.
 
     >>> a, b = Order(0, "x"), Order("y", 0)
-    >>> len(alternatives(Transition("s", "t", (Sample(None),), (a, b), some=True)))
+    >>> len(alternatives(Transition("s", "t", (StreamSample(None),), (a, b), some=True)))
     2
     """
     if not step.some:
@@ -336,7 +336,7 @@ def _overlap(one: Transition, other: Transition) -> bool:
 def exhaustive(steps: Sequence[Transition]) -> bool:
     """Whether one of the guards always holds; no for guards with many comparisons.
 
-    >>> below, above = (Transition("s", "t", (Sample(None),), (order,)) for order in (Order(0, "x"), Order("x", 0)))
+    >>> below, above = (Transition("s", "t", (StreamSample(None),), (order,)) for order in (Order(0, "x"), Order("x", 0)))
     >>> exhaustive([below, above]), exhaustive([below])
     (True, False)
     """
@@ -381,7 +381,7 @@ def possible(orders: Iterable[Order]) -> bool:
 def guard_words(step: Transition) -> str:
     """A guard as it is written in a file.
 
-    >>> guard_words(Transition("s", "t", (Sample(None),), (Order("low", 0), Order(0, "high"))))
+    >>> guard_words(Transition("s", "t", (StreamSample(None),), (Order("low", 0), Order(0, "high"))))
     'sample >= low and sample < high'
     """
     if not step.guard:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.errors import ModelError, PrivproofError
 from privproof.exact import ZERO, Number, Rational, rational, show
 from privproof.models.finite_distributions import Distribution, distinct_names, distribution, known_name
@@ -39,7 +39,7 @@ BranchLike: TypeAlias = "Branch | tuple[Number, str] | tuple[Number, str, str | 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Transducer(Shown):
+class Transducer(ShownCard):
     """A finite-state mechanism with inputs and outputs.
 
     Args:

@@ -151,7 +151,7 @@ class Location:
 
 
 @dataclass(frozen=True)
-class Start:
+class ProblemStart:
     """One ordered pair of situations: its name, where it starts, and the two initial vectors."""
 
     name: str
@@ -190,7 +190,7 @@ class WordProblem:
     """
 
     locations: tuple[Location, ...]
-    starts: tuple[Start, ...]
+    starts: tuple[ProblemStart, ...]
     horizon: Horizon
     common: bool = False
 

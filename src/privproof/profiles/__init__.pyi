@@ -1,5 +1,5 @@
-from .compared_situations import Comparison, Outcome, Situation
-from .delta_curves import Curve, Enclosure
+from .compared_situations import SeenOutcome, Situation, SituationComparison
+from .delta_curves import Curve, RealEnclosure
 from .enclosed_profile import EnclosedProfile
 from .loss_distributions import composed_loss_distribution, privacy_loss_distribution
 from .profile import Point, Profile, Worst, privacy_profile
@@ -7,15 +7,15 @@ from .renyi_profiles import Divergence, renyi_divergence
 from .smallest_delta import SmallestDelta
 
 __all__ = [
-    "Comparison",
     "Curve",
     "Divergence",
     "EnclosedProfile",
-    "Enclosure",
-    "Outcome",
     "Point",
     "Profile",
+    "RealEnclosure",
+    "SeenOutcome",
     "Situation",
+    "SituationComparison",
     "SmallestDelta",
     "Worst",
     "composed_loss_distribution",

@@ -14,7 +14,7 @@ Output: TypeAlias = tuple["str | None", ...]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SeenOutcome:
     """What an observer may have seen in the end, with its probability in both situations."""
 
     output: Output
@@ -26,7 +26,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Move:
+class InputMove:
     """A choice of inputs in a situation where they depend on what was seen: after these outputs, these two inputs."""
 
     after: Output
@@ -52,7 +52,7 @@ class Situation:
     pair: str
     left: tuple[str, ...] = ()
     right: tuple[str, ...] = ()
-    moves: tuple[Move, ...] = ()
+    moves: tuple[InputMove, ...] = ()
 
     def __str__(self) -> str:
         parts = [] if self.pair == "neighbours" else [self.pair]
@@ -64,11 +64,11 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SituationComparison:
     """Two situations and the two distributions of what is seen."""
 
     situation: Situation
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[SeenOutcome, ...]
 
     @cached_property
     def curve(self) -> Curve:

@@ -38,11 +38,11 @@ _MOST_LIKELIHOODS = 200_000
 
 
 @dataclass(frozen=True)
-class Enclosure:
+class RealEnclosure:
     """Rationals between which a real number surely lies.
 
     >>> from privproof.exact import rational
-    >>> print(Enclosure(rational("1/3"), rational("1/3") + rational("1e-30")))
+    >>> print(RealEnclosure(rational("1/3"), rational("1/3") + rational("1e-30")))
     0.333333
     """
 
@@ -118,10 +118,10 @@ class Curve:
             best = p - c * q
         return best
 
-    def delta(self, budget: EpsilonLike) -> Rational | Enclosure:
+    def delta(self, budget: EpsilonLike) -> Rational | RealEnclosure:
         """The smallest delta for an epsilon: exact where ``e^epsilon`` is rational or does not matter, otherwise enclosed."""
         low, high = self.bounds(budget)
-        return low if low == high else Enclosure(low, high)
+        return low if low == high else RealEnclosure(low, high)
 
     def bounds(self, budget: EpsilonLike) -> tuple[Rational, Rational]:
         """Rationals between which the smallest delta for an epsilon lies; equal where it is known exactly."""

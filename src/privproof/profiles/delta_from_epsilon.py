@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from privproof.compiling import mechanism_question
-from privproof.engines.engine_protocol import Request
+from privproof.engines.engine_protocol import EngineRequest
 from privproof.errors import PrivproofError
 from privproof.evidence.engine_answers import Answer
 from privproof.evidence.gate import admit
@@ -35,7 +35,7 @@ _SHORT = (1, 2, 3, 4)
 _WHOLE = ("words", "program", "draws")
 """Questions whose epsilon is about whole laws of what is shown."""
 
-Ask: TypeAlias = Callable[[Request], Verdict]
+Ask: TypeAlias = Callable[[EngineRequest], Verdict]
 
 
 def proved_by_epsilon(question: AnyQuestion, ask: Ask) -> Verdict | None:
@@ -47,7 +47,7 @@ def proved_by_epsilon(question: AnyQuestion, ask: Ask) -> Verdict | None:
     largest = _short((below + budget.delta) / (1 - budget.delta), up=False)
     if budget.epsilon.infinite or largest < 1:
         return None
-    found = ask(Request(question.under(Budget(log(largest)))))
+    found = ask(EngineRequest(question.under(Budget(log(largest)))))
     if not isinstance(found, Proved) or found.certificate is None or found.question.budget is None:
         return None
     certificate = found.certificate
@@ -70,7 +70,7 @@ def refuted_on_short_lists(question: AnyQuestion, ask: Ask) -> Verdict | None:
     if question.budget is not None and question.budget.delta >= 1:
         return None  # no event exceeds another by more than one
     for short in _at_lengths(question):
-        found = ask(Request(short.under(question.budget)))
+        found = ask(EngineRequest(short.under(question.budget)))
         if isinstance(found, Refuted):
             return found
     return None
@@ -78,7 +78,7 @@ def refuted_on_short_lists(question: AnyQuestion, ask: Ask) -> Verdict | None:
 
 def delta_bounds(question: AnyQuestion, bound: Epsilon, ask: Ask) -> tuple[Fraction, Fraction, AnyQuestion] | None:
     """What delta is at least on short lists, what follows from the smallest epsilon that is proved, and the question of the short lists."""
-    found = ask(Request(question, tight=True))
+    found = ask(EngineRequest(question, tight=True))
     if not isinstance(found, Proved) or found.upper.infinite or question.family not in _WHOLE:
         return None
     low, ratio = _power(bound)[0], _power(found.upper)[1]

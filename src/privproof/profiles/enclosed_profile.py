@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privproof.compiling.composing import composed
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.errors import QuestionError
 from privproof.exact import Epsilon, EpsilonLike, Number, Rational, decimal, rational
 from privproof.exact import epsilon as exact_epsilon
-from privproof.profiles.delta_curves import Enclosure
+from privproof.profiles.delta_curves import RealEnclosure
 from privproof.profiles.loss_distributions import composed_loss_distribution
 from privproof.profiles.profile import Profile
 from privproof.profiles.smallest_delta import SmallestDelta
@@ -35,7 +35,7 @@ class Asking:
 
 
 @dataclass(frozen=True)
-class EnclosedProfile(Shown):
+class EnclosedProfile(ShownCard):
     """How private a mechanism is, for every epsilon: two curves with the true one between them.
 
     Attributes:
@@ -65,9 +65,9 @@ class EnclosedProfile(Shown):
         found = self.at(epsilon)
         return rational(found.lower), rational(found.upper)
 
-    def delta(self, epsilon: EpsilonLike) -> Enclosure:
+    def delta(self, epsilon: EpsilonLike) -> RealEnclosure:
         """The smallest delta for an epsilon, enclosed."""
-        return Enclosure(*self.bounds(epsilon))
+        return RealEnclosure(*self.bounds(epsilon))
 
     def epsilon(self, delta: Number) -> Epsilon:
         """The smallest epsilon that is proved for a delta.

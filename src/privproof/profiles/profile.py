@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from privproof.compiling import mechanism_question
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.errors import LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Epsilon, EpsilonLike, Number, Rational, decimal, epsilon, log, rational, show
 from privproof.language import Mechanism
 from privproof.models import Horizon, Transducer
-from privproof.profiles.compared_situations import Outcome, Situation
-from privproof.profiles.delta_curves import Curve, Enclosure
+from privproof.profiles.compared_situations import SeenOutcome, Situation
+from privproof.profiles.delta_curves import Curve, RealEnclosure
 from privproof.profiles.profile_games import Game, game
 from privproof.profiles.profile_pairs import PairTable, table, writes_only_at_the_end
 from privproof.scenarios import Question
@@ -40,7 +40,7 @@ class Worst:
     """
 
     situation: Situation
-    event: tuple[Outcome, ...]
+    event: tuple[SeenOutcome, ...]
     left: Rational
     right: Rational
 
@@ -58,7 +58,7 @@ class Point:
     """A point of a profile, for plots and tables."""
 
     epsilon: Epsilon
-    delta: Enclosure
+    delta: RealEnclosure
 
     @property
     def row(self) -> tuple[str, str]:
@@ -67,7 +67,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Profile(Shown):
+class Profile(ShownCard):
     """How private a mechanism is, for every epsilon.
 
     Attributes:
@@ -84,7 +84,7 @@ class Profile(Shown):
     compared: PairTable | Game = field(repr=False, compare=False)
     question: Question = field(repr=False, compare=False)
 
-    def delta(self, epsilon: EpsilonLike) -> Rational | Enclosure:
+    def delta(self, epsilon: EpsilonLike) -> Rational | RealEnclosure:
         """The smallest delta for an epsilon: exact for ``ln(...)``, otherwise enclosed between rationals."""
         return self.curve.delta(epsilon)
 
@@ -96,7 +96,7 @@ class Profile(Shown):
         """The smallest epsilon for a delta, exactly: the logarithm of a rational, or infinite."""
         return self.curve.epsilon(delta)
 
-    def pointwise_delta(self, epsilon: EpsilonLike) -> Rational | Enclosure:
+    def pointwise_delta(self, epsilon: EpsilonLike) -> Rational | RealEnclosure:
         """The smallest delta with ``P(o) <= e^epsilon Q(o) + delta`` for every *single* output o: the sense of dpCTL*.
 
         This is weaker than (epsilon, delta)-differential privacy as soon as delta is above zero.
@@ -174,7 +174,7 @@ class Profile(Shown):
             raise QuestionError("points", f"count={count}: a curve has at least two points", hint="count=101")
         end = self._end() if up_to is None else rational(up_to)
         chosen = [_epsilon(end * i / (count - 1)) for i in range(count)]
-        return tuple(Point(e, Enclosure(*self.bounds(e))) for e in chosen)
+        return tuple(Point(e, RealEnclosure(*self.bounds(e))) for e in chosen)
 
     def csv(self, count: int = 101, *, up_to: Number | None = None) -> str:
         """The points as lines ``epsilon,delta``, delta rounded to six digits."""

@@ -25,7 +25,7 @@ from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.rational_matrices import Matrix, Vector
 from privproof.models import Branch, Edge, Horizon, Transducer, WordProblem
 from privproof.models.halting import can_halt
-from privproof.profiles.compared_situations import Comparison, Move, Outcome, Output, Situation
+from privproof.profiles.compared_situations import InputMove, Output, SeenOutcome, Situation, SituationComparison
 from privproof.profiles.delta_curves import Curve, Likelihood, hull, middles, together, worst_of
 from privproof.scenarios import Neighbours, Question
 
@@ -121,7 +121,7 @@ class Game:
             result[number] = hull([*node.seen, *(corner for corners in onward for corner in corners)])
         return worst_of([result[first].scaled(factor) for _, factor, first in self.starts])
 
-    def worst_at(self, c: Rational) -> Comparison:
+    def worst_at(self, c: Rational) -> SituationComparison:
         """The comparison of a best strategy at c; outcomes that are impossible on the left are left out."""
         values = self.values(
             lambda pair: max(ZERO, pair[0] - c * pair[1]),
@@ -134,14 +134,14 @@ class Game:
         def chosen(node: GameNode) -> Choice:
             return max(node.choices, key=lambda choice: sum((values[t] * f for _, f, t in choice.onward), ZERO))
 
-        outcomes: list[Outcome] = []
-        moves: list[Move] = []
+        outcomes: list[SeenOutcome] = []
+        moves: list[InputMove] = []
         stack: list[tuple[int, Rational, Output]] = [(first, factor, ())]
         while stack:
             number, weight, word = stack.pop()
             node = self.nodes[number]
             if node.ended is not None:
-                outcomes.append(Outcome(word, node.ended[0] * weight, node.ended[1] * weight))
+                outcomes.append(SeenOutcome(word, node.ended[0] * weight, node.ended[1] * weight))
                 if len(outcomes) > _MOST_OUTCOMES:
                     raise QuestionError(
                         "size", f"more than {_MOST_OUTCOMES} outcomes", place="horizon", hint="a shorter horizon"
@@ -149,11 +149,11 @@ class Game:
             if node.choices:
                 choice = chosen(node)
                 if choice.left is not None and choice.right is not None:
-                    moves.append(Move(word, choice.left, choice.right))
+                    moves.append(InputMove(word, choice.left, choice.right))
                 stack.extend((t, weight * f, (*word, output)) for output, f, t in reversed(choice.onward))
-        return Comparison(_situation(name, moves), tuple(outcomes))
+        return SituationComparison(_situation(name, moves), tuple(outcomes))
 
-    def attaining(self) -> Comparison | None:
+    def attaining(self) -> SituationComparison | None:
         """A comparison that alone is the whole envelope, if a short search finds one."""
         envelope = self.envelope
         for c in middles(envelope)[:_FEW]:
@@ -163,7 +163,7 @@ class Game:
         return None
 
 
-def _situation(name: str, moves: list[Move]) -> Situation:
+def _situation(name: str, moves: list[InputMove]) -> Situation:
     """The situation of a strategy; the inputs alone where they do not depend on what is seen."""
     steps: dict[int, set[tuple[str, str]]] = {}
     for move in moves:
@@ -195,7 +195,7 @@ def game(question: Question) -> Game:
         raise QuestionError(
             "horizon", "the horizon is unbounded, so outputs are never complete", place="horizon", hint="up to 5"
         )
-    return _Builder(problem, ending).game()
+    return _GameBuilder(problem, ending).game()
 
 
 def _shown_at_the_end(question: Question) -> Question:
@@ -225,7 +225,7 @@ def _shown_at_the_end(question: Question) -> Question:
     )
 
 
-class _Builder:
+class _GameBuilder:
     """Builds the nodes level by level."""
 
     def __init__(self, problem: WordProblem, ending: str) -> None:

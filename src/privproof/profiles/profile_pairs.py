@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import ONE, Rational
 from privproof.models import Horizon, Transducer
-from privproof.profiles.compared_situations import Comparison, Outcome, Situation
+from privproof.profiles.compared_situations import SeenOutcome, Situation, SituationComparison
 from privproof.profiles.delta_curves import Curve, hull, middles
 from privproof.profiles.neighbouring_data import Indices, neighbours
 from privproof.scenarios import Pair, Question, ordered_pairs
@@ -52,7 +52,7 @@ class PairTable:
     rows: NDArray[np.int64]
     likelihoods: tuple[tuple[int, int], ...]
     denominator: int
-    comparison: Callable[[int], Comparison]
+    comparison: Callable[[int], SituationComparison]
 
     @property
     def distinct(self) -> int:
@@ -71,11 +71,11 @@ class PairTable:
         above, below = int(c.p), int(c.q)
         return self.sums([max(0, below * p - above * q) for p, q in self.likelihoods], among)
 
-    def worst_at(self, c: Rational) -> Comparison:
+    def worst_at(self, c: Rational) -> SituationComparison:
         """A comparison with the largest delta at c, and among those the fewest changed inputs."""
         return self.comparison(int(np.argmax(self.excess(c))))
 
-    def attaining(self) -> Comparison | None:
+    def attaining(self) -> SituationComparison | None:
         """A comparison that alone is the whole envelope, if there is one."""
         rows = np.arange(self.distinct, dtype=np.int64)
         for c in middles(self.envelope):
@@ -182,7 +182,7 @@ def _finishing_scale(model: Transducer) -> int:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Representative:
     """A representative: the pair of initial distributions, both sequences by number, how many inputs differ."""
 
     pair: int
@@ -209,7 +209,7 @@ class _Enumeration:
         self.digits = (np.arange(base**length, dtype=np.int64)[:, None] // weights % base).astype(np.int32)
         self.ranks: dict[int, int] = {}
         self.count = 0
-        self.found: dict[bytes, _Found] = {}
+        self.found: dict[bytes, _Representative] = {}
 
     def _side(self, entries: Any) -> list[list[int]]:
         return _outputs(self.model, {s: int(p.p) * (self.scale // int(p.q)) for s, p in entries.items()})
@@ -261,7 +261,7 @@ class _Enumeration:
                 key = rows[i].tobytes()
                 known = self.found.get(key)
                 if known is None or changes[i] < known.changes:
-                    self.found[key] = _Found(number, int(lefts[i]), int(rights[i]), int(changes[i]))
+                    self.found[key] = _Representative(number, int(lefts[i]), int(rights[i]), int(changes[i]))
 
     def _summary(self, sides: dict[Any, NDArray[np.int64]]) -> PairTable:
         values, size = list(self.ranks), len(self.ranks)
@@ -286,7 +286,9 @@ class _Enumeration:
             lambda number: self._comparison(found[number], sides, values),
         )
 
-    def _comparison(self, found: _Found, sides: dict[Any, NDArray[np.int64]], values: list[int]) -> Comparison:
+    def _comparison(
+        self, found: _Representative, sides: dict[Any, NDArray[np.int64]], values: list[int]
+    ) -> SituationComparison:
         pair = self.pairs[found.pair]
         left, right = (sides[tuple(sorted(side.items()))] for side in (pair.left, pair.right))
         inputs = self.model.inputs
@@ -297,11 +299,11 @@ class _Enumeration:
         )
         both = zip(left[found.left].tolist(), right[found.right].tolist(), strict=True)
         outcomes = tuple(
-            Outcome((name,), fmpq(values[i], self.denominator), fmpq(values[j], self.denominator))
+            SeenOutcome((name,), fmpq(values[i], self.denominator), fmpq(values[j], self.denominator))
             for name, (i, j) in zip(self.model.outputs, both, strict=True)
             if values[i] or values[j]
         )
-        return Comparison(situation, outcomes)
+        return SituationComparison(situation, outcomes)
 
 
 def _ratio(p: int, q: int) -> tuple[bool, Rational]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.evidence.verdicts import Proved, Refuted, Unknown, Verdict
 from privproof.exact import Epsilon
 from privproof.scenarios import AnyQuestion
 
 
 @dataclass(frozen=True)
-class SmallestDelta(Shown):
+class SmallestDelta(ShownCard):
     """The smallest delta of a mechanism at one epsilon.
 
     Attributes:

@@ -24,7 +24,7 @@ from privproof.errors import QuestionError
 from privproof.execution.chunks import map_chunks
 from privproof.execution.workers import Workers, still_wanted
 from privproof.projects.mechanism_discovery import Target
-from privproof.projects.project_results import STATUS, Told
+from privproof.projects.project_results import STATUS, CheckOutput
 
 _GRACE = 30.0
 """Seconds beyond the time limit of a check after which its process is ended: it has begun and told what it knows long before."""
@@ -60,12 +60,12 @@ def errand(arguments: Sequence[str], file: str, seconds: float | None) -> Errand
 
 def run_errands(
     executor: Workers | Executor | None, errands: Sequence[Errand], stopped: Callable[[], str | None]
-) -> Generator[Told, None, None]:
+) -> Generator[CheckOutput, None, None]:
     """What commands told, in their order, until somebody says stop."""
     return map_chunks(executor, run_errand, errands, stopped=stopped)
 
 
-def run_errand(asked: Errand) -> Told:
+def run_errand(asked: Errand) -> CheckOutput:
     """What a command told, by a process of this machine; it is ended where nobody wants its answer any more."""
     folder = Path(asked.folder)
     if not folder.is_dir() or _digest(folder / asked.file) != asked.digest:
@@ -81,11 +81,11 @@ def run_errand(asked: Errand) -> Told:
     if status is None:
         return _refusal(asked, f"no answer within {(asked.seconds or 0) + _GRACE:g} s", "a longer --time-limit")
     if status == STATUS["error"] and out:
-        return Told(STATUS["error"], err=err, error=json.loads(out)["error"])
+        return CheckOutput(STATUS["error"], err=err, error=json.loads(out)["error"])
     if status < 0 or not out:
         said = f"the check ended with status {status} and without an answer"
         return _refusal(asked, said, err.strip()[-200:] or "is there memory enough?")
-    return Told(status, out, err)
+    return CheckOutput(status, out, err)
 
 
 def run_command(
@@ -120,17 +120,17 @@ def run_command(
                 return None, "", ""
 
 
-def _refusal(asked: Errand, said: str, hint: str) -> Told:
+def _refusal(asked: Errand, said: str, hint: str) -> CheckOutput:
     error = QuestionError("cluster", said, place=asked.file, hint=hint)
     told = {"code": error.code, "message": said, "place": asked.file, "hint": hint}
-    return Told(STATUS["error"], err=f"privproof: {error}\n", error=told)
+    return CheckOutput(STATUS["error"], err=f"privproof: {error}\n", error=told)
 
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-def reports_of(told: Told) -> dict[str, Any]:
+def reports_of(told: CheckOutput) -> dict[str, Any]:
     """What a command reports about its question, by size; empty where it reports nothing that could be admitted."""
     try:
         found = json.loads(told.out)["reports"]
@@ -145,7 +145,7 @@ def check_targets(
     options: Sequence[str],
     seconds: float | None,
     stopped: Callable[[], str | None],
-) -> Iterator[tuple[Target, Told]]:
+) -> Iterator[tuple[Target, CheckOutput]]:
     """What checks of mechanisms told, in their order.  What others report is admitted or refused by a process of this machine.
 
     Args:
@@ -164,13 +164,13 @@ def check_targets(
             yield target, told if workers.executor is None else _readmit_told(target, here, told)
 
 
-def _readmit_told(target: Target, here: Errand, told: Told) -> Told:
+def _readmit_told(target: Target, here: Errand, told: CheckOutput) -> CheckOutput:
     """What a check told elsewhere, as this machine tells it."""
     reports = reports_of(told)
     if told.status == STATUS["error"]:
         return told
     if told.status == STATUS["unknown"] and not reports:
-        return Told(told.status, json.dumps({"verdict": "unknown", **_unknown_report(target, told.out)}))
+        return CheckOutput(told.status, json.dumps({"verdict": "unknown", **_unknown_report(target, told.out)}))
     return run_errand(replace(here, report=json.dumps(reports)))
 
 

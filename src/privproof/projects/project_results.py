@@ -16,7 +16,7 @@ STATUS: Mapping[Outcome, int] = {"proved": 0, "refuted": 1, "error": 2, "unknown
 
 
 @dataclass(frozen=True)
-class Result:
+class CheckResult:
     """What became of one mechanism.
 
     Attributes:
@@ -48,7 +48,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Told:
+class CheckOutput:
     """What a check of one mechanism has told: its exit status, its standard output and error, and where the request was wrong, in what."""
 
     status: int
@@ -60,7 +60,7 @@ class Told:
 _OUTCOMES: Mapping[int, Outcome] = {status: outcome for outcome, status in STATUS.items()}
 
 
-def told_result(target: Target, told: Told, seconds: float) -> Result:
+def told_result(target: Target, told: CheckOutput, seconds: float) -> CheckResult:
     """The result that a check has told."""
     outcome = _OUTCOMES[told.status]
     if outcome == "error":
@@ -69,8 +69,8 @@ def told_result(target: Target, told: Told, seconds: float) -> Result:
     if "data" not in said:  # the draft of a worker that was stopped
         name, reason = target.name or target.file, str(said.get("reason", ""))
         text = f"? unknown  {name}\n  {'reason':<15}{reason}\n"
-        return Result(target, "unknown", f"{name}: {reason}", text, target.line, seconds, said, shown=text)
-    return Result(
+        return CheckResult(target, "unknown", f"{name}: {reason}", text, target.line, seconds, said, shown=text)
+    return CheckResult(
         target,
         outcome,
         said["sentence"],
@@ -83,18 +83,18 @@ def told_result(target: Target, told: Told, seconds: float) -> Result:
     )
 
 
-def unasked_result(target: Target, why: str) -> Result:
+def unasked_result(target: Target, why: str) -> CheckResult:
     """The result where nothing is known about a mechanism, and why not."""
     data = {"verdict": "unknown", "question": {"mechanism": target.name or target.file}, "reason": f"not asked: {why}"}
-    return Result(target, "unknown", f"not asked: {why}", line=target.line, data=data)
+    return CheckResult(target, "unknown", f"not asked: {why}", line=target.line, data=data)
 
 
-def wrong_result(target: Target, error: Mapping[str, Any], text: str) -> Result:
+def wrong_result(target: Target, error: Mapping[str, Any], text: str) -> CheckResult:
     """The result where the request was wrong, and in what."""
     told = {name: str(error.get(name, "")) for name in ("code", "message", "place", "hint")}
     text = text.removeprefix("privproof: ")
     sentence = told["message"] or text.strip()
-    return Result(
+    return CheckResult(
         target,
         "error",
         sentence,
@@ -112,17 +112,17 @@ def _line_in(file: str, place: str) -> int:
     return int(number) if number.isdigit() else 0
 
 
-def overall(results: Sequence[Result], fail_on: str) -> int:
+def overall(results: Sequence[CheckResult], fail_on: str) -> int:
     """The status that a command ends with: that of the worst result; unknown is no failure where only refutations count."""
     outcomes = {result.outcome for result in results}
     worst: Outcome = next((each for each in WORST if each in outcomes), WORST[-1])
     return 0 if worst == "unknown" and fail_on == "refuted" else STATUS[worst]
 
 
-def summary(results: Sequence[Result]) -> str:
+def summary(results: Sequence[CheckResult]) -> str:
     """How many there are of which kind.
 
-    >>> summary([Result(Target("a.py:f", "a.py"), "proved", ""), Result(Target("a.py:g", "a.py"), "refuted", "", kept=True)])
+    >>> summary([CheckResult(Target("a.py:f", "a.py"), "proved", ""), CheckResult(Target("a.py:g", "a.py"), "refuted", "", kept=True)])
     '2 in 1 file: 1 refuted, 1 proved (1 known from before)'
     """
     files = len({result.target.file for result in results})

@@ -23,10 +23,10 @@ from privproof.execution.workers import Parcel, Workers
 from privproof.profiles.size_sweeps import SizeTable, over_sizes
 from privproof.projects.mechanism_discovery import find_targets
 from privproof.projects.project_errands import check_targets
-from privproof.projects.project_results import Result, told_result, wrong_result
+from privproof.projects.project_results import CheckResult, told_result, wrong_result
 from privproof.scenarios import AnyQuestion
 from privproof.store.stored_asking import reported_entry, reported_verdict
-from privproof.store.stored_verdicts import Entry
+from privproof.store.stored_verdicts import StoredEntry
 
 _PATIENCE = 600.0
 """Seconds after which the sizes that are left are not asked about, unless more are asked for."""
@@ -122,7 +122,7 @@ def survey_sizes(
         reports.close()
 
 
-def _report(parcel: Parcel[_Sized], seconds: float | None, size: int) -> Entry | None:
+def _report(parcel: Parcel[_Sized], seconds: float | None, size: int) -> StoredEntry | None:
     asked = parcel.open()
     question = asked.question(size)
     return reported_entry(asked.verdict(question, Monitor.within(seconds)), question)
@@ -136,7 +136,7 @@ def survey_project(
     time_limit: float = _EACH,
     jobs: int = 1,
     executor: Executor | None = None,
-) -> tuple[Result, ...]:
+) -> tuple[CheckResult, ...]:
     """What becomes of every mechanism of a project, as ``privproof check`` says it; each is checked in a process of its own.
 
     Args:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest
 from privproof.engines.search_monitor import Monitor
 from privproof.errors import QuestionError
 from privproof.evidence.engine_answers import Answer
@@ -30,11 +30,11 @@ class AccountEngine:
 
     name = ENGINE
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         return "a word is asked about" if request.word is not None else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """Whether the claim is proved by quilts, or what they show."""
         question, budget = request.question, request.budget
         assert isinstance(question, AccountQuestion)

@@ -253,7 +253,7 @@ class Network:
         return MappingProxyType(result)
 
     @cached_property
-    def factors(self) -> Mapping[str, Factor]:
+    def factors(self) -> Mapping[str, NetworkFactor]:
         """The table of every node in whole numbers."""
         found = {}
         for node in self.nodes:
@@ -263,13 +263,13 @@ class Network:
         return MappingProxyType(found)
 
     @cached_property
-    def floats(self) -> Mapping[str, Factor]:
+    def floats(self) -> Mapping[str, NetworkFactor]:
         """The table of every node in floats, each the nearest one."""
         found = {}
         for node in self.nodes:
             scope, shape, column = self._table(node)
             cells = np.array([float(p) for p in column]).reshape([*shape, 1])
-            found[node.name] = Factor(scope, cells)
+            found[node.name] = NetworkFactor(scope, cells)
         return MappingProxyType(found)
 
     def _table(self, node: Node) -> tuple[tuple[str, ...], list[int], list[Rational]]:
@@ -296,7 +296,7 @@ class Network:
         weights = [fmpq(weight) for weight in self.weights((name,)).column]
         return tuple(weight / sum(weights, ZERO) for weight in weights)
 
-    def weights(self, names: Sequence[str]) -> Factor:
+    def weights(self, names: Sequence[str]) -> NetworkFactor:
         """Whole numbers in proportion to the joint distribution of some nodes, in this order."""
         above = frozenset[str]().union(*(self.ancestors[name] for name in names))
         left = [factor for name, factor in self.factors.items() if name in above]
@@ -345,7 +345,7 @@ class Network:
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class NetworkFactor:
     """A table over some nodes, with numbers or polynomials in its cells.
 
     Attributes:
@@ -361,18 +361,18 @@ class Factor:
         """The cells one after the other."""
         return list(self.cells.reshape(-1))
 
-    def without(self, *names: str) -> Factor:
+    def without(self, *names: str) -> NetworkFactor:
         """The sum over all values of some nodes."""
         scope, cells = self.scope, self.cells
         for name in names:
             axis = scope.index(name)
             scope, cells = scope[:axis] + scope[axis + 1 :], cells.sum(axis=axis)
-        return Factor(scope, cells)
+        return NetworkFactor(scope, cells)
 
-    def in_order(self, scope: Sequence[str]) -> Factor:
+    def in_order(self, scope: Sequence[str]) -> NetworkFactor:
         """The same table with its nodes in another order."""
         axes = [self.scope.index(name) for name in scope]
-        return Factor(tuple(scope), self.cells.transpose([*axes, len(axes)]))
+        return NetworkFactor(tuple(scope), self.cells.transpose([*axes, len(axes)]))
 
     def along(self, scope: Sequence[str]) -> np.ndarray:
         """The cells with an axis for every node of a wider scope, of length one for those it does not depend on."""
@@ -382,22 +382,22 @@ class Factor:
         return cells.reshape([next(lengths) if name in self.scope else 1 for name in scope] + [cells.shape[-1]])
 
 
-def table_from_cells(scope: Sequence[str], shape: Sequence[int], cells: Iterable[Any]) -> Factor:
+def table_from_cells(scope: Sequence[str], shape: Sequence[int], cells: Iterable[Any]) -> NetworkFactor:
     """A table from its cells, one after the other."""
     flat = np.empty(prod(shape), dtype=object)
     for i, cell in enumerate(cells):
         flat[i] = cell
-    return Factor(tuple(scope), flat.reshape([*shape, 1]))
+    return NetworkFactor(tuple(scope), flat.reshape([*shape, 1]))
 
 
-def multiply_tables(factors: Sequence[Factor]) -> Factor:
+def multiply_tables(factors: Sequence[NetworkFactor]) -> NetworkFactor:
     """The product of tables, over all their nodes.
 
     Raises:
         ScenarioError: it has more than 2^20 cells.
     """
     if not factors:
-        return Factor((), np.ones(1, dtype=int))
+        return NetworkFactor((), np.ones(1, dtype=int))
     first, *rest = sorted(factors, key=lambda factor: len(factor.scope))
     for factor in rest:
         scope = first.scope + tuple(name for name in factor.scope if name not in first.scope)
@@ -410,28 +410,28 @@ def multiply_tables(factors: Sequence[Factor]) -> Factor:
                 place="network",
                 hint="fewer parents, or fewer values",
             )
-        first = Factor(scope, left * right)
+        first = NetworkFactor(scope, left * right)
     return first
 
 
-def beliefs(factors: Iterable[Factor], order: Sequence[str]) -> dict[str, Factor]:
+def beliefs(factors: Iterable[NetworkFactor], order: Sequence[str]) -> dict[str, NetworkFactor]:
     """For every node its table in the product of all factors, with the other nodes summed out.
 
     Messages pass twice over the tree of the tables that summing in this order makes (Shafer and Shenoy 1990): once to the
     last node, and once back.  No division is needed, so that the cells may be polynomials.
     """
     position = {name: i for i, name in enumerate(order)}
-    own: dict[str, list[Factor]] = {name: [] for name in order}
+    own: dict[str, list[NetworkFactor]] = {name: [] for name in order}
     for factor in factors:
         own[min(factor.scope, key=position.__getitem__)].append(factor)
     below: dict[str, list[str]] = {name: [] for name in order}
-    inward: dict[str, Factor] = {}
+    inward: dict[str, NetworkFactor] = {}
     for name in order:
         inward[name] = multiply_tables(own[name] + [inward[other] for other in below[name]]).without(name)
         if name != order[-1]:
             below[min(inward[name].scope, key=position.__getitem__, default=order[-1])].append(name)
-    outward: dict[str, Factor] = {}
-    found: dict[str, Factor] = {}
+    outward: dict[str, NetworkFactor] = {}
+    found: dict[str, NetworkFactor] = {}
     for name in reversed(order):
         before = [multiply_tables(own[name] + [outward[each] for each in (name,) if each in outward])]
         for other in below[name]:

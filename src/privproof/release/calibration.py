@@ -19,8 +19,8 @@ from privproof.release.calibration_methods import (
     METHODS,
     PLANS,
     PREFERRED,
+    CalibrationPlan,
     Method,
-    Plan,
     large,
     positive,
     try_methods,
@@ -62,7 +62,7 @@ class Calibrated:
     """
 
     question: ReleaseQuestion
-    plan: Plan
+    plan: CalibrationPlan
     others: Mapping[str, Fraction | str] = field(default_factory=dict, kw_only=True)
     laws: QueryLaws = field(repr=False, compare=False, kw_only=True)
 
@@ -244,7 +244,7 @@ def calibrate_known(
             return "the tables of laws would be large; it may still be asked for by name"
         return ""
 
-    def planned(candidate: Method) -> Plan:
+    def planned(candidate: Method) -> CalibrationPlan:
         told(f"looking for the least noise by the method {candidate}, {entries:,} entries")
         return PLANS[candidate](laws, budget.epsilon)
 
@@ -260,7 +260,7 @@ def calibrate_known(
 
 def _calibrated(
     laws: QueryLaws,
-    plan: Plan,
+    plan: CalibrationPlan,
     noise: Noise,
     others: Mapping[str, Noise | str],
     budget: Claimed,
@@ -337,7 +337,7 @@ def _gaussian(laws: QueryLaws, budget: Budget, entries: int, method: Method, nam
     found, refused = try_methods(method, _GAUSSIAN[:2], lambda each: _variance(laws, budget, each), left_out)
     taken = min(found, key=lambda each: found[each][0])
     noises: dict[str, Noise] = {each: Gaussian(rational(variance), query.step) for each, (variance, _) in found.items()}
-    plan = Plan(taken, 1 / fraction(noises[taken].expected), quilts=found[taken][1])
+    plan = CalibrationPlan(taken, 1 / fraction(noises[taken].expected), quilts=found[taken][1])
     return _calibrated(laws, plan, noises[taken], {**noises, **refused}, budget, entries, name, gaps=gaps)
 
 

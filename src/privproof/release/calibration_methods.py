@@ -90,7 +90,7 @@ _LARGEST_BUDGET = 10_000
 
 
 @dataclass(frozen=True)
-class Plan:
+class CalibrationPlan:
     """What a method found.
 
     Attributes:
@@ -108,7 +108,7 @@ class Plan:
     distance: Distance | None = None
 
 
-Planner: TypeAlias = Callable[[QueryLaws, Epsilon], Plan]
+Planner: TypeAlias = Callable[[QueryLaws, Epsilon], CalibrationPlan]
 
 
 def positive(epsilon: Epsilon, measure: str = "epsilon", place: str = "epsilon") -> None:
@@ -138,18 +138,18 @@ def try_methods(
     return found, refused
 
 
-def _quilt(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+def _quilt(laws: QueryLaws, epsilon: Epsilon) -> CalibrationPlan:
     if isinstance(laws.priors[0], Network):
         networks = [_network(prior) for prior in laws.priors]
         best = [best_network_quilts(network, epsilon) for network in networks]
         rate = min(fraction(found.rate / sensitivity(laws.query, n)) for found, n in zip(best, networks, strict=True))
-        return Plan("quilt", rate, network=tuple(found.quilts for found in best))
+        return CalibrationPlan("quilt", rate, network=tuple(found.quilts for found in best))
     budget = budget_below(epsilon)
     longest = max(laws.lengths)
     return _by_quilts(laws, "quilt", lambda prior: best_quilts(prior, longest, budget))
 
 
-def _contraction(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+def _contraction(laws: QueryLaws, epsilon: Epsilon) -> CalibrationPlan:
     budget = budget_below(epsilon)
 
     def planned(prior: Prior) -> Quilts:
@@ -159,15 +159,15 @@ def _contraction(laws: QueryLaws, epsilon: Epsilon) -> Plan:
     return _by_quilts(laws, "contraction", planned)
 
 
-def _spectral(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+def _spectral(laws: QueryLaws, epsilon: Epsilon) -> CalibrationPlan:
     return _by_spectrum(laws, epsilon, "spectral")
 
 
-def _spectral_tight(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+def _spectral_tight(laws: QueryLaws, epsilon: Epsilon) -> CalibrationPlan:
     return _by_spectrum(laws, epsilon, "spectral-tight")
 
 
-def _by_spectrum(laws: QueryLaws, epsilon: Epsilon, method: Method) -> Plan:
+def _by_spectrum(laws: QueryLaws, epsilon: Epsilon, method: Method) -> CalibrationPlan:
     budget = budget_below(epsilon)
 
     def planned(prior: Prior) -> Quilts:
@@ -182,17 +182,17 @@ def _by_spectrum(laws: QueryLaws, epsilon: Epsilon, method: Method) -> Plan:
     return _by_quilts(laws, method, planned)
 
 
-def _by_quilts(laws: QueryLaws, method: Method, planned: Callable[[Prior], Quilts]) -> Plan:
+def _by_quilts(laws: QueryLaws, method: Method, planned: Callable[[Prior], Quilts]) -> CalibrationPlan:
     found = tuple(planned(prior) for prior in laws.priors)
     rate = min(f.rate / fraction(sensitivity(laws.query, prior)) for f, prior in zip(found, laws.priors, strict=True))
-    return Plan(method, rate, quilts=found)
+    return CalibrationPlan(method, rate, quilts=found)
 
 
-def _wasserstein(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+def _wasserstein(laws: QueryLaws, epsilon: Epsilon) -> CalibrationPlan:
     if laws.query.kind == "histogram":
         raise method_complaint("wasserstein", "the distance between laws is that of sums", "exact")
     distance = largest_distance(laws.by("wasserstein"))
-    return Plan("wasserstein", _distance_rate(distance, laws.query, epsilon), distance=distance)
+    return CalibrationPlan("wasserstein", _distance_rate(distance, laws.query, epsilon), distance=distance)
 
 
 def _distance_rate(distance: Distance, query: Query, epsilon: Epsilon) -> Fraction:
@@ -200,7 +200,7 @@ def _distance_rate(distance: Distance, query: Query, epsilon: Epsilon) -> Fracti
     return shorten(Fraction(budget_below(epsilon)) / (steps * fraction(query.step)), up=False)
 
 
-def _exact(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+def _exact(laws: QueryLaws, epsilon: Epsilon) -> CalibrationPlan:
     found = laws.by("exact")
     step, budget = fraction(laws.query.step), budget_below(epsilon)
     sure = _group(laws, epsilon).rate
@@ -209,21 +209,23 @@ def _exact(laws: QueryLaws, epsilon: Epsilon) -> Plan:
         distance = largest_distance(found)
         sure = max(sure, _distance_rate(distance, laws.query, epsilon))
     rate = largest_rate(found, budget, low=float(sure * step) * (1 - 1e-12), high=inf)
-    return Plan("exact", shorten(Fraction(rate) * (1 - Fraction(1, 10**14)) / step, up=False), distance=distance)
+    return CalibrationPlan(
+        "exact", shorten(Fraction(rate) * (1 - Fraction(1, 10**14)) / step, up=False), distance=distance
+    )
 
 
-def _gk16(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+def _gk16(laws: QueryLaws, epsilon: Epsilon) -> CalibrationPlan:
     chains = tuple(chain_of(prior, "gk16") for prior in laws.priors)
     rate = ghosh_kleinberg(chains, max(laws.lengths), budget_below(epsilon))
     if rate is None:
         raise method_complaint("gk16", "neighbouring entries influence each other too much", "quilt")
-    return Plan("gk16", rate / fraction(sensitivity(laws.query, chains[0])))
+    return CalibrationPlan("gk16", rate / fraction(sensitivity(laws.query, chains[0])))
 
 
-def _group(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+def _group(laws: QueryLaws, epsilon: Epsilon) -> CalibrationPlan:
     size = max(len(p.nodes) if isinstance(p, Network) else max(laws.lengths) for p in laws.priors)
     moved = max(fraction(sensitivity(laws.query, prior)) for prior in laws.priors)
-    return Plan("group", shorten(Fraction(budget_below(epsilon)) / (size * moved), up=False))
+    return CalibrationPlan("group", shorten(Fraction(budget_below(epsilon)) / (size * moved), up=False))
 
 
 PLANS: Mapping[str, Planner] = {

@@ -105,7 +105,7 @@ def _looked_at(
                     yield node, not alone, first, last, loss, each, here
 
 
-class _Beside:
+class _LossBeside:
     """The loss beside a delta, computed, or read from a table and rounded up."""
 
     def __init__(self, delta: float) -> None:
@@ -127,8 +127,8 @@ class _Beside:
 
 
 @lru_cache(maxsize=8)
-def _beside(delta: float) -> _Beside:
-    return _Beside(delta)
+def _beside(delta: float) -> _LossBeside:
+    return _LossBeside(delta)
 
 
 _Table: TypeAlias = Callable[[np.ndarray], np.ndarray]
@@ -183,7 +183,7 @@ def _losses(told: np.ndarray, sizes: Sequence[np.ndarray], windows: _Windows, ta
     return found
 
 
-def _loss(told: float, sizes: Sequence[int], windows: _Windows, beside: _Beside) -> float:
+def _loss(told: float, sizes: Sequence[int], windows: _Windows, beside: _LossBeside) -> float:
     """The least of the three bounds, of one quilt."""
     pure = concentrated = gaussian = 0.0
     for size, (_, costs) in zip(sizes, windows, strict=True):

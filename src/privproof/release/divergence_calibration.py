@@ -17,7 +17,7 @@ from privproof.exact.balls import rational_bounds
 from privproof.exact.measures import MeasuredBudget
 from privproof.exact.rounding import shorten
 from privproof.release.bayes_networks import Network
-from privproof.release.calibration_methods import Method, Plan, large, positive, try_methods
+from privproof.release.calibration_methods import CalibrationPlan, Method, large, positive, try_methods
 from privproof.release.divergence_costs import divergence_plan, kind_of
 from privproof.release.influence_costs import QueryLaws, method_complaint
 from privproof.release.law_distances import largest_distance
@@ -59,7 +59,7 @@ _NEXT = 1025 / 1024
 
 def least_noise(
     laws: QueryLaws, budgets: Sequence[MeasuredBudget], method: Method, kind: Kind, *, gaps: bool
-) -> tuple[Plan, Noise, Mapping[str, Noise | str]]:
+) -> tuple[CalibrationPlan, Noise, Mapping[str, Noise | str]]:
     """The least noise that a method proves to be enough for all values, and what other methods would need.
 
     Raises:
@@ -85,7 +85,7 @@ def least_noise(
     found, refused = try_methods(method, METHODS[:3], lambda each: _least(laws, budgets, each, kind), left_out)
     taken = min(found, key=lambda each: fraction(found[each][0].expected))
     noise, quilts = found[taken]
-    plan = Plan(taken, 1 / fraction(noise.expected), quilts=quilts)
+    plan = CalibrationPlan(taken, 1 / fraction(noise.expected), quilts=quilts)
     return plan, noise, {**{each: other for each, (other, _) in found.items()}, **refused}
 
 

@@ -16,7 +16,7 @@ from privproof.release.gaussian_quilts import squared_move
 from privproof.release.influence_costs import highest_rate, quilted_chain, sensitivity
 from privproof.release.influence_curves import best_distances, contraction
 from privproof.release.markov_chains import Band
-from privproof.release.markov_quilts import Block, Cell, Quilts, quilts
+from privproof.release.markov_quilts import Block, QuiltCell, Quilts, quilts
 from privproof.release.mixture_parts import parts_of
 from privproof.release.network_quilts import NetworkQuilt, best_network_quilts
 from privproof.release.release_certificates import (
@@ -126,7 +126,7 @@ def _plan_quilts(prior: Prior, lengths: Sequence[int], objective: DivergenceReac
         return DivergencePlan(rate, networks=(chosen,))
     longest = max(lengths)
     if whole:
-        block = Block(1, longest, Cell(None, None, 0.0), longest, float(objective.of(longest, 0.0)))
+        block = Block(1, longest, QuiltCell(None, None, 0.0), longest, float(objective.of(longest, 0.0)))
         group = Quilts(longest, (block,), (longest + 1) // 2, block, objective.rate(longest, 0.0))
         return DivergencePlan(group.rate, (group,))
     if isinstance(prior, Band):

@@ -29,7 +29,7 @@ from privproof.release.bayes_networks import Network
 from privproof.release.influence_costs import budget_below, quilted_chain, sensitivity
 from privproof.release.influence_curves import best_distances, contraction
 from privproof.release.markov_chains import Band
-from privproof.release.markov_quilts import Block, Cell, Quilts, quilts
+from privproof.release.markov_quilts import Block, QuiltCell, Quilts, quilts
 from privproof.release.network_quilts import NetworkQuilt, best_network_quilts
 from privproof.release.release_certificates import contraction_evidence, network_evidence, quilts_evidence
 from privproof.release.release_question import Prior, ReleaseQuestion
@@ -187,7 +187,7 @@ def _prior_quilts(prior: Prior, length: int, objective: Reach) -> Quilts:
 
 
 def _whole_series(length: int, objective: Reach) -> Quilts:
-    block = Block(1, length, Cell(None, None, 0.0), length, float(objective.of(length, 0.0)))
+    block = Block(1, length, QuiltCell(None, None, 0.0), length, float(objective.of(length, 0.0)))
     return Quilts(length, (block,), (length + 1) // 2, block, objective.rate(length, 0.0))
 
 

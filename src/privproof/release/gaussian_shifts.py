@@ -37,7 +37,7 @@ Floats: TypeAlias = "np.ndarray"
 
 
 @dataclass(frozen=True)
-class Shift:
+class QueryShift:
     """How far the query moves, with the entry that moves it furthest.
 
     Attributes:
@@ -67,7 +67,7 @@ class Shift:
         return int(exact.ceil() if prior.values is None else exact.floor())
 
 
-def largest_shift(prior: GaussianChain, query: Query, lengths: Sequence[int]) -> Shift:
+def largest_shift(prior: GaussianChain, query: Query, lengths: Sequence[int]) -> QueryShift:
     """The entry that moves the query furthest, in series of one of these lengths.
 
     >>> from privproof.release.series_queries import linear
@@ -90,7 +90,7 @@ def largest_shift(prior: GaussianChain, query: Query, lengths: Sequence[int]) ->
             if most > worst:
                 worst, where, length = most, node, each
     slack = ZERO if exact else Rational(2 * length, _UNITS)
-    return Shift(length, where, worst * prior.distance, (worst - slack) * prior.distance)
+    return QueryShift(length, where, worst * prior.distance, (worst - slack) * prior.distance)
 
 
 def _weights(query: Query, length: int) -> tuple[Rational, ...]:

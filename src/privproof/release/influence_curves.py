@@ -26,7 +26,7 @@ from privproof.exact import Rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.rounding import shorten
 from privproof.release.markov_chains import Band, Chain
-from privproof.release.markov_quilts import Allowing, Block, Cell, FoundQuilt, Objective, Quilts, Score
+from privproof.release.markov_quilts import Allowing, Block, FoundQuilt, Objective, QuiltCell, Quilts, Score
 from privproof.release.transition_powers import UNIT, Powers
 
 _FIRST = 64
@@ -184,7 +184,7 @@ def best_distances(curves: Curves, length: int, budget: float | Allowing, *, by_
 
     def found(left: int | None, right: int | None, told: float, size: int) -> FoundQuilt:
         influence = told * (1 + 4 * UNIT)
-        return FoundQuilt(Cell(left, right, influence), size, float(score.of(size, influence)))
+        return FoundQuilt(QuiltCell(left, right, influence), size, float(score.of(size, influence)))
 
     best, width, middle = found(None, None, 0.0, length), _FIRST, (length + 1) // 2
     while length > 1:

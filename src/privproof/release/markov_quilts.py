@@ -71,7 +71,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Cost:
+class QuiltCost:
     """How much a quilt loses where every entry costs so much already: ``influence + size * rate``."""
 
     rate: float
@@ -103,7 +103,7 @@ class Allowing(Objective, Protocol):
 
 
 @dataclass(frozen=True)
-class Cell:
+class QuiltCell:
     """A choice of distances for quilt nodes, or none on a side, with a bound on its influence."""
 
     left: int | None
@@ -125,7 +125,7 @@ class Block:
 
     first: int
     last: int
-    cell: Cell
+    cell: QuiltCell
     size: int
     score: float
 
@@ -188,13 +188,13 @@ def quilts(chain: Chain, length: int, budget: float | Allowing) -> Quilts:
 
 def spent(chain: Chain, length: int, rate: Fraction) -> tuple[Fraction, Quilts]:
     """What a series loses where every entry costs so much, rounded up: the largest, over entries, of the least influence + size * rate."""
-    blocks, node, worst = _search_quilts(chain, length, Cost(float(rate)))
+    blocks, node, worst = _search_quilts(chain, length, QuiltCost(float(rate)))
     loss = max(Fraction(block.cell.influence) + block.size * rate for block in blocks)
     return loss, Quilts(length, tuple(blocks), node, worst, rate)
 
 
 def _search_quilts(chain: Chain, length: int, objective: Objective) -> tuple[list[Block], int, Block]:
-    search = _Search(chain, length, objective)
+    search = _QuiltSearch(chain, length, objective)
     return search.stationary() if chain.start == "stationary" else search.in_blocks()
 
 
@@ -202,7 +202,7 @@ def _search_quilts(chain: Chain, length: int, objective: Objective) -> tuple[lis
 class FoundQuilt:
     """A cell with its size and score, where it is used."""
 
-    cell: Cell
+    cell: QuiltCell
     size: int
     score: float
 
@@ -212,7 +212,7 @@ class FoundQuilt:
 
 
 @dataclass(order=True)
-class _Waiting:
+class _WaitingBlock:
     """A block that may hold the worst entry; one that is final is not cut any further."""
 
     priority: float
@@ -220,7 +220,7 @@ class _Waiting:
     final: bool = field(compare=False)
 
 
-class _Search:
+class _QuiltSearch:
     def __init__(self, chain: Chain, length: int, objective: Objective) -> None:
         self.chain, self.length, self.objective = chain, length, objective
         self.powers = Powers(chain)
@@ -234,7 +234,7 @@ class _Search:
 
     # ---------------------------------------------------------------------------------------------- the best of a kind
 
-    def two_sided(self, ratios: Ratio, enough: float) -> FoundQuilt | None:
+    def two_sided(self, ratios: EntryRatios, enough: float) -> FoundQuilt | None:
         """The best quilt X_{i-a}, X_{i+b} for entries with these ratios, if its score is below `enough`."""
         if ratios.unbounded:
             return None
@@ -253,13 +253,13 @@ class _Search:
                 return found if found is not None and found.score < enough else None
             before, width = furthest, max(2 * width, min(most, 4 * width))
 
-    def _told(self, left: int, right: int, ratios: Ratio) -> np.ndarray:
+    def _told(self, left: int, right: int, ratios: EntryRatios) -> np.ndarray:
         """What the two nodes at given places of the tables tell, pair by pair."""
         pairs = ratios.pairs
         found: np.ndarray = ratios.left(self.powers.back[left, pairs]) + self.powers.forth[right, pairs]
         return found
 
-    def _within(self, number: int, ratios: Ratio) -> FoundQuilt | None:
+    def _within(self, number: int, ratios: EntryRatios) -> FoundQuilt | None:
         """The best cell among the first so many distances."""
         distances = self.powers.distances[:number]
         sizes = distances[:, None] + distances[None, :] - 1
@@ -285,7 +285,7 @@ class _Search:
             self.pairs.append(int(ratios.pairs[worst]))
             take(self.pairs[-1])
 
-    def as_in(self, cell: Cell, ratios: Ratio) -> FoundQuilt:
+    def as_in(self, cell: QuiltCell, ratios: EntryRatios) -> FoundQuilt:
         """A known cell, with the influence that it has under these ratios."""
         assert cell.left is not None
         assert cell.right is not None
@@ -293,7 +293,7 @@ class _Search:
         told = float(self._told(left, right, ratios).max(initial=0.0))
         return self._found(cell.left, cell.right, told, cell.left + cell.right - 1)
 
-    def right_only(self, last: int, ratios: Ratio) -> FoundQuilt | None:
+    def right_only(self, last: int, ratios: EntryRatios) -> FoundQuilt | None:
         """The best quilt X_{i+b} alone for entries up to `last`: at most last + b - 1 entries lie before it."""
         key = ratios.pairs.tobytes()
 
@@ -306,7 +306,7 @@ class _Search:
 
         return self._one_sided(told, last, left=False)
 
-    def left_only(self, first: int, ratios: Ratio) -> FoundQuilt | None:
+    def left_only(self, first: int, ratios: EntryRatios) -> FoundQuilt | None:
         """The best quilt X_{i-a} alone for entries from `first` on."""
         beyond = self.length - first + 1
 
@@ -333,7 +333,7 @@ class _Search:
 
     def _found(self, left: int | None, right: int | None, told: float, size: int) -> FoundQuilt:
         influence = max(0.0, told) * (1 + 4 * UNIT)
-        return FoundQuilt(Cell(left, right, influence), size, float(self.objective.of(size, influence)))
+        return FoundQuilt(QuiltCell(left, right, influence), size, float(self.objective.of(size, influence)))
 
     # ------------------------------------------------------------------------------------------------ stationary start
 
@@ -358,10 +358,10 @@ class _Search:
     def in_blocks(self) -> tuple[list[Block], int, Block]:
         """Entries have ratios of their own; beyond some entry the chain has forgotten its start, and one block holds the rest."""
         ratios = Ratios(self.chain, self.powers)
-        waiting: list[_Waiting] = []
+        waiting: list[_WaitingBlock] = []
         done: list[Block] = []
         floor = 0.0
-        known: Cell | None = None
+        known: QuiltCell | None = None
 
         def put(first: int, last: int) -> None:
             nonlocal floor, known
@@ -374,7 +374,7 @@ class _Search:
             if found.score <= floor and not final:
                 done.append(found.serving(first, last))
             else:
-                heapq.heappush(waiting, _Waiting(-found.score, found.serving(first, last), final))
+                heapq.heappush(waiting, _WaitingBlock(-found.score, found.serving(first, last), final))
 
         first = 1
         while ratios.spread(first) > _NEAR and 2 * first <= min(self.length, _MOST_NODES):
@@ -393,7 +393,7 @@ class _Search:
         blocks = sorted([*done, *(item.block for item in waiting)], key=lambda block: block.first)
         return blocks, worst.first, worst
 
-    def _best(self, first: int, last: int, ratios: Ratio, known: Cell | None, floor: float) -> FoundQuilt:
+    def _best(self, first: int, last: int, ratios: EntryRatios, known: QuiltCell | None, floor: float) -> FoundQuilt:
         """The best choice for a block; one that is known to be good enough is taken at once."""
         best = self.whole
         for option in (self.right_only(last, ratios), None if known is None else self.as_in(known, ratios)):
@@ -410,7 +410,7 @@ class _Search:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class EntryRatios:
     """Bounds on ``log Pr(X_i = x')/Pr(X_i = x)`` for some entries, pair by pair; minus infinity for pairs that are not possible."""
 
     values: np.ndarray
@@ -466,7 +466,7 @@ class Ratios:
         table = self._whatever_the_start(entry)
         return float((table + table.T).max(initial=0.0))
 
-    def within(self, first: int, last: int) -> Ratio:
+    def within(self, first: int, last: int) -> EntryRatios:
         """A bound on the ratios of all entries first..last."""
         size = self.powers.size
         if self.given is not None and last <= 2 * _MOST_NODES and last < 2 * first:
@@ -477,10 +477,10 @@ class Ratios:
                     self.row @ self.powers.matrix,
                     self.chain.following(self.support),
                 )
-            return Ratio(np.max(self.given[first - 1 : last], axis=0))
+            return EntryRatios(np.max(self.given[first - 1 : last], axis=0))
         if first == 1:
-            return Ratio(np.where(np.eye(size, dtype=bool), -inf, inf).ravel())
-        return Ratio(self._whatever_the_start(first).ravel())
+            return EntryRatios(np.where(np.eye(size, dtype=bool), -inf, inf).ravel())
+        return EntryRatios(self._whatever_the_start(first).ravel())
 
 
 def _log_ratios(row: np.ndarray, support: np.ndarray, error: float) -> np.ndarray:
@@ -491,11 +491,11 @@ def _log_ratios(row: np.ndarray, support: np.ndarray, error: float) -> np.ndarra
     return result
 
 
-def stationary_ratios(chain: Chain) -> Ratio:
+def stationary_ratios(chain: Chain) -> EntryRatios:
     """The ratios of every entry of a chain that is stationary."""
     law = chain.stationary
     row = np.array([float(p) for p in law])
-    return Ratio(_log_ratios(row, np.array([p != 0 for p in law]), 2 * UNIT).ravel())
+    return EntryRatios(_log_ratios(row, np.array([p != 0 for p in law]), 2 * UNIT).ravel())
 
 
 def _merge_blocks(blocks: list[Block]) -> list[Block]:

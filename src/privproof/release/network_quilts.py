@@ -28,7 +28,7 @@ from flint import Ordering, arb, fmpq, fmpz, fmpz_mpoly_ctx, fmpz_poly
 from privproof.errors import BudgetError, ScenarioError
 from privproof.exact import ONE, ZERO, Epsilon, Rational
 from privproof.exact.balls import precision, rational_bounds
-from privproof.release.bayes_networks import LARGEST_TABLE, Factor, Network, beliefs, table_from_cells
+from privproof.release.bayes_networks import LARGEST_TABLE, Network, NetworkFactor, beliefs, table_from_cells
 from privproof.release.series_queries import Query
 
 Law: TypeAlias = dict[int, Rational]
@@ -174,7 +174,7 @@ def _likely(network: Network, cases: Sequence[Mapping[str, int]]) -> dict[str, n
         for name, value in case.items():
             fixed[name][:, i] = 0.0
             fixed[name][value, i] = 1.0
-    evidence = [Factor((name,), cells) for name, cells in fixed.items()]
+    evidence = [NetworkFactor((name,), cells) for name, cells in fixed.items()]
     found = beliefs([*network.floats.values(), *evidence], network.order)
     return {name: factor.cells for name, factor in found.items()}
 
@@ -376,7 +376,7 @@ def network_laws(network: Network, query: Query) -> dict[tuple[str, str], Law]:
         low = min(steps[node.name])
         powers = table_from_cells((node.name,), (len(node.values),), [power(each - low) for each in steps[node.name]])
         factor = network.factors[node.name]
-        weighted.append(Factor(factor.scope, factor.cells * powers.along(factor.scope)))
+        weighted.append(NetworkFactor(factor.scope, factor.cells * powers.along(factor.scope)))
     found = beliefs(weighted, network.order)
     laws: dict[tuple[str, str], Law] = {}
     for node in network.nodes:

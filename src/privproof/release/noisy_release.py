@@ -14,7 +14,7 @@ from itertools import accumulate
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Number, Rational, fraction, from_float, rational
 from privproof.language.randomness import release_source
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Released(Shown):
+class Released(ShownCard):
     """A noisy answer.
 
     Attributes:

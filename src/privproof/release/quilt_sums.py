@@ -17,7 +17,7 @@ import numpy as np
 
 from privproof.errors import QuestionError
 from privproof.release.markov_chains import Chain
-from privproof.release.markov_quilts import Ratio, Ratios, stationary_ratios
+from privproof.release.markov_quilts import EntryRatios, Ratios, stationary_ratios
 from privproof.release.transition_powers import UNIT, Powers
 
 _NEGLIGIBLE = 1e-4
@@ -190,7 +190,7 @@ def reach_of(powers: Powers, length: int) -> int:
         width *= 2
 
 
-def influences(powers: Powers, ratios: Ratio, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def influences(powers: Powers, ratios: EntryRatios, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The influences of all quilts: two-sided, left alone, right alone."""
     forth = powers.forth[:width, ratios.pairs]
     left = ratios.left(powers.back[:width, ratios.pairs])
@@ -203,7 +203,7 @@ def influences(powers: Powers, ratios: Ratio, width: int) -> tuple[np.ndarray, n
 
 def alike(
     chain: Chain, powers: Powers, length: int, pieces: Sequence[Spending], reach: int
-) -> Iterator[tuple[Ratio, list[int], list[int]]]:
+) -> Iterator[tuple[EntryRatios, list[int], list[int]]]:
     """Entries with the same bound on their ratios: those that are looked at one by one, and those that stand for others like them.
 
     An entry stands for all entries of a long piece around which everything costs the same.

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import inf
 
-from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest
 from privproof.engines.search_monitor import Monitor
 from privproof.errors import PrivproofError
 from privproof.evidence.engine_answers import Answer
@@ -63,7 +63,7 @@ class ReleaseDivergencesEngine:
 
     name = ENGINE
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         question = request.question
         if not isinstance(question, MeasuredQuestion) or not isinstance(question.of, ReleaseQuestion):
@@ -75,7 +75,7 @@ class ReleaseDivergencesEngine:
                 return f"{each.measure} = {each.value.decimal()} is claimed, and values from 10^-40 to 10,000 are looked for"
         return "rho and Rényi divergences are bounded of a release" if question.measure.kind == "mu" else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """Whether the values hold under every prior of the class, or how large they are."""
         question = request.question
         assert isinstance(question, MeasuredQuestion)

@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import arb
 
-from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest
 from privproof.engines.search_monitor import Monitor
 from privproof.errors import PrivproofError, QuestionError
 from privproof.evidence.certificate_documents import lower_bound
@@ -43,7 +43,7 @@ from privproof.release.release_certificates import (
     parts_evidence,
     quilts_evidence,
 )
-from privproof.release.release_losses import Loss, largest_loss, likeliest_half_line, loss_of
+from privproof.release.release_losses import ReleaseLoss, largest_loss, likeliest_half_line, loss_of
 from privproof.release.release_question import Gaussian, Geometric, Laplace, Prior, ReleaseQuestion, notes_on
 from privproof.release.release_witnesses import Event, Seen
 from privproof.release.series_queries import count
@@ -73,11 +73,11 @@ class ReleaseEngine:
 
     name = ENGINE
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """Whether the budget holds under every prior of the class, or how private the release is."""
         question = request.question
         assert isinstance(question, ReleaseQuestion)
@@ -168,7 +168,7 @@ class _Release:
             return problem.message
 
     @cached_property
-    def loss(self) -> Loss | None:
+    def loss(self) -> ReleaseLoss | None:
         """The exact loss, enclosed; None where it is not computed."""
         if isinstance(self.laws, str):
             return None
@@ -248,7 +248,7 @@ class _Release:
             )
         yield from self.proved(self.question.under(Budget(top)), lower, top, loss)
 
-    def proved(self, claimed: ReleaseQuestion, lower: Epsilon, top: Epsilon, loss: Loss) -> Iterator[Answer]:
+    def proved(self, claimed: ReleaseQuestion, lower: Epsilon, top: Epsilon, loss: ReleaseLoss) -> Iterator[Answer]:
         """Proved by the laws; large ones by quilts where these suffice, because the checker is quicker with them."""
         assert claimed.budget is not None
         sharper = top.compare(claimed.budget.epsilon) < 0
@@ -275,7 +275,7 @@ class _Release:
         notes = (*self.notes(), *known.pop("notes", ()))
         return Answer(status=status, question=claimed, engine=ENGINE, evidence=evidence, notes=notes, **known)
 
-    def attained(self, loss: Loss) -> dict[str, object]:
+    def attained(self, loss: ReleaseLoss) -> dict[str, object]:
         """The laws as evidence, with the output at which the loss is attained."""
         lower, top = _bounds(loss)
         laws = loss.laws
@@ -292,7 +292,7 @@ class _Release:
             },
         }
 
-    def _told(self, loss: Loss) -> str | list[str]:
+    def _told(self, loss: ReleaseLoss) -> str | list[str]:
         """The output at which the loss is attained: a number, or one for every bin."""
         if loss.laws.counts is not None:
             return [str(number) for number in loss.laws.counts.point(loss.output)]
@@ -399,7 +399,7 @@ class _Release:
             return least_loss(contraction(prior), longest, self.cost)
         return least_spent(prior, longest, self.cost)
 
-    def refuted(self, claimed: ReleaseQuestion, loss: Loss, **known: Any) -> Iterator[Answer]:
+    def refuted(self, claimed: ReleaseQuestion, loss: ReleaseLoss, **known: Any) -> Iterator[Answer]:
         """Refuted by the likeliest half-line that breaks the budget plainly, or else by the worst output.
 
         Args:
@@ -427,11 +427,11 @@ class _Release:
             yield replace(answer, more={**answer.more, **sharper}, tentative=True)
         yield answers[-1]
 
-    def _from_above(self, loss: Loss, evidence: Mapping[str, object]) -> dict[str, object]:
+    def _from_above(self, loss: ReleaseLoss, evidence: Mapping[str, object]) -> dict[str, object]:
         """A proof of the upper bound of the loss, where that is cheap."""
         return {"above": {"epsilon": str(_bounds(loss)[1]), "evidence": evidence}} if self._cheap(loss) else {}
 
-    def _from_below(self, loss: Loss) -> dict[str, object]:
+    def _from_below(self, loss: ReleaseLoss) -> dict[str, object]:
         """The event at which the loss is attained, where nothing else shows it; under Laplace noise between the ends there is none."""
         event = self.seen.interval(loss)
         between = any(None not in ends for ends in event) and isinstance(self.question.noise, Laplace)
@@ -439,14 +439,14 @@ class _Release:
             return {}
         return {"below": lower_bound(_bounds(loss)[0], self._event(loss.laws, loss.left, loss.right, event))}
 
-    def _cheap(self, loss: Loss) -> bool:
+    def _cheap(self, loss: ReleaseLoss) -> bool:
         """Whether the checker computes all laws at once beside the event."""
         return self.bin is None and self.size <= _EXACT and loss.high < inf
 
     def _refuting(
         self,
         claimed: ReleaseQuestion,
-        loss: Loss,
+        loss: ReleaseLoss,
         left: str,
         right: str,
         event: Event,
@@ -488,7 +488,7 @@ _ROOM = Fraction(1, 10**10)
 """So much above what is computed the loss is said to be at most: room for the errors of floats, by which a checker shows it at once."""
 
 
-def _bounds(loss: Loss) -> tuple[Epsilon, Epsilon]:
+def _bounds(loss: ReleaseLoss) -> tuple[Epsilon, Epsilon]:
     low = epsilon(rational(_down(Fraction(loss.low))))
     return low, INFINITE if loss.high == inf else epsilon(rational(_up(Fraction(loss.high) + _ROOM)))
 

@@ -37,7 +37,7 @@ _BATCH = 400_000
 
 
 @dataclass(frozen=True)
-class Loss:
+class ReleaseLoss:
     """A loss, enclosed, and where it is attained.
 
     Attributes:
@@ -76,7 +76,7 @@ def _shape(laws: SumLaws) -> tuple[object, ...]:
     return laws.masses.shape, laws.counts
 
 
-def largest_loss(found: Sequence[SumLaws], alpha: float) -> Loss:
+def largest_loss(found: Sequence[SumLaws], alpha: float) -> ReleaseLoss:
     """The largest loss under noise ``alpha^|z - c|``, over all entries, pairs of values, and outputs.
 
     Losses that are equal up to rounding are told apart by their place: the first entry is named, and its likeliest output.
@@ -84,7 +84,7 @@ def largest_loss(found: Sequence[SumLaws], alpha: float) -> Loss:
     return _largest(batch_laws(found), alpha)
 
 
-def _largest(found: Sequence[Batch], alpha: float) -> Loss:
+def _largest(found: Sequence[Batch], alpha: float) -> ReleaseLoss:
     highs = [high for batch in found for high in _highs(batch, alpha)]
     highest = max(highs)
     listed = (laws for batch in found for laws in batch)
@@ -115,11 +115,11 @@ def _rounding_error(error: float, width: int, largest: float) -> float:
     return 2 * (error + (6 * width + 64) * UNIT) + 8 * UNIT * largest + 1e-15
 
 
-def loss_of(laws: SumLaws, alpha: float) -> Loss:
+def loss_of(laws: SumLaws, alpha: float) -> ReleaseLoss:
     """The largest loss at one entry."""
     logs, rounding = _logarithms(laws, alpha)
     if logs is None:
-        return Loss(0.0, inf, laws, laws.values[0], laws.values[-1], laws.lowest)
+        return ReleaseLoss(0.0, inf, laws, laws.values[0], laws.values[-1], laws.lowest)
     losses = logs.max(axis=0) - logs.min(axis=0)
     highest = float(losses.max())
     tied = np.where(losses >= highest * (1 - _TIED), logs.min(axis=0), -inf)
@@ -175,11 +175,13 @@ def _logarithms(laws: SumLaws, alpha: float) -> tuple[np.ndarray | None, float]:
     return logs, _rounding_error(laws.error, _terms(laws), float(np.abs(logs).max()))
 
 
-def _at(laws: SumLaws, logs: np.ndarray, place: int, rounding: float, highest: float) -> Loss:
+def _at(laws: SumLaws, logs: np.ndarray, place: int, rounding: float, highest: float) -> ReleaseLoss:
     left, right = int(np.argmax(logs[:, place])), int(np.argmin(logs[:, place]))
     loss = float(logs[left, place] - logs[right, place])
     output = laws.lowest + place
-    return Loss(max(0.0, loss - rounding), highest + rounding, laws, laws.values[left], laws.values[right], output)
+    return ReleaseLoss(
+        max(0.0, loss - rounding), highest + rounding, laws, laws.values[left], laws.values[right], output
+    )
 
 
 def noisy_masses(masses: np.ndarray, alpha: float, counts: Counts | None) -> np.ndarray:

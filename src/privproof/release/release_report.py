@@ -14,7 +14,7 @@ from privproof.release.bayes_networks import Network
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.release_document import release_document
 from privproof.release.release_question import ReleaseQuestion
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact, ball_data, ratio_data
 from privproof.reporting.report_registry import Report
 
@@ -30,7 +30,7 @@ class ReleaseReport(Report[ReleaseQuestion, ReleaseWitness]):
         ]
 
     def shown(
-        self, verdict: Verdict, question: ReleaseQuestion, *, command: Command | None, asked_tight: bool
+        self, verdict: Verdict, question: ReleaseQuestion, *, command: ReplayCommand | None, asked_tight: bool
     ) -> list[Fact]:
         """The output that tells two values of an entry apart."""
         witness = verdict.witness

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from privproof.asking import ask, question_with_claim
-from privproof.engines.engine_protocol import Request
+from privproof.engines.engine_protocol import EngineRequest
 from privproof.errors import QuestionError
 from privproof.exact import EpsilonLike, Number
 from privproof.exact.measures import Orders, measured_budgets
@@ -86,9 +86,9 @@ def verify(
         question, epsilon, delta if epsilon is not None else 0, measured_budgets(rho, None, renyi)
     )
     known = {LAWS: subject.laws} if isinstance(subject, Calibrated) else {}
-    return ask(Request(claimed, tight=not claimed.claims, prepared=known))
+    return ask(EngineRequest(claimed, tight=not claimed.claims, prepared=known))
 
 
 def verify_calibrated(made: Calibrated) -> Verdict:
     """The verdict on a calibrated release; the laws that its noise was found by are not computed again."""
-    return ask(Request(question_with_claim(made.question, None), prepared={LAWS: made.laws}))
+    return ask(EngineRequest(question_with_claim(made.question, None), prepared={LAWS: made.laws}))

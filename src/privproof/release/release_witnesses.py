@@ -18,7 +18,7 @@ from privproof.evidence.witnesses import ObservedRelease, ReleaseWitness, Witnes
 from privproof.exact import Rational, fraction, rational
 from privproof.exact.balls import precision
 from privproof.exact.probabilities import Ball
-from privproof.release.release_losses import Loss
+from privproof.release.release_losses import ReleaseLoss
 from privproof.release.release_question import Geometric, Laplace, ReleaseQuestion
 from privproof.release.sum_laws import SumLaws
 
@@ -43,7 +43,7 @@ class Seen:
     question: ReleaseQuestion
     bin: str | None = None
 
-    def interval(self, loss: Loss) -> Event:
+    def interval(self, loss: ReleaseLoss) -> Event:
         """The event in the unit of the query: at the least or greatest sum everything beyond it, where the ratio stays the same.
 
         Elsewhere the sum itself under geometric noise, a narrow interval around it under Laplace noise; so for every count.
@@ -67,7 +67,7 @@ class Seen:
         half = min(fraction(self.question.noise.scale), step) * _NARROW
         return middle - half, middle + half
 
-    def witness(self, loss: Loss) -> ReleaseWitness:
+    def witness(self, loss: ReleaseLoss) -> ReleaseWitness:
         """The entry, its two values and the worst output."""
         return self.witnessed(loss.laws, loss.left, loss.right, self.interval(loss))
 
@@ -144,7 +144,7 @@ class Seen:
             return alpha**-whole / (1 + alpha)
         return 1 - alpha ** (whole + 1) / (1 + alpha)
 
-    def exact_ratio(self, loss: Loss) -> Fraction:
+    def exact_ratio(self, loss: ReleaseLoss) -> Fraction:
         """The ratio at the worst output, as a fraction."""
         noise, laws = self.question.noise, loss.laws
         assert isinstance(noise, Geometric)

@@ -19,11 +19,11 @@ from privproof.exact import Budget, Rational, fraction, rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.measures import MeasuredBudget
 from privproof.exact.rounding import float_below, shorten
-from privproof.release.calibration_methods import Method, Plan, positive
+from privproof.release.calibration_methods import CalibrationPlan, Method, positive
 from privproof.release.divergence_calibration import noise_at
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.gaussian_quilts import reach
-from privproof.release.gaussian_shifts import Shift, own_noise
+from privproof.release.gaussian_shifts import QueryShift, own_noise
 from privproof.release.influence_costs import QueryLaws, budget_below, method_complaint
 from privproof.release.release_divergences import SURELY, DivergenceReach, Kind
 from privproof.release.release_question import Gaussian, Noise
@@ -40,7 +40,7 @@ _HAIR = 1 - 1e-9
 """Floats look for noise that keeps a little less than is claimed; the checker decides."""
 
 
-def query_with_step(query: Query, shift: Shift) -> Query:
+def query_with_step(query: Query, shift: QueryShift) -> Query:
     """The query with a step: where none is given, 1, 2 or 5 times a power of ten that is fine beside the move of the answer."""
     if query.step != 0:
         return query
@@ -64,8 +64,8 @@ def check_linear(prior: GaussianChain, query: Query, lengths: Sequence[int]) -> 
 
 
 def least_by_shift(
-    laws: QueryLaws, shift: Shift, budget: Budget | tuple[MeasuredBudget, ...], method: Method, kind: Kind
-) -> tuple[Plan, Noise, Mapping[str, Noise | str]]:
+    laws: QueryLaws, shift: QueryShift, budget: Budget | tuple[MeasuredBudget, ...], method: Method, kind: Kind
+) -> tuple[CalibrationPlan, Noise, Mapping[str, Noise | str]]:
     """The least noise that a method proves to be enough, and what other methods would need.
 
     Raises:
@@ -86,11 +86,11 @@ def least_by_shift(
             found[each] = problem.message
     noise = found[taken]
     assert not isinstance(noise, str)
-    return Plan(taken, 1 / fraction(noise.expected)), noise, found
+    return CalibrationPlan(taken, 1 / fraction(noise.expected)), noise, found
 
 
 def _noise(
-    laws: QueryLaws, shift: Shift, budget: Budget | tuple[MeasuredBudget, ...], method: Method, kind: Kind
+    laws: QueryLaws, shift: QueryShift, budget: Budget | tuple[MeasuredBudget, ...], method: Method, kind: Kind
 ) -> Noise:
     (prior,), query = laws.priors, laws.query
     assert isinstance(prior, GaussianChain)

@@ -24,7 +24,7 @@ from privproof.exact.probabilities import Ball
 from privproof.exact.rounding import GRID, to_grid
 from privproof.release.gaussian_chains import GaussianChain
 from privproof.release.gaussian_quilts import loss_beside
-from privproof.release.gaussian_shifts import OwnNoise, Shift, largest_shift, own_noise
+from privproof.release.gaussian_shifts import OwnNoise, QueryShift, largest_shift, own_noise
 from privproof.release.release_divergences import SURELY, noise_divergence
 from privproof.release.release_question import Gaussian, Geometric, Laplace, ReleaseQuestion
 from privproof.release.sum_couplings import deltas
@@ -39,7 +39,7 @@ _OWN = "what the series vary by themselves counts as noise here: whoever knows s
 
 
 @dataclass(frozen=True)
-class Shifted:
+class ShiftedQuery:
     """A linear query of a Gaussian chain, with noise."""
 
     question: ReleaseQuestion
@@ -52,7 +52,7 @@ class Shifted:
         return prior
 
     @cached_property
-    def shift(self) -> Shift:
+    def shift(self) -> QueryShift:
         """How far the answer moves."""
         return largest_shift(self.prior, self.question.query, self.question.lengths)
 
@@ -133,7 +133,7 @@ class Shifted:
 
 def answers_by_shifts(question: ReleaseQuestion, budget: Budget, *, tight: bool) -> Iterator[Answer]:
     """Whether the budget holds, or (tight, without Gaussian noise) how private the release is."""
-    found = Shifted(question)
+    found = ShiftedQuery(question)
     unknown = Answer(status="unknown", question=question.under(budget), engine="release")
     if isinstance(question.noise, Gaussian):
         yield from _with_gaussian(found, unknown, budget)
@@ -153,7 +153,7 @@ def answers_by_shifts(question: ReleaseQuestion, budget: Budget, *, tight: bool)
         )
 
 
-def _with_gaussian(found: Shifted, unknown: Answer, budget: Budget) -> Iterator[Answer]:
+def _with_gaussian(found: ShiftedQuery, unknown: Answer, budget: Budget) -> Iterator[Answer]:
     if budget.delta == 0 or budget.epsilon.infinite or budget.epsilon.compare(epsilon(0)) == 0:
         reason = "with Gaussian noise a release is asked about with an epsilon above 0 and a delta"
         yield replace(unknown, reason=reason)
@@ -174,7 +174,7 @@ def _with_gaussian(found: Shifted, unknown: Answer, budget: Budget) -> Iterator[
 
 def divergences_by_shifts(question: MeasuredQuestion, of: ReleaseQuestion) -> Iterator[Answer]:
     """Whether values of Rényi divergences hold, or how large they are."""
-    found = Shifted(of)
+    found = ShiftedQuery(of)
     unknown = Answer(status="unknown", question=question, engine="release-divergences")
     amounts = [_divergence(found, each, own=False) for each in question.budgets]
     least = [_divergence(found, each, own=True) for each in question.budgets]
@@ -213,7 +213,7 @@ def divergences_by_shifts(question: MeasuredQuestion, of: ReleaseQuestion) -> It
     yield replace(unknown, reason=f"the move of the answer shows {said}, and no less")
 
 
-def _divergence(found: Shifted, budget: MeasuredBudget, *, own: bool) -> float:
+def _divergence(found: ShiftedQuery, budget: MeasuredBudget, *, own: bool) -> float:
     """A bound on a measure, by the noise alone, or also by what the series vary by themselves."""
     order, noise = budget.measure.order, found.question.noise
     if isinstance(noise, Gaussian):
@@ -222,7 +222,7 @@ def _divergence(found: Shifted, budget: MeasuredBudget, *, own: bool) -> float:
     return noise_divergence(noise, None if order is None else float(order), distance)
 
 
-def _least_measure(found: Shifted, budget: MeasuredBudget) -> tuple[float, str] | None:
+def _least_measure(found: ShiftedQuery, budget: MeasuredBudget) -> tuple[float, str] | None:
     """What a measure is at least, with the order that shows it; None where that is not known."""
     order = Rational(2) if budget.measure.order is None else budget.measure.order
     if found.least is None or (isinstance(found.question.noise, Gaussian) and order.q != 1):

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.errors import QuestionError
 from privproof.evidence import Verdict
 from privproof.exact import Budget, EpsilonLike, Number, fraction
@@ -159,7 +159,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Source:
+class ReleaseSource:
     """Where the prior and the data come from.
 
     Attributes:
@@ -180,7 +180,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Record(Shown):
+class Record(ShownCard):
     """What was released, and everything about it.
 
     Attributes:
@@ -199,7 +199,7 @@ class Record(Shown):
 
     made: Calibrated
     verdict: Verdict
-    source: Source
+    source: ReleaseSource
     released: Released | None = None
     account: Fraction | None = None
     certificate: str | None = None
@@ -264,7 +264,7 @@ def release_table(request: Request, *, compare: bool = False, told: Callable[[st
         (_LITTLE_DIVERGENCE, isinstance(budget, tuple) and not real and less_than_alone(made.question, budget)),
         (_LITTLE_DIVERGENCE, made.method == "own"),
     )
-    source = Source(
+    source = ReleaseSource(
         prior=found.where,
         data=found.data,
         private=request.private,

@@ -15,15 +15,15 @@ from .profile_texts import (
     profile_page,
 )
 from .progress_bars import show_progress
-from .replay_commands import Command
+from .replay_commands import ReplayCommand
 from .report_facts import Fact
 from .verdict_pages import page
 from .verdict_wording import data, headline
 
 __all__ = [
-    "Command",
     "Fact",
     "Page",
+    "ReplayCommand",
     "curve_csv",
     "curve_data",
     "curve_page",

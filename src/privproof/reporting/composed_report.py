@@ -7,7 +7,7 @@ from typing import Any
 from privproof.evidence.verdicts import Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.reporting.program_report import delta_facts
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact
 from privproof.reporting.report_registry import Report, report_of
 from privproof.scenarios import ComposedQuestion
@@ -25,7 +25,7 @@ class ComposedReport(Report[ComposedQuestion, AnyWitness]):
         return found
 
     def shown(
-        self, verdict: Verdict, question: ComposedQuestion, *, command: Command | None, asked_tight: bool
+        self, verdict: Verdict, question: ComposedQuestion, *, command: ReplayCommand | None, asked_tight: bool
     ) -> list[Fact]:
         """Between which numbers the smallest delta lies."""
         return delta_facts(verdict)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from privproof.evidence import Explanation, Verdict
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact
 from privproof.reporting.report_registry import report_of
 from privproof.reporting.verdict_wording import SYMBOLS, facts, headline
@@ -28,7 +28,7 @@ _WIDEST = 160
 
 
 def print_verdict(
-    console: Console, verdict: Verdict, *, command: Command | None, asked_tight: bool, more: tuple[Fact, ...] = ()
+    console: Console, verdict: Verdict, *, command: ReplayCommand | None, asked_tight: bool, more: tuple[Fact, ...] = ()
 ) -> None:
     """Print a verdict: one sentence, then the facts behind it, then what the caller adds."""
     listed = [*facts(verdict, command=command, asked_tight=asked_tight), *more]

@@ -13,7 +13,7 @@ from privproof.exact.number_texts import bound_words
 from privproof.profiles.output_laws import SeenOutput, mechanism_rows
 from privproof.reporting.mechanism_calls import call_text, import_line
 from privproof.reporting.model_drawings import source
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact, plain_data
 from privproof.reporting.report_registry import Report
 from privproof.scenarios import DrawsQuestion
@@ -30,7 +30,7 @@ class DrawsReport(Report[DrawsQuestion, DrawsWitness]):
         return [Fact("compared", compared_words(question))]
 
     def shown(
-        self, verdict: Verdict, question: DrawsQuestion, *, command: Command | None, asked_tight: bool
+        self, verdict: Verdict, question: DrawsQuestion, *, command: ReplayCommand | None, asked_tight: bool
     ) -> list[Fact]:
         """The output on two data sets."""
         witness = verdict.witness

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from privproof.projects.project_results import Result
+from privproof.projects.project_results import CheckResult
 
 _FORBIDDEN = re.compile(r"[^\t\n\r -\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 """Characters that XML has no way to write."""
 
 
-def junit(results: Sequence[Result], *, fail_on: str) -> str:
+def junit(results: Sequence[CheckResult], *, fail_on: str) -> str:
     """The document; an unknown verdict is a failure, or skipped where only refutations count."""
     root = ElementTree.Element("testsuites", _counts(results, fail_on), name="privproof")
     for file in dict.fromkeys(result.target.file for result in results):
@@ -24,7 +24,7 @@ def junit(results: Sequence[Result], *, fail_on: str) -> str:
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
 
 
-def _case(suite: ElementTree.Element, result: Result, fail_on: str) -> None:
+def _case(suite: ElementTree.Element, result: CheckResult, fail_on: str) -> None:
     case = ElementTree.SubElement(
         suite,
         "testcase",
@@ -42,14 +42,14 @@ def _case(suite: ElementTree.Element, result: Result, fail_on: str) -> None:
         said.text = _text(result.text)
 
 
-def _kind(result: Result, fail_on: str) -> str:
+def _kind(result: CheckResult, fail_on: str) -> str:
     """The element that says what went wrong; none for what is proved."""
     if result.outcome == "unknown":
         return "skipped" if fail_on == "refuted" else "failure"
     return {"refuted": "failure", "error": "error"}.get(result.outcome, "")
 
 
-def _counts(results: Sequence[Result], fail_on: str) -> dict[str, str]:
+def _counts(results: Sequence[CheckResult], fail_on: str) -> dict[str, str]:
     kinds = [_kind(result, fail_on) for result in results]
     counts = {"tests": len(results), "failures": kinds.count("failure"), "errors": kinds.count("error")}
     counts["skipped"] = kinds.count("skipped")

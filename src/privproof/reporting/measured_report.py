@@ -16,7 +16,7 @@ from privproof.exact.measures import Measure
 from privproof.exact.number_texts import enclosing_decimals, outward, rounded_ball
 from privproof.profiles.measure_conversions import delta_of_mu, delta_of_rho
 from privproof.reporting.program_report import arguments_words
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact, plain_data
 from privproof.reporting.report_registry import Report, report_of
 from privproof.scenarios import MeasuredQuestion
@@ -59,7 +59,7 @@ class MeasuredReport(Report[MeasuredQuestion, AnyWitness]):
         return report_of(question.of).compared(question.of)
 
     def shown(
-        self, verdict: Verdict, question: MeasuredQuestion, *, command: Command | None, asked_tight: bool
+        self, verdict: Verdict, question: MeasuredQuestion, *, command: ReplayCommand | None, asked_tight: bool
     ) -> list[Fact]:
         """The two data sets that are told apart best."""
         details = verdict.details
@@ -70,7 +70,7 @@ class MeasuredReport(Report[MeasuredQuestion, AnyWitness]):
         return [Fact("told apart", sides), Fact("by", f"{details.text}{amount}")]
 
     def facts(
-        self, verdict: Verdict, question: MeasuredQuestion, *, command: Command | None, asked_tight: bool
+        self, verdict: Verdict, question: MeasuredQuestion, *, command: ReplayCommand | None, asked_tight: bool
     ) -> list[Fact]:
         """Everything a reader needs, in order."""
         found = super().facts(verdict, question, command=command, asked_tight=asked_tight)

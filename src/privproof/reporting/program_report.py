@@ -17,7 +17,7 @@ from privproof.language.patterns import Between, are_rows
 from privproof.profiles.output_laws import SeenOutput, program_rows
 from privproof.reporting.mechanism_calls import call_text, import_line
 from privproof.reporting.model_drawings import source
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact, ball_data, loss_data, plain_data, ratio_data
 from privproof.reporting.report_registry import Report
 from privproof.scenarios import ProgramQuestion
@@ -53,7 +53,7 @@ class ProgramReport(Report[ProgramQuestion, LossWitness]):
         return [Fact("compared", compared_words(question))]
 
     def shown(
-        self, verdict: Verdict, question: ProgramQuestion, *, command: Command | None, asked_tight: bool
+        self, verdict: Verdict, question: ProgramQuestion, *, command: ReplayCommand | None, asked_tight: bool
     ) -> list[Fact]:
         """The event that breaks the claim, or what every line pays."""
         target = None if command is None or asked_tight else command.explaining()

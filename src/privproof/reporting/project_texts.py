@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from privproof.drawing.palette import STATUS as COLOURS
-from privproof.projects.project_results import WORST, Result, summary
+from privproof.projects.project_results import WORST, CheckResult, summary
 from privproof.reporting.console_texts import STYLES
 from privproof.reporting.html_pages import STYLE
 from privproof.reporting.verdict_wording import SYMBOLS
@@ -21,7 +21,7 @@ _COLOURS = {**COLOURS, "error": COLOURS["refuted"]}
 
 
 def print_results(
-    console: Console, results: Sequence[Result], *, more: bool = False, less: bool = False, reason: str = ""
+    console: Console, results: Sequence[CheckResult], *, more: bool = False, less: bool = False, reason: str = ""
 ) -> None:
     """Print what is said about everything that is not proved, then a line for each, then how many there are.
 
@@ -53,7 +53,7 @@ _NARROW = 60
 """Characters of a table's last column."""
 
 
-def _claim_or_fault(result: Result) -> str:
+def _claim_or_fault(result: CheckResult) -> str:
     """The end of a result's line: what is claimed, or what is wrong."""
     said = result.sentence.splitlines()[0] if result.sentence else ""
     if result.outcome in ("proved", "refuted"):
@@ -61,7 +61,7 @@ def _claim_or_fault(result: Result) -> str:
     return said if len(said) <= _NARROW else f"{said[: _NARROW - 1]}…"
 
 
-def results_data(results: Sequence[Result]) -> list[dict[str, Any]]:
+def results_data(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
     """Results as plain data: the objects that ``--json`` prints, each with where its mechanism is."""
     return [
         {
@@ -76,7 +76,7 @@ def results_data(results: Sequence[Result]) -> list[dict[str, Any]]:
     ]
 
 
-def results_page(results: Sequence[Result], title: str = "privproof") -> str:
+def results_page(results: Sequence[CheckResult], title: str = "privproof") -> str:
     """One self-contained page: the table, then what is said about each."""
     rows = "\n".join(
         f'<tr><td><span class="status" style="background:{_COLOURS[result.outcome]}">{_SYMBOLS[result.outcome]} '

@@ -9,7 +9,7 @@ from privproof.evidence.witnesses import WordWitness
 
 
 @dataclass(frozen=True)
-class Command:
+class ReplayCommand:
     """How the question was asked on the command line, so that a witness can be replayed.
 
     Attributes:

@@ -10,7 +10,7 @@ from privproof.capabilities import kind_of, load_named
 from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact.number_texts import outward
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact, tight_fact
 from privproof.scenarios import AnyQuestion
 
@@ -55,7 +55,7 @@ class Report(ABC, Generic[Q, W]):
     def compared(self, question: Q) -> list[Fact]:
         """What is compared."""
 
-    def shown(self, verdict: Verdict, question: Q, *, command: Command | None, asked_tight: bool) -> list[Fact]:
+    def shown(self, verdict: Verdict, question: Q, *, command: ReplayCommand | None, asked_tight: bool) -> list[Fact]:
         """The witness, or the proof."""
         return []
 
@@ -69,7 +69,7 @@ class Report(ABC, Generic[Q, W]):
         upper = "no upper bound proved" if verdict.upper.infinite else f"at most {verdict.upper.show()}"
         return f"at least {verdict.lower.show()}; {upper}"
 
-    def facts(self, verdict: Verdict, question: Q, *, command: Command | None, asked_tight: bool) -> list[Fact]:
+    def facts(self, verdict: Verdict, question: Q, *, command: ReplayCommand | None, asked_tight: bool) -> list[Fact]:
         """Everything a reader needs, in order."""
         result = list(self.compared(question))
         if isinstance(verdict, Unknown):

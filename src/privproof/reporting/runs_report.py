@@ -18,7 +18,7 @@ from privproof.reporting.program_report import (
     public_words,
     tight_words,
 )
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact, plain_data
 from privproof.reporting.report_registry import Report
 from privproof.scenarios import RunsQuestion
@@ -35,7 +35,7 @@ class RunsReport(Report[RunsQuestion, RunWitness]):
         ]
 
     def shown(
-        self, verdict: Verdict, question: RunsQuestion, *, command: Command | None, asked_tight: bool
+        self, verdict: Verdict, question: RunsQuestion, *, command: ReplayCommand | None, asked_tight: bool
     ) -> list[Fact]:
         """The event on two data sets, and the smallest delta where it was computed."""
         found: list[Fact] = []

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from privproof.projects.project_results import Result
+from privproof.projects.project_results import CheckResult
 
 VERSION = "2.1.0"
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -25,7 +25,7 @@ _RULES: tuple[tuple[str, str, str, str], ...] = (
 )
 
 
-def sarif(results: Sequence[Result], version: str) -> str:
+def sarif(results: Sequence[CheckResult], version: str) -> str:
     """The document; the version is that of privproof."""
     rules = [
         {
@@ -46,7 +46,7 @@ def sarif(results: Sequence[Result], version: str) -> str:
     return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, ensure_ascii=False, indent=1) + "\n"
 
 
-def _finding_data(result: Result) -> dict[str, Any]:
+def _finding_data(result: CheckResult) -> dict[str, Any]:
     number = next(i for i, rule in enumerate(_RULES) if rule[0] == result.outcome)
     name = f"{result.target.file}:{result.target.name}"
     return {

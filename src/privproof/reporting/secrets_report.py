@@ -14,7 +14,7 @@ from privproof.exact.number_texts import bound_words
 from privproof.formats import svg
 from privproof.profiles.output_laws import SeenOutput, secret_rows
 from privproof.reporting.model_drawings import DRAWN, drawing_element, source
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact
 from privproof.reporting.report_registry import Report
 from privproof.scenarios import ParametricQuestion, PufferfishQuestion, UnderPriors
@@ -28,7 +28,7 @@ class SecretsReport(Report[UnderPriors, SecretWitness]):
         return [Fact("compared", prior_words(question))]
 
     def shown(
-        self, verdict: Verdict, question: UnderPriors, *, command: Command | None, asked_tight: bool
+        self, verdict: Verdict, question: UnderPriors, *, command: ReplayCommand | None, asked_tight: bool
     ) -> list[Fact]:
         """The output and the prior that tell two secrets apart."""
         witness = verdict.witness

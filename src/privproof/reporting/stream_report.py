@@ -17,7 +17,7 @@ from privproof.models.stream_automaton import guard_words
 from privproof.reporting.mechanism_calls import call_text, import_line
 from privproof.reporting.model_drawings import DRAWN, drawing_element, source
 from privproof.reporting.program_report import event_source, public_words
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact, ball_data, loss_data, plain_data, ratio_data
 from privproof.reporting.report_registry import Report
 from privproof.scenarios import StreamQuestion
@@ -35,7 +35,7 @@ class StreamReport(Report[StreamQuestion, StreamWitness]):
         return [Fact("compared", compared_words(question))]
 
     def shown(
-        self, verdict: Verdict, question: StreamQuestion, *, command: Command | None, asked_tight: bool
+        self, verdict: Verdict, question: StreamQuestion, *, command: ReplayCommand | None, asked_tight: bool
     ) -> list[Fact]:
         """The structure that leaks, the table of shifts, and the worst data."""
         result: list[Fact] = []

@@ -9,12 +9,12 @@ from privproof.reporting.html_pages import Page
 from privproof.reporting.latex_tables import latex
 from privproof.reporting.law_pictures import distribution_picture
 from privproof.reporting.model_drawings import drawing_element
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_registry import report_of
 from privproof.reporting.verdict_wording import data, facts, headline
 
 
-def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certificate: str | None) -> Page:
+def page(verdict: Verdict, *, command: ReplayCommand | None, asked_tight: bool, certificate: str | None) -> Page:
     """The page of a verdict."""
     sentence = headline(verdict, asked_tight=asked_tight)
     listed = facts(verdict, command=command, asked_tight=asked_tight)

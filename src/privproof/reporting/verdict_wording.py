@@ -7,7 +7,7 @@ from typing import Any
 from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.exact import text
 from privproof.exact.number_texts import outward
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact
 from privproof.reporting.report_registry import report_of
 
@@ -30,7 +30,7 @@ def headline(verdict: Verdict, *, asked_tight: bool) -> str:
     return report_of(verdict.question).headline(verdict, verdict.question, asked_tight=asked_tight)
 
 
-def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> list[Fact]:
+def facts(verdict: Verdict, *, command: ReplayCommand | None, asked_tight: bool) -> list[Fact]:
     """Everything a reader needs, in order."""
     return report_of(verdict.question).facts(verdict, verdict.question, command=command, asked_tight=asked_tight)
 

@@ -18,7 +18,7 @@ from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.profiles.output_laws import SeenOutput, hidden_rows, mechanism_rows
 from privproof.reporting.mechanism_calls import call_text, import_line
 from privproof.reporting.model_drawings import DRAWN, drawing_element, source
-from privproof.reporting.replay_commands import Command
+from privproof.reporting.replay_commands import ReplayCommand
 from privproof.reporting.report_facts import Fact, plain_data
 from privproof.reporting.report_registry import Report
 from privproof.scenarios import Origin, Question, Several, ordered_pairs, whole_output
@@ -45,7 +45,9 @@ class WordReport(Report[Question, WordWitness]):
         """What is compared."""
         return [Fact("compared", "; ".join(filter(None, (scenario_words(question), horizon_words(question)))))]
 
-    def shown(self, verdict: Verdict, question: Question, *, command: Command | None, asked_tight: bool) -> list[Fact]:
+    def shown(
+        self, verdict: Verdict, question: Question, *, command: ReplayCommand | None, asked_tight: bool
+    ) -> list[Fact]:
         """The word, or the event, and words that grow."""
         result: list[Fact] = []
         witness = verdict.witness

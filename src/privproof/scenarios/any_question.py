@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn, Self, TypeAlias
 
-from privproof.drawing.showing import Shown
+from privproof.drawing.showing import ShownCard
 from privproof.errors import QuestionError
 from privproof.exact import Rational, rational
 
@@ -36,7 +36,7 @@ Family: TypeAlias = Literal[
 """The kinds of questions, by what is compared."""
 
 
-class AnyQuestion(Shown, ABC):
+class AnyQuestion(ShownCard, ABC):
     """A mechanism, what must not be told apart, and a budget ("is it private?") or none ("how private is it?").
 
     Attributes:

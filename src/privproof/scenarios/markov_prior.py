@@ -10,7 +10,7 @@ from types import MappingProxyType
 from privproof.errors import NumberError, ScenarioError
 from privproof.exact import Number, Rational, rational, show
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Region
+from privproof.exact.regions import ParameterRegion
 
 _MOST_CORNERS = 256
 """Eight parameters have so many corners, each with a matrix of its own; a class with more parameters is refused."""
@@ -33,7 +33,7 @@ class MarkovPrior:
     states: tuple[str, ...]
     initial: Mapping[str, Rational]
     transitions: Mapping[str, Mapping[str, Polynomial]]
-    region: Region
+    region: ParameterRegion
 
     @classmethod
     def of(
@@ -55,7 +55,7 @@ class MarkovPrior:
         ['3/5', '9/10']
         """
         names = tuple(states)
-        region = Region.of(parameters or {})
+        region = ParameterRegion.of(parameters or {})
         first = {state: rational(initial.get(state, 0)) for state in names}
         _row(first, "initial", {s: Polynomial.constant(p, region.names) for s, p in first.items()}, names, initial)
         rows = {}
@@ -94,7 +94,7 @@ class MarkovPrior:
         return result
 
 
-def _entry(value: Number, region: Region, place: str) -> Polynomial:
+def _entry(value: Number, region: ParameterRegion, place: str) -> Polynomial:
     try:
         if isinstance(value, str):
             entry = Polynomial.of(value, region.names)

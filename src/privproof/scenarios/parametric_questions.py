@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 from privproof.errors import NumberError, ScenarioError
 from privproof.exact import Budget, Number
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Region
+from privproof.exact.regions import ParameterRegion
 from privproof.models import HiddenMarkovModel, Horizon, MarkovChain
 from privproof.scenarios.any_question import AnyQuestion, Family, no_such_pair
 
@@ -42,7 +42,7 @@ class UnderPriors(AnyQuestion):
 
     @property
     @abstractmethod
-    def unknowns(self) -> Region:
+    def unknowns(self) -> ParameterRegion:
         """Where the unknown parameters range."""
 
     @property
@@ -71,7 +71,7 @@ class ParametricQuestion(UnderPriors):
     rows: ClassVar[str] = "entries"
 
     model: HiddenMarkovModel | MarkovChain
-    region: Region
+    region: ParameterRegion
     pairs: tuple[ParametricPair, ...]
     horizon: Horizon
     budget: Budget | None = None
@@ -82,7 +82,7 @@ class ParametricQuestion(UnderPriors):
         return replace(self, budget=budget)
 
     @property
-    def unknowns(self) -> Region:
+    def unknowns(self) -> ParameterRegion:
         """Where the unknown parameters range."""
         return self.region
 
@@ -100,7 +100,7 @@ class ParametricQuestion(UnderPriors):
 
 def parametric_pair(
     model: HiddenMarkovModel | MarkovChain,
-    region: Region,
+    region: ParameterRegion,
     name: str,
     left: Mapping[str, Number],
     right: Mapping[str, Number],

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from privproof.errors import ScenarioError
 from privproof.exact import Budget, EpsilonLike, Number
-from privproof.exact.regions import Region
+from privproof.exact.regions import ParameterRegion
 from privproof.language import Mechanism, Prior
 from privproof.scenarios.parametric_questions import UnderPriors
 
@@ -53,7 +53,7 @@ class PufferfishQuestion(UnderPriors):
         return replace(self, budget=budget)
 
     @property
-    def unknowns(self) -> Region:
+    def unknowns(self) -> ParameterRegion:
         """Where the prior's unknown parameters range."""
         return self.prior.region
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal, NoReturn, TypeAlias
 
 from privproof.errors import ScenarioError
-from privproof.exact.parsing import Cursor, Lexicon, Operator, Token, climb
+from privproof.exact.parsing import Cursor, Lexicon, Operator, TextToken, climb
 
 Ending: TypeAlias = Literal["any", "complete", "visible"]
 
@@ -86,7 +86,7 @@ class _Fragment:
     last: set[int]
 
 
-def _either(fragments: Sequence[_Fragment], _: Sequence[Token]) -> _Fragment:
+def _either(fragments: Sequence[_Fragment], _: Sequence[TextToken]) -> _Fragment:
     one, other = fragments
     return _Fragment(one.empty or other.empty, one.first | other.first, one.last | other.last)
 

@@ -21,7 +21,7 @@ from privproof.exact.patience import Stopped, watch_computation
 from privproof.scenarios import AnyQuestion
 from privproof.store.question_digests import Asked, NotKept, asked_digest, environment_digest, question_functions
 from privproof.store.stored_records import Unreadable, answer_of, record_of
-from privproof.store.stored_verdicts import Entry, VerdictStore
+from privproof.store.stored_verdicts import StoredEntry, VerdictStore
 
 
 def ask_once(
@@ -61,7 +61,7 @@ def ask_once(
 
 
 def _verdict_of_entry(
-    entry: Entry, asked: Asked, question: AnyQuestion, limit: float | None, monitor: Monitor | None
+    entry: StoredEntry, asked: Asked, question: AnyQuestion, limit: float | None, monitor: Monitor | None
 ) -> Verdict | None:
     """The verdict of what was kept; None where it does not count."""
     if entry.status == "unknown" and entry.limit is not None and (limit is None or limit > entry.limit):
@@ -86,7 +86,7 @@ def _keep(verdict: Verdict, asked: Asked, store: VerdictStore, limit: float | No
         store.put(asked.digest, kept)
 
 
-def entry_of(verdict: Verdict, functions: Sequence[FunctionType], limit: float | None = None) -> Entry | None:
+def entry_of(verdict: Verdict, functions: Sequence[FunctionType], limit: float | None = None) -> StoredEntry | None:
     """What is kept or sent of a verdict; None where not all of it can be."""
     try:
         record = record_of(verdict, functions)
@@ -95,10 +95,10 @@ def entry_of(verdict: Verdict, functions: Sequence[FunctionType], limit: float |
     unknown = verdict.status == "unknown"
     certificate = None if unknown else verdict.certificate
     name, until = verdict.question.name, limit if unknown else None
-    return Entry(verdict.status, name, verdict.seconds, until, certificate, record, environment_digest())
+    return StoredEntry(verdict.status, name, verdict.seconds, until, certificate, record, environment_digest())
 
 
-def reported_entry(verdict: Verdict, question: AnyQuestion) -> Entry | None:
+def reported_entry(verdict: Verdict, question: AnyQuestion) -> StoredEntry | None:
     """What a process that was asked for others sends of its verdict on a question; None where it cannot send it."""
     try:
         return entry_of(verdict, question_functions(question))
@@ -106,23 +106,23 @@ def reported_entry(verdict: Verdict, question: AnyQuestion) -> Entry | None:
         return None
 
 
-def entry_document(entry: Entry) -> dict[str, Any]:
+def entry_document(entry: StoredEntry) -> dict[str, Any]:
     """An entry as plain data."""
     record = base64.b64encode(zlib.compress(entry.record)).decode()
     said = {"status": entry.status, "name": entry.name, "seconds": entry.seconds}
     return {**said, "certificate": entry.certificate, "record": record}
 
 
-def document_entry(said: Any) -> Entry | None:
+def document_entry(said: Any) -> StoredEntry | None:
     """The entry that plain data is; None where it is none."""
     try:
         record = zlib.decompress(base64.b64decode(said["record"]))
-        return Entry(said["status"], said["name"], float(said["seconds"]), None, said["certificate"], record)
+        return StoredEntry(said["status"], said["name"], float(said["seconds"]), None, said["certificate"], record)
     except (KeyError, TypeError, ValueError, zlib.error):
         return None
 
 
-def reported_verdict(entry: Entry, question: AnyQuestion, monitor: Monitor | None = None) -> Verdict | Refusal:
+def reported_verdict(entry: StoredEntry, question: AnyQuestion, monitor: Monitor | None = None) -> Verdict | Refusal:
     """The verdict on a question of this process that somebody else reports, if the gate admits it here.
 
     Args:

@@ -54,7 +54,7 @@ def record_of(verdict: Verdict, functions: Sequence[FunctionType]) -> bytes:
     kept = {name: getattr(verdict, name) for name in _KEPT} | {"notes": verdict.notes}
     kept["reason"] = verdict.reason if isinstance(verdict, Unknown) else ""
     file = io.BytesIO()
-    _Writer(file, functions).dump(kept)
+    _RecordWriter(file, functions).dump(kept)
     return file.getvalue()
 
 
@@ -65,7 +65,7 @@ def answer_of(record: bytes, functions: Sequence[FunctionType]) -> tuple[Answer,
         Unreadable: the bytes are no record, or one of something else.
     """
     try:
-        kept = _Reader(io.BytesIO(record), functions).load()
+        kept = _RecordReader(io.BytesIO(record), functions).load()
         notes = tuple(map(str, kept.pop("notes")))
         return Answer(**kept), notes
     except Unreadable:
@@ -74,7 +74,7 @@ def answer_of(record: bytes, functions: Sequence[FunctionType]) -> tuple[Answer,
         raise Unreadable(f"{type(error).__name__}: {error}") from error
 
 
-class _Writer(pickle.Pickler):
+class _RecordWriter(pickle.Pickler):
     def __init__(self, file: io.BytesIO, functions: Sequence[FunctionType]) -> None:
         super().__init__(file, protocol=_PROTOCOL)
         self.functions = {id(function): number for number, function in enumerate(functions)}
@@ -92,7 +92,7 @@ class _Writer(pickle.Pickler):
         return NotImplemented
 
 
-class _Reader(pickle.Unpickler):
+class _RecordReader(pickle.Unpickler):
     def __init__(self, file: io.BytesIO, functions: Sequence[FunctionType]) -> None:
         super().__init__(file)
         self.functions = functions

@@ -54,7 +54,7 @@ KEPT_FOR = 90
 
 
 @dataclass(frozen=True)
-class Entry:
+class StoredEntry:
     """What the store holds about one question.
 
     Attributes:
@@ -107,10 +107,10 @@ class VerdictStore:
         self.path = path
         self.problem = ""
 
-    def get(self, digest: str) -> Entry | None:
+    def get(self, digest: str) -> StoredEntry | None:
         """What is kept about a question."""
 
-        def read(database: sqlite3.Connection) -> Entry | None:
+        def read(database: sqlite3.Connection) -> StoredEntry | None:
             row = database.execute(
                 'SELECT status, name, seconds, "limit", certificate, record, environment, used FROM verdicts '
                 "WHERE digest = ?",
@@ -124,13 +124,13 @@ class VerdictStore:
                     database.execute("UPDATE verdicts SET used = ? WHERE digest = ?", (time.time(), digest))
             try:
                 document = None if certificate is None else json.loads(zlib.decompress(certificate))
-                return Entry(status, name, seconds, limit, document, zlib.decompress(record), environment)
+                return StoredEntry(status, name, seconds, limit, document, zlib.decompress(record), environment)
             except (zlib.error, ValueError, TypeError):
                 return None
 
         return self._with(read, there=True)
 
-    def put(self, digest: str, entry: Entry) -> None:
+    def put(self, digest: str, entry: StoredEntry) -> None:
         """Keep a verdict, if it is not too large."""
         document = None
         if entry.certificate is not None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from privproof.web.web_requests import CERTIFICATE, REPORT, Asked, WrongRequest
+from privproof.web.web_requests import CERTIFICATE, REPORT, AskedCommand, WrongRequest
 
 _RUNNING = 4
 """Commands that may run at once: more would only wait for each other."""
@@ -23,7 +23,7 @@ _SPACE = 2**28
 
 
 @dataclass(frozen=True)
-class Told:
+class CommandOutput:
     """What a command has answered: its status, both streams, and its files by name."""
 
     status: int
@@ -32,29 +32,29 @@ class Told:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-class Run(Protocol):
+class RunningCommand(Protocol):
     """A command that runs."""
 
-    def told(self) -> Told:
+    def told(self) -> CommandOutput:
         """Its answer, when there is one."""
 
     def stop(self) -> None:
         """Ask it to stop; the second time, end it."""
 
 
-class Start(Protocol):
+class CommandRunner(Protocol):
     """Whatever runs commands."""
 
     def __call__(
         self, arguments: Sequence[str], folder: Path, doing: Callable[[str], None], said: Callable[[str], None]
-    ) -> Run:
+    ) -> RunningCommand:
         """Begin to run one in a folder, and say what it does and prints."""
 
 
 class Job:
     """A command that was asked for; its answer is kept, or forgotten when it was given."""
 
-    def __init__(self, asked: Asked, *, kept: bool) -> None:
+    def __init__(self, asked: AskedCommand, *, kept: bool) -> None:
         self.kept = kept
         self.name = secrets.token_hex(8)
         self.asked = asked
@@ -63,8 +63,8 @@ class Job:
         self.stopped = False
         self.doing = "starting"
         self.said = ""
-        self.run: Run | None = None
-        self.told: Told | None = None
+        self.run: RunningCommand | None = None
+        self.told: CommandOutput | None = None
         self.done = threading.Event()
 
     def summary(self) -> dict[str, Any]:
@@ -130,12 +130,12 @@ def _read_json(text: str) -> Any:
 class Jobs:
     """All jobs of a server, the oldest first."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: CommandRunner) -> None:
         self._start = start
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
 
-    def begin(self, asked: Asked, *, kept: bool = True) -> Job:
+    def begin(self, asked: AskedCommand, *, kept: bool = True) -> Job:
         """Run a command.
 
         Raises:
@@ -173,10 +173,10 @@ class Jobs:
                     job.run.stop()
                 job.told = job.run.told()
         except OSError as error:
-            job.told = Told(2, err=f"privproof: the command cannot be run: {error}\n")
+            job.told = CommandOutput(2, err=f"privproof: the command cannot be run: {error}\n")
         finally:
             job.seconds, job.doing = time.monotonic() - begun, ""
-            job.told = job.told or Told(2, err="privproof: the command has ended without an answer\n")
+            job.told = job.told or CommandOutput(2, err="privproof: the command has ended without an answer\n")
             job.done.set()
             if not job.kept:
                 self.forget(job.name)

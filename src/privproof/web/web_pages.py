@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from privproof.drawing.palette import colour_sheet
 from privproof.web.request_guards import Guard, Refused, Secrets
 from privproof.web.web_jobs import Job, Jobs
-from privproof.web.web_requests import FORMS, Asked, WrongRequest, command_of_request, outline_command_of
+from privproof.web.web_requests import FORMS, AskedCommand, WrongRequest, command_of_request, outline_command_of
 
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _LOOK = 10.0
@@ -80,7 +80,7 @@ class Pages:
 
     async def _examples(self) -> list[dict[str, Any]]:
         if self._library is None:
-            answer = (await self._told(Asked("examples", ("examples", "--json"))))["answer"]
+            answer = (await self._told(AskedCommand("examples", ("examples", "--json"))))["answer"]
             self._library = [each for each in answer if each["form"] in FORMS] if isinstance(answer, list) else []
         return self._library
 
@@ -91,7 +91,7 @@ class Pages:
         if found is None:
             return _problem(404, "there is no such example")
         form = found["form"]
-        job = await self._done(Asked("examples", ("examples", name, f"--write={FORMS[form]}")))
+        job = await self._done(AskedCommand("examples", ("examples", name, f"--write={FORMS[form]}")))
         text = None if job.told is None else job.told.files.get(FORMS[form])
         if text is None:
             return _problem(500, "this example has no text" if job.told is None else job.told.err)
@@ -129,13 +129,13 @@ class Pages:
         self.jobs.forget(request.path_params["name"])
         return JSONResponse({})
 
-    async def _done(self, command: Asked) -> Job:
+    async def _done(self, command: AskedCommand) -> Job:
         """A command whose answer is waited for, and not kept."""
         job = self.jobs.begin(command, kept=False)
         await asyncio.to_thread(job.done.wait)
         return job
 
-    async def _told(self, command: Asked) -> dict[str, Any]:
+    async def _told(self, command: AskedCommand) -> dict[str, Any]:
         return (await self._done(command)).document()
 
 

@@ -47,7 +47,7 @@ class WrongRequest(ValueError):
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedCommand:
     """A command to be run.
 
     Attributes:
@@ -65,7 +65,7 @@ class Asked:
     subject: str = ""
 
 
-def command_of_request(document: object, seconds: float) -> Asked:
+def command_of_request(document: object, seconds: float) -> AskedCommand:
     """The command that a request of the page stands for.
 
     Raises:
@@ -101,10 +101,10 @@ def command_of_request(document: object, seconds: float) -> Asked:
         outs = [f"--time-limit={seconds:g}"]
     shown = shlex.join(["privproof", command, target, *options])
     text = {file: _text(document, "text")}
-    return Asked(command, (command, target, *options, *outs), text, shown, name or file)
+    return AskedCommand(command, (command, target, *options, *outs), text, shown, name or file)
 
 
-def outline_command_of(document: object, seconds: float) -> Asked:
+def outline_command_of(document: object, seconds: float) -> AskedCommand:
     """The command that looks at what the editor holds.
 
     Raises:
@@ -113,10 +113,12 @@ def outline_command_of(document: object, seconds: float) -> Asked:
     if not isinstance(document, dict):
         raise WrongRequest("a request is an object")
     file = _file(document)
-    return Asked("outline", ("outline", file, "--json", f"--time-limit={seconds:g}"), {file: _text(document, "text")})
+    return AskedCommand(
+        "outline", ("outline", file, "--json", f"--time-limit={seconds:g}"), {file: _text(document, "text")}
+    )
 
 
-def _recheck(document: dict[str, Any], seconds: float) -> Asked:
+def _recheck(document: dict[str, Any], seconds: float) -> AskedCommand:
     files = {CERTIFICATE: _text(document, "certificate")}
     source = []
     name = _text(document, "name", "")
@@ -127,10 +129,10 @@ def _recheck(document: dict[str, Any], seconds: float) -> Asked:
         source = [f"--source={FORMS['python']}:{name}"]
     shown = shlex.join(["privproof", "recheck", CERTIFICATE, *source])
     arguments = ("recheck", CERTIFICATE, *source, "--json", f"--time-limit={seconds:g}")
-    return Asked("recheck", arguments, files, shown, _text(document, "subject", CERTIFICATE)[:200])
+    return AskedCommand("recheck", arguments, files, shown, _text(document, "subject", CERTIFICATE)[:200])
 
 
-def _release(document: dict[str, Any], seconds: float) -> Asked:
+def _release(document: dict[str, Any], seconds: float) -> AskedCommand:
     files = {"data.csv": _text(document, "data")}
     options = _options(document, _RELEASE)
     prior = _text(document, "prior", "")
@@ -146,7 +148,7 @@ def _release(document: dict[str, Any], seconds: float) -> Asked:
     shown = shlex.join(["privproof", "release", "data.csv", *options])
     outs = ("--json", f"--time-limit={seconds:g}", f"--report={REPORT}", f"--certificate={CERTIFICATE}")
     subject = _text(document, "subject", "data.csv")[:200]
-    return Asked("release", ("release", "data.csv", *options, *outs), files, shown, subject)
+    return AskedCommand("release", ("release", "data.csv", *options, *outs), files, shown, subject)
 
 
 def _file(document: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from privproof_checker.integrals.normal_enclosures import normal_excess
 from privproof_checker.measured.measure_laws import Piece, from_below
 from privproof_checker.numbers import Epsilon, Rational
 from privproof_checker.numbers.balls import precision
-from privproof_checker.runs.divergence import Term, excess, upper_terms
+from privproof_checker.runs.divergence import ShownTerm, excess, upper_terms
 from privproof_checker.runs.run_leaves import Ran
 from privproof_checker.runs.shown import Observed, observe_tree
 
@@ -40,7 +40,7 @@ class Laws:
 
     def above(self) -> Curve:
         """A bound for all neighbours in both orders; those for which it is the same are counted once."""
-        sums: dict[object, list[Term]] = {}
+        sums: dict[object, list[ShownTerm]] = {}
         with precision(BITS):
             for i, j in sorted(self.ran.compared):
                 terms = upper_terms(self._of(i), self._of(j))

@@ -57,7 +57,7 @@ _BETWEEN = 16
 """Of so many counts one is an opportunity to stop."""
 
 
-class Work:
+class TermWork:
     """Counts terms, up to a bound."""
 
     def __init__(self, most: int) -> None:
@@ -96,7 +96,7 @@ class Log:
         return self._hash
 
 
-class Factor(NamedTuple, Generic[K]):
+class EliminationFactor(NamedTuple, Generic[K]):
     """The noises that a function depends on, and its terms by polyhedra."""
 
     scope: tuple[int, ...]
@@ -110,16 +110,16 @@ class Elimination(ABC, Generic[K]):
     nothing: ClassVar[object]
     """The rate of what does not depend on a noise."""
 
-    def __init__(self, nodes: Iterable[int], forms: Iterable[Form], work: Work) -> None:
+    def __init__(self, nodes: Iterable[int], forms: Iterable[Form], work: TermWork) -> None:
         self.nodes, self.forms, self.work = list(nodes), list(forms), work
-        self.factors: list[Factor[K]] = []
+        self.factors: list[EliminationFactor[K]] = []
 
     @abstractmethod
     def number(self, value: fmpq) -> K:
         """A rational number."""
 
     @abstractmethod
-    def law(self, node: int) -> Factor[K]:
+    def law(self, node: int) -> EliminationFactor[K]:
         """The density of a noise, or its masses."""
 
     @abstractmethod
@@ -182,7 +182,7 @@ class Elimination(ABC, Generic[K]):
                     found[node] = max(found[node], abs(factor))
         return found
 
-    def _eliminated(self, node: int, *, wide: bool) -> Factor[K]:
+    def _eliminated(self, node: int, *, wide: bool) -> EliminationFactor[K]:
         """What is left of everything in which a noise occurs; of everything, where its factors are wide."""
         own = [form for form in self.forms if wide or any(n == node for n, _ in form[0])]
         factors = [factor for factor in self.factors if wide or node in factor.scope]
@@ -200,7 +200,7 @@ class Elimination(ABC, Generic[K]):
         for region, terms in self._even(cells, scope):
             for low, high, cell in self._split(region, node):
                 self._integrate(terms, rest, low, high, found.setdefault(cell, {}))
-        return Factor(rest, {region: terms for region, terms in found.items() if terms})
+        return EliminationFactor(rest, {region: terms for region, terms in found.items() if terms})
 
     def _multiplied(self, one: dict[Region, Terms[K]], two: dict[Region, Terms[K]]) -> dict[Region, Terms[K]]:
         found: dict[Region, Terms[K]] = {}
@@ -298,7 +298,7 @@ class Reals(Elimination[K]):
     whole = False
     nothing = 0
 
-    def __init__(self, laws: Mapping[int, Law], forms: Iterable[Form], work: Work, *, exact: bool) -> None:
+    def __init__(self, laws: Mapping[int, Law], forms: Iterable[Form], work: TermWork, *, exact: bool) -> None:
         super().__init__(laws, forms, work)
         # lengths are measured so that constants are integers, and rates in a unit
         length = lcm(*(below for _, _, below in self.forms))
@@ -311,12 +311,14 @@ class Reals(Elimination[K]):
     def number(self, value: fmpq) -> K:
         return value if self.exact else arb(value)  # type: ignore[return-value]
 
-    def law(self, node: int) -> Factor[K]:
+    def law(self, node: int) -> EliminationFactor[K]:
         kind, scale = self.laws[node]
         rate = int((self.unit / scale).p)
         sides = ((1, -rate),) if kind == "exponential" else ((1, -rate), (-1, rate))
         height = self.number(1 / (len(sides) * scale))
-        return Factor((node,), {frozenset([(((node, side),), 0, 1)]): {(0, r, 0): height} for side, r in sides})
+        return EliminationFactor(
+            (node,), {frozenset([(((node, side),), 0, 1)]): {(0, r, 0): height} for side, r in sides}
+        )
 
     def sign(self, rate: int) -> int:
         return (rate > 0) - (rate < 0)
@@ -348,7 +350,9 @@ class Reals(Elimination[K]):
         if times > 1:
             self.unit *= times
             self._known.clear()
-            self.factors = [Factor(f.scope, {r: _finer(t, times) for r, t in f.cells.items()}) for f in self.factors]
+            self.factors = [
+                EliminationFactor(f.scope, {r: _finer(t, times) for r, t in f.cells.items()}) for f in self.factors
+            ]
             cells = {region: _finer(terms, times) for region, terms in cells.items()}
         return cells.items()
 
@@ -359,18 +363,20 @@ class Integers(Elimination[fmpq]):
     whole = True
     nothing = Log(fmpq(1))
 
-    def __init__(self, alphas: Mapping[int, fmpq], forms: Iterable[Form], work: Work) -> None:
+    def __init__(self, alphas: Mapping[int, fmpq], forms: Iterable[Form], work: TermWork) -> None:
         super().__init__(alphas, forms, work)
         self.alphas = alphas
 
     def number(self, value: fmpq) -> fmpq:
         return value
 
-    def law(self, node: int) -> Factor[fmpq]:
+    def law(self, node: int) -> EliminationFactor[fmpq]:
         alpha = self.alphas[node]
         sides = (((node, 1), 0, Log(alpha)), ((node, -1), -1, Log(1 / alpha)))
         height = (1 - alpha) / (1 + alpha)
-        return Factor((node,), {frozenset([((side,), by, 1)]): {(self.nothing, r, 0): height} for side, by, r in sides})
+        return EliminationFactor(
+            (node,), {frozenset([((side,), by, 1)]): {(self.nothing, r, 0): height} for side, by, r in sides}
+        )
 
     def sign(self, rate: Log) -> int:
         return (rate.of > 1) - (rate.of < 1)
@@ -470,7 +476,7 @@ def _expand_power(slopes: Sequence[int | fmpq], degree: int) -> Iterator[tuple[t
             yield (first, *rest), times * factor
 
 
-def _widen_scope(factor: Factor[K], scope: tuple[int, ...], nothing: object) -> Factor[K]:
+def _widen_scope(factor: EliminationFactor[K], scope: tuple[int, ...], nothing: object) -> EliminationFactor[K]:
     """The same factor as a function of more variables."""
     if factor.scope == scope:
         return factor
@@ -482,7 +488,7 @@ def _widen_scope(factor: Factor[K], scope: tuple[int, ...], nothing: object) -> 
             (key[0], *(e for at in chosen for e in (key[at : at + 2] if at > 0 else (nothing, 0)))): value
             for key, value in terms.items()
         }
-    return Factor(scope, cells)
+    return EliminationFactor(scope, cells)
 
 
 def _finer(terms: Terms[K], times: int) -> Terms[K]:

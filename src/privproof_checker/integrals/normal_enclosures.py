@@ -378,7 +378,7 @@ def up_to(top: arb) -> arb:
 
 
 @dataclass(frozen=True)
-class _Nodes:
+class _TrapezoidNodes:
     """The nodes of the trapezoidal rule, and the strip."""
 
     first: arb
@@ -401,7 +401,7 @@ def _tree(root: Vertex, vertices: Sequence[Vertex], place: str) -> arb:
 
 def _nodes(
     vertices: Sequence[Vertex], inner: Sequence[Vertex], scale: Rational | None, steps: int, place: str
-) -> _Nodes:
+) -> _TrapezoidNodes:
     """Nodes that reach beyond the vertices over which is integrated, in a strip for all of them and for a further scale."""
     scales = [v.spread for v in vertices] + ([] if scale is None else [scale])
     strip = arb(min(scales) * _STRIP)
@@ -411,7 +411,7 @@ def _nodes(
     count = int(float(((arb(high) - arb(low)) / step).upper())) + 2
     if count > _MOST_NODES:
         refuse(f"{count} nodes are needed", place)
-    return _Nodes(arb(low), step, count, strip)
+    return _TrapezoidNodes(arb(low), step, count, strip)
 
 
 @dataclass(frozen=True)
@@ -453,13 +453,13 @@ def blend(root: Vertex, scale: Rational, place: str) -> Blend | None:
     return Blend(points, scale, (edge + _cut_off(root, nodes)).upper())
 
 
-def _cut_off(vertex: Vertex, nodes: _Nodes) -> arb:
+def _cut_off(vertex: Vertex, nodes: _TrapezoidNodes) -> arb:
     """What the sum over the nodes leaves out: at most the mass of the density beyond the last but one on either side."""
     first, last = (nodes.point(1) - vertex.zero) / vertex.spread, (nodes.point(nodes.count - 2) - vertex.zero)
     return normal_share(first) + normal_share(-last / vertex.spread)
 
 
-def _weighted_density(vertex: Vertex, nodes: _Nodes) -> tuple[list[arb], arb, arb]:
+def _weighted_density(vertex: Vertex, nodes: _TrapezoidNodes) -> tuple[list[arb], arb, arb]:
     """The density where everything below agrees: at the nodes; a bound on its integral along lines of the strip; a bound in the strip."""
     values = [density_of(vertex, acb(nodes.point(k)), after=True).real for k in range(nodes.count)]
     across = nodes.strip / vertex.spread
@@ -471,7 +471,7 @@ def _weighted_density(vertex: Vertex, nodes: _Nodes) -> tuple[list[arb], arb, ar
     return values, strength.upper(), (strength / (2 * arb.pi()).sqrt() / vertex.spread).upper()
 
 
-def _child_factors(child: Vertex, nodes: _Nodes) -> tuple[list[arb], arb]:
+def _child_factors(child: Vertex, nodes: _TrapezoidNodes) -> tuple[list[arb], arb]:
     """The probability that a child and everything below it agree with its parent's value at each node; a bound in the strip."""
     if not child.below:
         low, high = child.gaps

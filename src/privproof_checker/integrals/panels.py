@@ -38,7 +38,7 @@ _MOST_PANELS = 3_000
 
 
 @dataclass(frozen=True)
-class Law:
+class PanelLaw:
     """A continuous law; exponential noise goes to the right, or to the left where it is turned."""
 
     kind: str
@@ -52,20 +52,20 @@ class _Panel:
     middle: Rational
     half: Rational
 
-    def after(self, law: Law) -> bool:
+    def after(self, law: PanelLaw) -> bool:
         """Whether it lies after the center of a law; no center of one with a kink is inside."""
         return self.middle >= law.center
 
 
 @dataclass(frozen=True)
-class Rule:
+class QuadratureRule:
     """Points on the line with their weights, panel by panel; by how much the sum over them may be off."""
 
     panels: tuple[_Panel, ...]
     points: tuple[tuple[arb, ...], ...]
     error: arb
 
-    def densities(self, law: Law) -> list[arb]:
+    def densities(self, law: PanelLaw) -> list[arb]:
         """The density of a law times the weight, at all points."""
         found = []
         weights = [weight for _, weight in _roots(int(ctx.prec))]
@@ -74,7 +74,7 @@ class Rule:
             found += [half * weight * _density(law, x, after=after) for x, weight in zip(points, weights, strict=True)]
         return found
 
-    def shares(self, law: Law) -> list[arb]:
+    def shares(self, law: PanelLaw) -> list[arb]:
         """The probability to be below a point, at all points."""
         found = []
         for panel, points in zip(self.panels, self.points, strict=True):
@@ -82,7 +82,7 @@ class Rule:
             found += [_share(law, x, after=after, below=True) for x in points]
         return found
 
-    def outside(self, law: Law) -> arb:
+    def outside(self, law: PanelLaw) -> arb:
         """How much of a law lies before the first panel and after the last."""
         start, stop = self.panels[0], self.panels[-1]
         first, last = arb(start.middle - start.half), arb(stop.middle + stop.half)
@@ -90,7 +90,7 @@ class Rule:
         return before + _share(law, last, after=stop.after(law), below=False)
 
 
-def rule_for(hubs: Iterable[Law], shares: Sequence[tuple[Law, int]], most: int) -> Rule:
+def rule_for(hubs: Iterable[PanelLaw], shares: Sequence[tuple[PanelLaw, int]], most: int) -> QuadratureRule:
     """A rule for products of one density and powers of shares.
 
     Args:
@@ -117,7 +117,7 @@ def rule_for(hubs: Iterable[Law], shares: Sequence[tuple[Law, int]], most: int) 
         within(len(panels) + len(waiting), _MOST_PANELS, "panels of an integral", "evidence")
     roots = [root for root, _ in _roots(int(ctx.prec))]
     points = tuple(tuple(arb(each.middle) + arb(each.half) * root for root in roots) for each in panels)
-    return Rule(tuple(panels), points, error.upper())
+    return QuadratureRule(tuple(panels), points, error.upper())
 
 
 @lru_cache(maxsize=4)
@@ -126,7 +126,7 @@ def _roots(bits: int) -> tuple[tuple[arb, arb], ...]:
     return tuple(arb.legendre_p_root(_POINTS, k, weight=True) for k in range(_POINTS))
 
 
-def _off(panel: _Panel, hubs: Iterable[Law], shares: Sequence[tuple[Law, int]], most: int) -> arb:
+def _off(panel: _Panel, hubs: Iterable[PanelLaw], shares: Sequence[tuple[PanelLaw, int]], most: int) -> arb:
     """By how much the rule may be off on a panel."""
     tops = [(max(arb(1), _largest(law, panel)[1]), power) for law, power in shares]
     each = together = arb(1)
@@ -140,7 +140,7 @@ def _off(panel: _Panel, hubs: Iterable[Law], shares: Sequence[tuple[Law, int]], 
     return (arb(panel.half) * factor * density * min(each.upper(), (together**most).upper())).upper()
 
 
-def _largest(law: Law, panel: _Panel) -> tuple[arb, arb]:
+def _largest(law: PanelLaw, panel: _Panel) -> tuple[arb, arb]:
     """Bounds on the density and on the shares of a law in the ellipse of a panel."""
     along = panel.half * (Rational(_RATIO) + Rational(1, _RATIO)) / 2
     low, high = (panel.middle - along - law.center) / law.scale, (panel.middle + along - law.center) / law.scale
@@ -158,7 +158,7 @@ def _largest(law: Law, panel: _Panel) -> tuple[arb, arb]:
     return (rise * bell / arb(law.scale)).upper(), min(share.upper(), highest_share(across).upper())
 
 
-def _density(law: Law, x: arb, *, after: bool) -> arb:
+def _density(law: PanelLaw, x: arb, *, after: bool) -> arb:
     w = (x - law.center) / law.scale
     if law.kind == "gaussian":
         return (-w * w / 2).exp() / (2 * arb.pi()).sqrt() / law.scale
@@ -167,7 +167,7 @@ def _density(law: Law, x: arb, *, after: bool) -> arb:
     return arb(0) if law.turned == after else (w if law.turned else -w).exp() / law.scale
 
 
-def _share(law: Law, x: arb, *, after: bool, below: bool) -> arb:
+def _share(law: PanelLaw, x: arb, *, after: bool, below: bool) -> arb:
     """The probability to be below a number, or above it; the number lies after the center of the law, or before it."""
     w = (x - law.center) / law.scale
     if law.kind == "gaussian":

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from flint import arb, ctx, fmpq
 
-from privproof_checker.integrals.elimination import Integers, Law, Reals, Unresolved, Work
+from privproof_checker.integrals.elimination import Integers, Law, Reals, TermWork, Unresolved
 from privproof_checker.integrals.integral_regions import Form, form_of
 from privproof_checker.numbers.exponentials import ExponentialSum
 
@@ -45,7 +45,7 @@ class Integrator:
     def __init__(self) -> None:
         self._known: dict[Group, ExponentialSum] = {}
         self._sums: dict[Group, fmpq] = {}
-        self._work = Work(MOST_WORK)
+        self._work = TermWork(MOST_WORK)
 
     def probability(self, laws: Sequence[Law], forms: Sequence[Inequality]) -> ExponentialSum:
         """The probability that all forms in Laplace and exponential noises are at least 0.
@@ -92,7 +92,7 @@ def probability_ball(laws: Sequence[Law], forms: Sequence[Inequality], bits: int
     if groups is None:
         return arb(0)
     while bits <= MOST_BITS:
-        found, work = arb(1), Work(MOST_PRODUCTS)
+        found, work = arb(1), TermWork(MOST_PRODUCTS)
         known: dict[Group, arb] = {}
         with ctx.workprec(bits):
             for group in groups:

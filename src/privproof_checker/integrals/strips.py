@@ -27,7 +27,7 @@ from math import comb, gcd, lcm
 from flint import arb, arb_mat, arb_poly, ctx
 
 from privproof_checker.integrals.normal_enclosures import highest_share, normal_share, up_to
-from privproof_checker.integrals.panels import Law, rule_for
+from privproof_checker.integrals.panels import PanelLaw, rule_for
 from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import refuse, within
@@ -55,7 +55,7 @@ Product = tuple[tuple[int, ...], tuple[tuple[tuple[int, int], int], ...]]
 """The laws of the ordered numbers, by number, and ``((law, gaps), power)`` in order; gaps as bits, gap g below number g."""
 
 
-def integrate(laws: Sequence[Law], products: Iterable[Product]) -> dict[Product, arb]:
+def integrate(laws: Sequence[PanelLaw], products: Iterable[Product]) -> dict[Product, arb]:
     """Enclosures of integrals."""
     result: dict[Product, arb] = {}
     groups: dict[tuple[int, bool], list[Product]] = {}
@@ -80,7 +80,7 @@ def integrate(laws: Sequence[Law], products: Iterable[Product]) -> dict[Product,
 
 
 @dataclass(frozen=True)
-class _Nodes:
+class _StripNodes:
     """Nodes of the trapezoidal rule, a step apart; the strip is half as wide as it may be."""
 
     first: Rational
@@ -93,7 +93,7 @@ class _Nodes:
     def last(self) -> Rational:
         return self.first + self.apart * (self.count - 1)
 
-    def relative(self, laws: Iterable[Law]) -> tuple[Rational, dict[Law, range]]:
+    def relative(self, laws: Iterable[PanelLaw]) -> tuple[Rational, dict[PanelLaw, range]]:
         """All nodes in deviations from the centers of laws, as whole multiples of one number."""
         listed = {law: ((self.first - law.center) / law.scale, self.apart / law.scale) for law in laws}
         whole = lcm(1, *(int(each.q) for pair in listed.values() for each in pair))
@@ -107,13 +107,13 @@ class _Nodes:
 class _Standard:
     """What laws have at nodes, from the standard normal law at multiples of a number: of an argument and its negative computed once."""
 
-    def __init__(self, nodes: _Nodes, laws: Iterable[Law]) -> None:
+    def __init__(self, nodes: _StripNodes, laws: Iterable[PanelLaw]) -> None:
         self._nodes = nodes
         self._unit, self._at = nodes.relative(laws)
         self._shares: dict[int, arb] = {}
         self._bells: dict[int, arb] = {}
 
-    def below(self, law: Law) -> list[arb]:
+    def below(self, law: PanelLaw) -> list[arb]:
         """How much of a law lies below every node."""
         known = self._shares
         for k in self._at[law]:
@@ -122,7 +122,7 @@ class _Standard:
                 known[-abs(k)] = 1 - share if k else share
         return [known[k] for k in self._at[law]]
 
-    def weighted(self, law: Law) -> list[arb]:
+    def weighted(self, law: PanelLaw) -> list[arb]:
         """The density of a law at every node, times the step."""
         known = self._bells
         for k in self._at[law]:
@@ -133,20 +133,20 @@ class _Standard:
         return [known[k] * times for k in self._at[law]]
 
 
-def _strip(laws: Sequence[Law], group: Sequence[Product]) -> Rational:
+def _strip(laws: Sequence[PanelLaw], group: Sequence[Product]) -> Rational:
     """Half the width of the strip."""
     return _ACROSS * min(
         laws[law].scale for product in group for law in (*product[0], *(j for (j, _), _ in product[1]))
     )
 
 
-def _narrow(laws: Sequence[Law], group: Sequence[Product]) -> bool:
+def _narrow(laws: Sequence[PanelLaw], group: Sequence[Product]) -> bool:
     """Whether the rule on one number has few nodes: no law is so much wider than another."""
     widest = max(2 * _REACH * laws[j].scale for product in group for j in product[0])
     return bool(widest <= _MOST_NODES // 2 * _strip(laws, group) * Rational(22, 7) / (_SINGLE // 2))
 
 
-def _nodes(laws: Sequence[Law], group: Sequence[Product], exponent: int, limit: int) -> _Nodes:
+def _nodes(laws: Sequence[PanelLaw], group: Sequence[Product], exponent: int, limit: int) -> _StripNodes:
     hubs = {law for product in group for law in product[0]}
     strip = _strip(laws, group)
     reach = _REACH if limit == _MOST_NODES else _NEAR
@@ -160,23 +160,23 @@ def _nodes(laws: Sequence[Law], group: Sequence[Product], exponent: int, limit: 
     first = center - step * ((center - low) / step).ceil()
     count = int(((high - first) / step).ceil()) + 1
     within(count, limit, "nodes of the trapezoidal rule", "evidence")
-    return _Nodes(first, count, step, arb(step), arb(strip))
+    return _StripNodes(first, count, step, arb(step), arb(strip))
 
 
-def _grid(laws: Sequence[Law]) -> Rational:
+def _grid(laws: Sequence[PanelLaw]) -> Rational:
     """The largest number of which all distances of centers are multiples; 0 where there are none."""
     away = [law.center - laws[0].center for law in laws]
     whole = lcm(1, *(int(each.q) for each in away))
     return Rational(gcd(*(int((each * whole).p) for each in away)), whole)
 
 
-def _outside(law: Law, nodes: _Nodes) -> arb:
+def _outside(law: PanelLaw, nodes: _StripNodes) -> arb:
     """The mass beyond the last but one node on either side: at least what the sum leaves out."""
     below = normal_share(arb((nodes.first + nodes.apart - law.center) / law.scale))
     return (below + normal_share(arb((law.center - nodes.last + nodes.apart) / law.scale))).upper()
 
 
-class _Rows:
+class _StripRows:
     """Sums over nodes of products, as entries of products of two matrices: of everything but one factor, and of the powers of that."""
 
     def __init__(self, group: Sequence[Product]) -> None:
@@ -220,10 +220,10 @@ class _Rows:
         return lambda i, j: table[i, j]
 
 
-def _single(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
+def _single(laws: Sequence[PanelLaw], group: Sequence[Product]) -> dict[Product, arb]:
     """Gaussian laws, one number."""
     nodes = _nodes(laws, group, _SINGLE // 2, _MOST_NODES)
-    rows = _Rows(group)
+    rows = _StripRows(group)
     hubs = {product[0][0] for product in group}
     standard = _Standard(nodes, (laws[j] for j in (*hubs, *(j for j, _ in rows.tops))))
     starts = {j: standard.weighted(laws[j]) for j in hubs}
@@ -255,7 +255,7 @@ _OF_SECOND = (0b011, 0b100)
 """The gaps of which only the second number tells."""
 
 
-def _double(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
+def _double(laws: Sequence[PanelLaw], group: Sequence[Product]) -> dict[Product, arb]:
     """Gaussian laws, two numbers l < h.
 
     ``(F(h) - F(l))^p`` and ``(1 - F(h) + F(l))^p`` are expanded into powers of F(h) or 1 - F(h) times powers of F(l): with the weights
@@ -273,7 +273,9 @@ _Listed = dict[int, list[arb]]
 """By the number of a law, a number for every node."""
 
 
-def _at_nodes(laws: Sequence[Law], group: Sequence[Product], nodes: _Nodes) -> tuple[_Listed, _Listed, _Listed]:
+def _at_nodes(
+    laws: Sequence[PanelLaw], group: Sequence[Product], nodes: _StripNodes
+) -> tuple[_Listed, _Listed, _Listed]:
     """The densities of the ordered numbers, times the step, and the shares of all others below and above."""
     hubs = {j for product in group for j in product[0]}
     used = {j for _, powers in group for (j, _), _ in powers}
@@ -283,7 +285,7 @@ def _at_nodes(laws: Sequence[Law], group: Sequence[Product], nodes: _Nodes) -> t
     return {j: standard.weighted(laws[j]) for j in hubs}, below, above
 
 
-def _expanded_integrals(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
+def _expanded_integrals(laws: Sequence[PanelLaw], group: Sequence[Product]) -> dict[Product, arb]:
     nodes = _nodes(laws, group, _DOUBLE, _MOST_PAIRS)
     count = nodes.count
     bells, below, above = _at_nodes(laws, group, nodes)
@@ -303,12 +305,12 @@ def _expanded_integrals(laws: Sequence[Law], group: Sequence[Product]) -> dict[P
     }
 
 
-def _node_by_node(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
+def _node_by_node(laws: Sequence[PanelLaw], group: Sequence[Product]) -> dict[Product, arb]:
     """Two numbers, where powers are too high to be expanded: one sum over l for every node h."""
     nodes = _nodes(laws, group, _DOUBLE, _MOST_PAIRS)
     count = nodes.count
     inner = {p: ((p[0][0],), tuple(each for each in p[1] if each[0][1] not in _OF_SECOND)) for p in group}
-    rows = _Rows(list(dict.fromkeys(inner.values())))
+    rows = _StripRows(list(dict.fromkeys(inner.values())))
     bells, below, above = _at_nodes(laws, group, nodes)
     half = arb(1) / 2
     steps = [half + (arb.pi() * d).si() / arb.pi() for d in range(count)]
@@ -387,7 +389,7 @@ def _expand_product(product: Product, outer: _Monomials, inner: _Monomials) -> I
         yield times, outer.row(second, in_h), inner.row(first, in_l)
 
 
-def _double_error(laws: Sequence[Law], product: Product, nodes: _Nodes) -> arb:
+def _double_error(laws: Sequence[PanelLaw], product: Product, nodes: _StripNodes) -> arb:
     first, second = (laws[j] for j in product[0])
     strip, step, pi = nodes.strip, nodes.step, arb.pi()
     one = both = beyond = arb(1)
@@ -408,9 +410,9 @@ def _double_error(laws: Sequence[Law], product: Product, nodes: _Nodes) -> arb:
 # -------------------------------------------------------------------------------------------------- one number, any law
 
 
-def _in_panels(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]:
+def _in_panels(laws: Sequence[PanelLaw], group: Sequence[Product]) -> dict[Product, arb]:
     """Laws with kinks, one number."""
-    rows = _Rows(group)
+    rows = _StripRows(group)
     tops: dict[int, int] = {}
     for (j, _), power in rows.tops.items():
         tops[j] = tops.get(j, 0) + power

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeAlias
 
-from privproof_checker.linear.linear_normal import Form
+from privproof_checker.linear.linear_normal import LinearForm
 from privproof_checker.linear.linear_rule import Refutation
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse, within
@@ -66,13 +66,13 @@ def read_refutation(given: dict[str, object], place: str, limits: Limits) -> Ref
     )
 
 
-def _form(given: list[object], place: str, limits: Limits) -> Form:
+def _form(given: list[object], place: str, limits: Limits) -> LinearForm:
     if not given:
         refuse("a form has a constant", place)
     parts = dict(_pair(each, place, limits) for each in given[1:])
     if len(parts) != len(given) - 1 or any(x == 0 for x in parts.values()):
         refuse("a form has every variable once, and none of them 0 times", place)
-    return Form(tuple(sorted(parts.items())), a_number(given[0], place, limits))
+    return LinearForm(tuple(sorted(parts.items())), a_number(given[0], place, limits))
 
 
 def _pair(given: object, place: str, limits: Limits) -> tuple[int, Rational]:

@@ -42,34 +42,34 @@ Clause: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Form:
+class LinearForm:
     """A linear form: multiples of variables, by number in rising order, and a constant."""
 
     parts: tuple[tuple[int, Rational], ...]
     constant: Rational
 
-    def plus(self, other: Form, factor: Rational = ONE) -> Form:
+    def plus(self, other: LinearForm, factor: Rational = ONE) -> LinearForm:
         """The sum with a multiple of another form."""
         total = dict(self.parts)
         for variable, coefficient in other.parts:
             total[variable] = total.get(variable, ZERO) + factor * coefficient
         kept = tuple((variable, x) for variable, x in sorted(total.items()) if x != 0)
-        return Form(kept, self.constant + factor * other.constant)
+        return LinearForm(kept, self.constant + factor * other.constant)
 
-    def times(self, factor: Rational) -> Form:
+    def times(self, factor: Rational) -> LinearForm:
         """A multiple of the form."""
-        return Form((), ZERO).plus(self, factor)
+        return LinearForm((), ZERO).plus(self, factor)
 
 
 @dataclass(frozen=True)
-class Row:
+class FormRow:
     """That a form is at least 0, or above 0."""
 
-    form: Form
+    form: LinearForm
     strict: bool
 
 
-Value: TypeAlias = "int | Form"
+Value: TypeAlias = "int | LinearForm"
 
 
 @dataclass
@@ -84,16 +84,16 @@ class Clauses:
     """
 
     whole: list[bool] = field(default_factory=list)
-    rows: dict[int, Row] = field(default_factory=dict)
+    rows: dict[int, FormRow] = field(default_factory=dict)
     clauses: list[Clause] = field(default_factory=lambda: [(TRUE,)])
     size: int = TRUE
-    _atoms: dict[Row, int] = field(default_factory=dict, repr=False)
+    _atoms: dict[FormRow, int] = field(default_factory=dict, repr=False)
     _gates: dict[tuple[object, ...], Value] = field(default_factory=dict, repr=False)
 
-    def variable(self, *, whole: bool) -> Form:
+    def variable(self, *, whole: bool) -> LinearForm:
         """A new variable."""
         self.whole.append(whole)
-        return Form(((len(self.whole) - 1, ONE),), ZERO)
+        return LinearForm(((len(self.whole) - 1, ONE),), ZERO)
 
     def literal(self) -> int:
         """A new literal."""
@@ -101,39 +101,39 @@ class Clauses:
         within(self.size, _MOST_LITERALS, "literals of a condition", "evidence")
         return self.size
 
-    def row(self, literal: int) -> Row | None:
+    def row(self, literal: int) -> FormRow | None:
         """What a literal says of numbers; None where it is no atom."""
         found = self.rows.get(abs(literal))
         return found if found is None or literal > 0 else self._opposite(found)
 
-    def at_least(self, form: Form, *, strict: bool) -> int:
+    def at_least(self, form: LinearForm, *, strict: bool) -> int:
         """The literal that says that a form is at least 0, or above 0."""
         if not form.parts:
             return TRUE if form.constant > 0 or (form.constant == 0 and not strict) else -TRUE
         row = self._normal(form, strict=strict)
         return self._atom(row) if row.form.parts[0][1] > 0 else -self._atom(self._opposite(row))
 
-    def _opposite(self, row: Row) -> Row:
+    def _opposite(self, row: FormRow) -> FormRow:
         """What a row in normal form says if it does not hold."""
         if self._integral(row.form):
-            return Row(row.form.times(-ONE).plus(Form((), -ONE)), strict=False)
-        return Row(row.form.times(-ONE), strict=not row.strict)
+            return FormRow(row.form.times(-ONE).plus(LinearForm((), -ONE)), strict=False)
+        return FormRow(row.form.times(-ONE), strict=not row.strict)
 
-    def _integral(self, form: Form) -> bool:
+    def _integral(self, form: LinearForm) -> bool:
         return all(self.whole[variable] for variable, _ in form.parts)
 
-    def _normal(self, form: Form, *, strict: bool) -> Row:
+    def _normal(self, form: LinearForm, *, strict: bool) -> FormRow:
         if not self._integral(form):
             first = form.parts[0][1]
-            return Row(form.times(ONE / (first if first > 0 else -first)), strict=strict)
+            return FormRow(form.times(ONE / (first if first > 0 else -first)), strict=strict)
         shared = lcm(*(int(x.q) for _, x in form.parts))
         divisor = gcd(*(int(x.p) * (shared // int(x.q)) for _, x in form.parts))
         scaled = form.times(Rational(shared, divisor))
         constant = scaled.constant
         rounded = (constant.ceil() - 1) if strict else constant.floor()
-        return Row(Form(scaled.parts, Rational(rounded)), strict=False)
+        return FormRow(LinearForm(scaled.parts, Rational(rounded)), strict=False)
 
-    def _atom(self, row: Row) -> int:
+    def _atom(self, row: FormRow) -> int:
         found = self._atoms.get(row)
         if found is None:
             found = self._atoms[row] = self.literal()
@@ -170,13 +170,13 @@ class Clauses:
         """The literal that says that two literals agree."""
         return self.every((self.some((-one, other)), self.some((one, -other))))
 
-    def equal(self, one: Form, other: Form) -> int:
+    def equal(self, one: LinearForm, other: LinearForm) -> int:
         """The literal that says that two numbers are equal."""
         difference = one.plus(other, -ONE)
         below = self.at_least(difference.times(-ONE), strict=False)
         return self.every((self.at_least(difference, strict=False), below))
 
-    def choice(self, when: int, one: Form, other: Form) -> Form:
+    def choice(self, when: int, one: LinearForm, other: LinearForm) -> LinearForm:
         """The number that is the one where a literal holds, and the other one elsewhere."""
         if when in (TRUE, -TRUE) or one == other:
             return other if when == -TRUE else one
@@ -187,10 +187,10 @@ class Clauses:
             found = self._gates[key] = self.variable(whole=whole)
             self.demand((-when, self.equal(found, one)))
             self.demand((when, self.equal(found, other)))
-        assert isinstance(found, Form)
+        assert isinstance(found, LinearForm)
         return found
 
-    def floor(self, of: Form) -> Form:
+    def floor(self, of: LinearForm) -> LinearForm:
         """The integer part of a number."""
         if self._integral(of) and _counts(of):
             return of
@@ -199,11 +199,11 @@ class Clauses:
         if found is None:
             found = self._gates[key] = self.variable(whole=True)
             self.demand((self.at_least(of.plus(found, -ONE), strict=False),))
-            self.demand((self.at_least(found.plus(of, -ONE).plus(Form((), ONE)), strict=True),))
-        assert isinstance(found, Form)
+            self.demand((self.at_least(found.plus(of, -ONE).plus(LinearForm((), ONE)), strict=True),))
+        assert isinstance(found, LinearForm)
         return found
 
-    def quotient(self, of: Form, by: Rational) -> Form:
+    def quotient(self, of: LinearForm, by: Rational) -> LinearForm:
         """The quotient of an integer by a constant integer, such that the remainder is at least 0."""
         if by.q != 1 or by == 0 or not (self._integral(of) and _counts(of)):
             refuse("quotients are of integers by constant integers other than 0", "evidence")
@@ -213,19 +213,19 @@ class Clauses:
             found = self._gates[key] = self.variable(whole=True)
             remainder = of.plus(found, -by)
             self.demand((self.at_least(remainder, strict=False),))
-            self.demand((self.at_least(Form((), abs(by)).plus(remainder, -ONE), strict=True),))
-        assert isinstance(found, Form)
+            self.demand((self.at_least(LinearForm((), abs(by)).plus(remainder, -ONE), strict=True),))
+        assert isinstance(found, LinearForm)
         return found
 
 
-def _counts(form: Form) -> bool:
+def _counts(form: LinearForm) -> bool:
     """Whether a form of integers is an integer."""
     return all(x.q == 1 for _, x in form.parts) and form.constant.q == 1
 
 
 def clauses_of(script: str) -> Clauses:
     """The clauses of a text of definitions, declarations and assertions in SMT-LIB, as `solving` writes them."""
-    reading = _Reading()
+    reading = _CommandReading()
     for command in _parse_script(script):
         reading.command(command)
     return reading.clauses
@@ -245,7 +245,7 @@ def _parse_script(text: str) -> list[Node]:
     return stack[0]
 
 
-class _Reading:
+class _CommandReading:
     """Reads commands one after the other."""
 
     def __init__(self) -> None:
@@ -272,9 +272,9 @@ class _Reading:
         assert isinstance(found, int)
         return found
 
-    def _number(self, node: Node, scope: Mapping[str, Value]) -> Form:
+    def _number(self, node: Node, scope: Mapping[str, Value]) -> LinearForm:
         found = self._value(node, scope)
-        assert isinstance(found, Form)
+        assert isinstance(found, LinearForm)
         return found
 
     def _value(self, node: Node, scope: Mapping[str, Value]) -> Value:
@@ -282,7 +282,7 @@ class _Reading:
             if node in scope:
                 return scope[node]
             if _NUMBER.fullmatch(node):
-                return Form((), Rational(int(node.removesuffix(".0"))))
+                return LinearForm((), Rational(int(node.removesuffix(".0"))))
             refuse(f"{node[:60]} is unknown", "evidence")
         head, *operands = node
         if head == "let":
@@ -294,7 +294,7 @@ class _Reading:
             given = [self._value(each, scope) for each in operands]
             return self._value(body, {**self._names, **dict(zip(names, given, strict=True))})
         values = [self._value(each, scope) for each in operands]
-        numbers = [each for each in values if isinstance(each, Form)]
+        numbers = [each for each in values if isinstance(each, LinearForm)]
         if len(numbers) == len(values):
             return self._of_numbers(str(head), numbers)
         truths = [each for each in values if isinstance(each, int)]
@@ -322,7 +322,7 @@ class _Reading:
             case _:
                 refuse(f"{head[:60]} is no connective", "evidence")
 
-    def _of_numbers(self, head: str, given: Sequence[Form]) -> Value:
+    def _of_numbers(self, head: str, given: Sequence[LinearForm]) -> Value:
         clauses = self.clauses
         match head, given:
             case "+", [first, *rest]:
@@ -348,14 +348,14 @@ class _Reading:
             case _:
                 refuse(f"{head[:60]} of {len(given)} numbers is not linear", "evidence")
 
-    def _compared(self, head: str, one: Form, other: Form) -> int:
+    def _compared(self, head: str, one: LinearForm, other: LinearForm) -> int:
         if head == "=":
             return self.clauses.equal(one, other)
         above, below = (one, other) if head in (">=", ">") else (other, one)
         return self.clauses.at_least(above.plus(below, -ONE), strict=head in (">", "<"))
 
 
-def _sum(first: Form, rest: Iterable[Form], factor: Rational) -> Form:
+def _sum(first: LinearForm, rest: Iterable[LinearForm], factor: Rational) -> LinearForm:
     for each in rest:
         first = first.plus(each, factor)
     return first

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from privproof_checker.linear.linear_normal import Clause, Clauses, Form
+from privproof_checker.linear.linear_normal import Clause, Clauses, LinearForm
 from privproof_checker.numbers import ZERO, Rational
 from privproof_checker.numbers.patience import pause
 from privproof_checker.outcomes import refuse
@@ -32,7 +32,7 @@ class Refutation:
         steps: clauses that follow one after the other.
     """
 
-    atoms: tuple[Form, ...] = ()
+    atoms: tuple[LinearForm, ...] = ()
     lemmas: tuple[tuple[tuple[int, Rational], ...], ...] = ()
     steps: tuple[Clause, ...] = ()
 
@@ -58,7 +58,7 @@ def check_refutation(clauses: Clauses, refutation: Refutation, place: str) -> No
 
 def valid_clause(clauses: Clauses, lemma: Sequence[tuple[int, Rational]], place: str) -> Clause:
     """The clause of a lemma, whose rows do not hold together."""
-    total, strict = Form((), ZERO), False
+    total, strict = LinearForm((), ZERO), False
     for literal, multiplier in lemma:
         row = clauses.row(literal)
         if row is None or multiplier <= 0:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from privproof_checker.logic.decision_processes import BITS, Process, read_process
 from privproof_checker.logic.formula_questions import read_asked
-from privproof_checker.logic.formulas import Private, Reader, State, formula_text, outermost
+from privproof_checker.logic.formulas import FormulaReader, Private, State, formula_text, outermost
 from privproof_checker.logic.state_truth import Truth
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, refuse
@@ -35,7 +35,7 @@ def _check_formula(
     verdict: str, question: dict[str, object], certificate: dict[str, object], limits: Limits
 ) -> Accepted:
     process = read_process(question.get("process"), "question.process", limits)
-    reader = Reader(process.names, process.labels, limits, process.rewards)
+    reader = FormulaReader(process.names, process.labels, limits, process.rewards)
     asked = read_asked(question, certificate, reader, "logic", ("operators",))
     formula = asked.formula
     incomplete = any(len(choices) < len(process.actions) for choices in process.choices)

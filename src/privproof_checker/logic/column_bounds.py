@@ -42,6 +42,7 @@ from numpy.typing import NDArray
 from privproof_checker.logic.columns import ONE, Columns, Flags, Ints, Numbered, read_column, read_columns
 from privproof_checker.logic.formula_questions import read_asked
 from privproof_checker.logic.formulas import (
+    FormulaReader,
     Leaf,
     Next,
     Not,
@@ -49,8 +50,7 @@ from privproof_checker.logic.formulas import (
     PathNot,
     Private,
     Probability,
-    Range,
-    Reader,
+    ProbabilityRange,
     Several,
     State,
     States,
@@ -91,7 +91,9 @@ def check_bounds(verdict: str, question: dict[str, object], certificate: dict[st
     process = read_columns(question.get("process"), "question.process", limits)
     listed = list(process.labels)
     # a label is read as the set of one number below 0, which stands for its column
-    reader = Reader(Numbered(len(process)), {name: frozenset((-1 - i,)) for i, name in enumerate(listed)}, limits)
+    reader = FormulaReader(
+        Numbered(len(process)), {name: frozenset((-1 - i,)) for i, name in enumerate(listed)}, limits
+    )
     asked = read_asked(question, certificate, reader, "bounds", ("untils", "often", "monitored", "operators"))
     found = _Bounds(process, [process.labels[name] for name in listed], asked.states, reader, limits)
     found.read_evidence(asked.evidence, "evidence")
@@ -111,7 +113,7 @@ def check_bounds(verdict: str, question: dict[str, object], certificate: dict[st
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class GivenBound:
     """A bound as the evidence gives it: a vector from 0 to 1, and the rest of its document."""
 
     values: Ints
@@ -119,16 +121,18 @@ class Given:
     place: str
 
 
-class Side(Protocol):
+class BoundSide(Protocol):
     """Refuses a bound that is not checked from one side; the vector otherwise."""
 
-    def __call__(self, given: Given, *, most: bool) -> Ints: ...
+    def __call__(self, given: GivenBound, *, most: bool) -> Ints: ...
 
 
 class _Bounds:
     """Evaluates formulas on one process, with the evidence about its untils."""
 
-    def __init__(self, process: Columns, labels: list[Flags], asked: list[int], reader: Reader, limits: Limits) -> None:
+    def __init__(
+        self, process: Columns, labels: list[Flags], asked: list[int], reader: FormulaReader, limits: Limits
+    ) -> None:
         self.process, self.labels, self.reader, self.limits = process, labels, reader, limits
         compared = {s for pair in process.neighbours for s in pair}
         self._wanted: Ints | None = np.array(sorted(compared.union(asked)), np.int64)
@@ -352,14 +356,14 @@ class _Bounds:
     def _endless(self, until: Until, keep: Truths, goal: Truths) -> Interval:
         """What the evidence says about an until without end, checked."""
 
-        def low(given: Given, *, most: bool) -> Ints:
+        def low(given: GivenBound, *, most: bool) -> Ints:
             inside = (given.values > 0) & (goal != 1)
             if (inside & (keep != 1)).any():
                 refuse("the bound is above 0 where the formula fails", f"{given.place}.values")
             self._at_most_expected(given, inside, inside, everything=not most)
             return given.values
 
-        def high(given: Given, *, most: bool) -> Ints:
+        def high(given: GivenBound, *, most: bool) -> Ints:
             if (given.values[goal != 0] != ONE).any():
                 refuse("the bound is below 1 where the formula is satisfied", f"{given.place}.values")
             above, _ = self.process.compared(given.values)
@@ -373,12 +377,12 @@ class _Bounds:
     def _often(self, formula: State, truth: Truths) -> Interval:
         """What the evidence says about a state formula that holds again and again, checked."""
 
-        def low(given: Given, *, most: bool) -> Ints:
+        def low(given: GivenBound, *, most: bool) -> Ints:
             inside = given.values > 0
             self._at_most_expected(given, inside, inside & (truth != 1), everything=not most)
             return given.values
 
-        def high(given: Given, *, most: bool) -> Ints:
+        def high(given: GivenBound, *, most: bool) -> Ints:
             above, below = self.process.compared(given.values)
             if "falls" in given.document:
                 kept = above
@@ -393,7 +397,7 @@ class _Bounds:
         return self._given(formula, low, high, ("falls",))
 
     def _given(
-        self, about: Until | State, check_low: Side, check_high: Side, members: tuple[str, ...] = ()
+        self, about: Until | State, check_low: BoundSide, check_high: BoundSide, members: tuple[str, ...] = ()
     ) -> Interval:
         """The bounds that the evidence gives, each checked; 0 and 1 where it gives none."""
         count = len(self.process)
@@ -410,10 +414,10 @@ class _Bounds:
             found.append((low, high))
         return self._both(found[0], found[1])
 
-    def _read(self, value: object, place: str, members: tuple[str, ...] = ()) -> Given:
+    def _read(self, value: object, place: str, members: tuple[str, ...] = ()) -> GivenBound:
         document = an_object(value, place)
         only_members(document, ("values", "policy", *members), place)
-        return Given(self._vector(document.get("values"), f"{place}.values"), document, place)
+        return GivenBound(self._vector(document.get("values"), f"{place}.values"), document, place)
 
     def _vector(self, value: object, place: str) -> Ints:
         vector = read_column(value, len(self.process), place)
@@ -421,7 +425,7 @@ class _Bounds:
             refuse("a bound is from 0 to 1, in units of 2^-52", place)
         return vector
 
-    def _at_most_expected(self, given: Given, inside: Flags, ranked: Flags, *, everything: bool) -> None:
+    def _at_most_expected(self, given: GivenBound, inside: Flags, ranked: Flags, *, everything: bool) -> None:
         """Refuse unless the considered choices of the states inside lead to as much, and from the ranked ones to a smaller rank."""
         process, place = self.process, given.place
         considered = self._considered(given, everything=everything) & inside[process.owner]
@@ -436,7 +440,7 @@ class _Bounds:
         if (considered & ranked[process.owner] & (nearest >= ranks[process.owner])).any():
             refuse("a choice leads to no state of a smaller rank", f"{place}.ranks")
 
-    def _considered(self, given: Given, *, everything: bool) -> Flags:
+    def _considered(self, given: GivenBound, *, everything: bool) -> Flags:
         """The choices that a condition is about: all of them, or one that is named for every state."""
         process, place = self.process, given.place
         if everything or process.chain:
@@ -463,7 +467,7 @@ def _step(process: Columns, keep: Truths, goal: Truths | None) -> Callable[[Ints
     return step
 
 
-def _within(range_: Range, found: Interval) -> Truths:
+def _within(range_: ProbabilityRange, found: Interval) -> Truths:
     """Where the probability lies in a range under every scheduler, and where it certainly does not."""
     lowest, least_high = found.least
     most_low, highest = found.most

@@ -72,7 +72,7 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Walk:
+class ProcessWalk:
     """What is walked on: states with their possible rows, and the state of the process that each one shows."""
 
     rows: tuple[tuple[Row, ...], ...]
@@ -84,24 +84,26 @@ class Walk:
         return list(reachable(starts, lambda state: [target for row in self.rows[state] for target, _ in row]))
 
 
-def walk_of(process: Process) -> Walk:
+def walk_of(process: Process) -> ProcessWalk:
     """The process itself; a decision process with every choice, in the order of the actions."""
     rows = tuple(
         tuple(row for _, row in sorted(choices.items(), key=lambda choice: choice[0] or 0))
         for choices in process.choices
     )
-    return Walk(rows, tuple(range(len(rows))), process.exact)
+    return ProcessWalk(rows, tuple(range(len(rows))), process.exact)
 
 
-def paths_of(walk: Walk) -> Walk:
+def paths_of(walk: ProcessWalk) -> ProcessWalk:
     """The walk in which every step is a choice of its own, taken for sure: a scheduler of it is a path."""
     rows = tuple(
         tuple(((target, ONE),) for target in dict.fromkeys(t for row in own for t, _ in row)) for own in walk.rows
     )
-    return Walk(rows, walk.shows, exact=True)
+    return ProcessWalk(rows, walk.shows, exact=True)
 
 
-def walk_along(walk: Walk, before: Sequence[int], repeated: Sequence[int], limit: int, place: str) -> Walk:
+def walk_along(
+    walk: ProcessWalk, before: Sequence[int], repeated: Sequence[int], limit: int, place: str
+) -> ProcessWalk:
     """The chain of a walk with a row for every action, under the actions ``before`` once and ``repeated`` for ever.
 
     Its state ``position * n + s`` is the state s with that position in the sequence as the next action.
@@ -114,7 +116,7 @@ def walk_along(walk: Walk, before: Sequence[int], repeated: Sequence[int], limit
         following = (position + 1 if position + 1 < len(sequence) else len(before)) * n
         moves = (choices[action] for choices in walk.rows)
         rows.extend((tuple((following + target, p) for target, p in row),) for row in moves)
-    return Walk(tuple(rows), tuple(state for _ in sequence for state in walk.shows), walk.exact)
+    return ProcessWalk(tuple(rows), tuple(state for _ in sequence for state in walk.shows), walk.exact)
 
 
 def ends(value: Value) -> tuple[Rational, Rational]:
@@ -143,7 +145,7 @@ def read_process(value: object, place: str, limits: Limits) -> Process:
     states = names(given.get("states"), f"{place}.states", limits.states)
     listed = a_list(given.get("actions"), f"{place}.actions")
     actions = names(listed, f"{place}.actions", _MOST_ACTIONS) if listed else ()
-    reading = _Rows(len(states), len(actions), limits)
+    reading = _RowReading(len(states), len(actions), limits)
     rows = a_list(given.get("rows"), f"{place}.rows")
     if len(rows) != len(states):
         refuse(f"{len(rows)} rows are given for {len(states)} states", f"{place}.rows")
@@ -219,7 +221,7 @@ def _check_refused(process: Process, place: str) -> None:
         refuse("the state `refused` is left again", place)
 
 
-class _Rows:
+class _RowReading:
     """Reads rows; turns all numbers into balls once there is an enclosure."""
 
     def __init__(self, states: int, actions: int, limits: Limits) -> None:

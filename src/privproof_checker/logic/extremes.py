@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from flint import arb
 
 from privproof_checker.graph_algorithms import components
-from privproof_checker.logic.decision_processes import Row, Value, Walk
+from privproof_checker.logic.decision_processes import ProcessWalk, Row, Value
 from privproof_checker.logic.formulas import Path
 from privproof_checker.logic.measures import Holds, solve_component
-from privproof_checker.logic.monitor_products import Product, explore
+from privproof_checker.logic.monitor_products import MonitorProduct, explore
 from privproof_checker.logic.obligations import Obligations, Truths
 from privproof_checker.logic.solving import one_step
 from privproof_checker.numbers import ONE, ZERO
@@ -39,7 +39,7 @@ _MOST_ROUNDS = 2_000
 class Extremes:
     """A product with the least and greatest probability of success in its nodes; None where it is not known."""
 
-    product: Product
+    product: MonitorProduct
     obligations: Obligations
     root: int
     co_safe: bool
@@ -60,7 +60,7 @@ def is_supported(path: Path) -> bool:
     return obligations.safe(root) or obligations.co_safe(root)
 
 
-def extremes(walk: Walk, holds: Holds, path: Path, starts: Iterable[int]) -> Extremes:
+def extremes(walk: ProcessWalk, holds: Holds, path: Path, starts: Iterable[int]) -> Extremes:
     """The extremes of a path formula from some states; refuses a formula that is neither safe nor co-safe."""
     obligations = Obligations()
     root = obligations.of(path)
@@ -93,7 +93,7 @@ def _complements(values: list[Value | None]) -> list[Value | None]:
     return [None if value is None else ONE - value for value in values]
 
 
-def optimum(product: Product, parts: list[list[int]], goals: set[int], *, greatest: bool) -> list[Value | None]:
+def optimum(product: MonitorProduct, parts: list[list[int]], goals: set[int], *, greatest: bool) -> list[Value | None]:
     """The least or greatest probability of reaching a goal from every node."""
     values: list[Value | None] = [None] * len(product.nodes)
     for part in parts:
@@ -135,7 +135,7 @@ def _best(values: list[Value], *, greatest: bool) -> Value:
     return result
 
 
-def _component(product: Product, part: list[int], values: list[Value | None], *, greatest: bool) -> None:
+def _component(product: MonitorProduct, part: list[int], values: list[Value | None], *, greatest: bool) -> None:
     """Fill in the values of a component with cycles; they stay None where numbers are not exact."""
     members = set(part)
     entries = [entry for node in part for row in product.rows[node] for entry in row]
@@ -172,7 +172,7 @@ def _gain(row: Row, members: set[int], values: list[Value | None]) -> bool:
     return any(target not in members and values[target] != 0 for target, _ in row)
 
 
-def _towards(product: Product, part: list[int], values: list[Value | None]) -> dict[int, Row]:
+def _towards(product: MonitorProduct, part: list[int], values: list[Value | None]) -> dict[int, Row]:
     """Choices under which from every node an exit of positive value is reached; none if there is no such exit."""
     members = set(part)
     chosen: dict[int, Row] = {}
@@ -194,7 +194,7 @@ def _towards(product: Product, part: list[int], values: list[Value | None]) -> d
     return chosen
 
 
-def _staying_nodes(product: Product, part: list[int], values: list[Value | None]) -> set[int]:
+def _staying_nodes(product: MonitorProduct, part: list[int], values: list[Value | None]) -> set[int]:
     """The nodes from which one can stay for ever among themselves and exits of value 0."""
     staying = set(part)
     members = set(part)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from privproof_checker.logic.formulas import Reader, State, a_state, formula_text, privates, states_of
+from privproof_checker.logic.formulas import FormulaReader, State, a_state, formula_text, privates, states_of
 from privproof_checker.outcomes import refuse
 from privproof_checker.plain_documents import a_text, a_text_or_null, an_object, only_members
 
@@ -17,7 +17,7 @@ _MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedFormula:
     """A formula, the states that it is asked about, and the evidence.
 
     Attributes:
@@ -76,10 +76,10 @@ class Asked:
 def read_asked(
     question: dict[str, object],
     certificate: dict[str, object],
-    reader: Reader,
+    reader: FormulaReader,
     method: str,
     members: tuple[str, ...],
-) -> Asked:
+) -> AskedFormula:
     """Read what is asked about a process that is read already, and the evidence, of a method that has some members."""
     only_members(question, ("kind", "title", "process", "formula", "text", "states"), "question")
     a_text_or_null(question.get("text"), "question.text")
@@ -93,4 +93,4 @@ def read_asked(
     only_members(evidence, ("method", "state", *members), "evidence")
     if a_text(evidence.get("method"), "evidence.method") != method:
         refuse(f"the evidence for this question has the method {method}", "evidence.method")
-    return Asked(formula, states, reader.names, evidence, any(True for _ in privates(formula)))
+    return AskedFormula(formula, states, reader.names, evidence, any(True for _ in privates(formula)))

@@ -55,7 +55,7 @@ class Several:
 
 
 @dataclass(frozen=True)
-class Range:
+class ProbabilityRange:
     """An interval of probabilities."""
 
     low: Rational
@@ -79,7 +79,7 @@ class Range:
 class Probability:
     """P: the probability of a path formula lies in a range."""
 
-    within: Range
+    within: ProbabilityRange
     path: Path
 
 
@@ -129,7 +129,7 @@ class Expected:
 class Steady:
     """S: in the long run the share of steps in which a state formula holds lies in a range."""
 
-    within: Range
+    within: ProbabilityRange
     state: State
 
 
@@ -195,7 +195,7 @@ Path: TypeAlias = Leaf | PathNot | PathSeveral | Next | Until
 TRUE = Leaf(Several(every=True, parts=()))
 
 
-class Reader:
+class FormulaReader:
     """Reads formulas over the states and labels of one process."""
 
     def __init__(
@@ -326,13 +326,13 @@ class Reader:
             refuse(f"{text(number)} is outside [0, 1]", place)
         return number
 
-    def _range(self, value: object, place: str) -> Range:
+    def _range(self, value: object, place: str) -> ProbabilityRange:
         given = an_object(value, place)
         only_members(given, ("low", "low_included", "high", "high_included"), place)
         low = self._probability(given.get("low"), f"{place}.low")
         high = self._probability(given.get("high"), f"{place}.high")
         low_included = a_flag(given.get("low_included"), f"{place}.low_included")
-        return Range(low, low_included, high, a_flag(given.get("high_included"), f"{place}.high_included"))
+        return ProbabilityRange(low, low_included, high, a_flag(given.get("high_included"), f"{place}.high_included"))
 
     def _collected(self, value: object, place: str) -> Path | Steps:
         """What stands inside of R: ``["C", k]``, ``["C", null]``, ``["I", k]``, ``["S"]``, or a path formula."""

@@ -34,9 +34,9 @@ from collections.abc import Callable, Iterable, Sequence
 from flint import arb, fmpq
 
 from privproof_checker.graph_algorithms import bottom, components, reachable, reverse_edges
-from privproof_checker.logic.decision_processes import Value, Walk
+from privproof_checker.logic.decision_processes import ProcessWalk, Value
 from privproof_checker.logic.formulas import TRUE, Leaf, Next, Path, PathNot, PathSeveral, State, Until
-from privproof_checker.logic.monitor_products import Product, explore
+from privproof_checker.logic.monitor_products import MonitorProduct, explore
 from privproof_checker.logic.obligations import Obligations, Truths
 from privproof_checker.logic.solving import eliminate, one_step
 from privproof_checker.numbers import ONE, ZERO
@@ -52,7 +52,7 @@ _MOST_WORK = 60_000_000
 class Measure:
     """Probabilities of path formulas on one chain; None where a state formula inside is not known."""
 
-    def __init__(self, walk: Walk, holds: Holds) -> None:
+    def __init__(self, walk: ProcessWalk, holds: Holds) -> None:
         self.walk, self.holds = walk, holds
         self.work = 0
 
@@ -156,7 +156,7 @@ class Measure:
             result[s] = tuple(column[s] for column in columns)
         return result
 
-    def _solved(self, product: Product, bottoms: _Bottoms) -> list[Value | None]:
+    def _solved(self, product: MonitorProduct, bottoms: _Bottoms) -> list[Value | None]:
         """The probability of success in every node."""
         following = product.following()
         parts = components(range(len(following)), following.__getitem__)
@@ -211,11 +211,11 @@ def solve_component(part: list[int], rows: Sequence[Sequence[tuple[int, Value]]]
 class _Bottoms:
     """Decides whether obligations succeed in bottom components of the product."""
 
-    def __init__(self, walk: Walk, obligations: Obligations, truths: Sequence[Truths | None]) -> None:
+    def __init__(self, walk: ProcessWalk, obligations: Obligations, truths: Sequence[Truths | None]) -> None:
         self.walk, self.obligations, self.truths = walk, obligations, truths
         self.recurring: dict[tuple[frozenset[int], int], bool] = {}
 
-    def succeed(self, product: Product, part: list[int]) -> bool | None:
+    def succeed(self, product: MonitorProduct, part: list[int]) -> bool | None:
         """Whether the probability of success is 1 (otherwise it is 0); None if a state formula is not known."""
         nodes = [product.nodes[node] for node in part]
         obligations = self.obligations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from privproof_checker.logic.decision_processes import Row, Walk
+from privproof_checker.logic.decision_processes import ProcessWalk, Row
 from privproof_checker.logic.obligations import Obligations, Truths
 from privproof_checker.outcomes import within
 
@@ -18,7 +18,7 @@ Truth = Callable[[int], Truths]
 
 
 @dataclass
-class Product:
+class MonitorProduct:
     """The reachable product.  Nodes whose obligation is true, false or unknown have no edges.
 
     Attributes:
@@ -39,8 +39,8 @@ class Product:
 
 
 def explore(
-    walk: Walk, obligations: Obligations, truths: Sequence[Truths | None], starts: Iterable[tuple[int, int]]
-) -> Product:
+    walk: ProcessWalk, obligations: Obligations, truths: Sequence[Truths | None], starts: Iterable[tuple[int, int]]
+) -> MonitorProduct:
     """The product from some nodes; ``truths`` are the truths of the leaves in the states of the walk."""
     nodes = list(dict.fromkeys(starts))
     number = {node: i for i, node in enumerate(nodes)}
@@ -75,4 +75,4 @@ def explore(
         rows.append(found)
         within(len(nodes), _MOST_NODES, "nodes of the product of process and formula", "question")
         within(edges, _MOST_EDGES, "edges of the product of process and formula", "question")
-    return Product(nodes, number, rows, unknown)
+    return MonitorProduct(nodes, number, rows, unknown)

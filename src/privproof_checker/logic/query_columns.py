@@ -22,7 +22,7 @@ from flint import fmpq
 from privproof_checker.logic.columns import Columns, Ints, Numbered, numbers_between, stretches
 from privproof_checker.logic.decision_processes import Process, Row, a_kind, read_word
 from privproof_checker.logic.formulas import Leaf, Next, Path, PathNot, PathSeveral, Private, State, Until, a_state
-from privproof_checker.logic.query_pairs import Facts, Pairs
+from privproof_checker.logic.query_pairs import PairFacts, Pairs
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.plain_documents import a_list, an_object, only_members
 
@@ -77,7 +77,7 @@ class QueryPairs:
         self.process, self.holds, self.intervals, self.limits = process, holds, intervals, limits
         self._completed: Columns | None = None
 
-    def facts(self, formula: Private, given: dict[str, object], place: str) -> Facts:
+    def facts(self, formula: Private, given: dict[str, object], place: str) -> PairFacts:
         """What the evidence establishes about the pairs of a formula."""
         listed = a_list(given.get("pairs"), f"{place}.pairs")
         within(len(listed), self.limits.pairs, "pairs", f"{place}.pairs")
@@ -86,7 +86,7 @@ class QueryPairs:
             return self._near(formula, given, place)
         only_members(given, ("formula", "pairs", "untils", "often"), place)
         related = set(self.process.neighbours)
-        found = Facts()
+        found = PairFacts()
         compared: list[tuple[int, int, str]] = []
         for i, item in enumerate(listed):
             here = f"{place}.pairs[{i}]"
@@ -220,7 +220,7 @@ class QueryPairs:
 
     # ------------------------------------------------------------------------------------------------------------ near
 
-    def _near(self, formula: Private, given: dict[str, object], place: str) -> Facts:
+    def _near(self, formula: Private, given: dict[str, object], place: str) -> PairFacts:
         """What the evidence establishes about the pairs in a small process."""
         process = self.process
         pairs = a_list(given.get("pairs"), f"{place}.pairs")
@@ -252,7 +252,7 @@ class QueryPairs:
 
         checked = Pairs(small, formula, holds, self.limits)
         checked.check(moved, a_list(given.get("certificates", []), f"{place}.certificates"), place)
-        found = Facts({(int(near[s]), int(near[t])) for s, t in checked.facts.holding})
+        found = PairFacts({(int(near[s]), int(near[t])) for s, t in checked.facts.holding})
         found.violated.update({(int(near[s]), int(near[t])): how for (s, t), how in checked.facts.violated.items()})
         return found
 

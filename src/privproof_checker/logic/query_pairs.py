@@ -19,7 +19,7 @@ from privproof_checker.logic.decision_processes import Process, Value, a_kind, e
 from privproof_checker.logic.extremes import Extremes, extremes
 from privproof_checker.logic.formulas import Private, a_state
 from privproof_checker.logic.measures import Holds, Measure
-from privproof_checker.logic.readings import Reading, read_for
+from privproof_checker.logic.readings import ActionWalk, read_for
 from privproof_checker.logic.translation import Words
 from privproof_checker.numbers import ONE, ZERO
 from privproof_checker.outcomes import Limits, refuse, within
@@ -27,7 +27,7 @@ from privproof_checker.plain_documents import a_list, a_text, an_object, only_me
 
 
 @dataclass
-class Facts:
+class PairFacts:
     """What is established about a formula of D: ordered pairs where it holds, and where it is violated (and how)."""
 
     holding: set[tuple[int, int]] = field(default_factory=set)
@@ -49,8 +49,8 @@ class Pairs:
 
     def __init__(self, process: Process, formula: Private, holds: Holds, limits: Limits) -> None:
         self.process, self.formula, self.holds, self.limits = process, formula, holds, limits
-        self.facts = Facts()
-        self._reading: Reading
+        self.facts = PairFacts()
+        self._reading: ActionWalk
         self._extremes: Extremes | None = None
         self._starts: set[int] = set()
 

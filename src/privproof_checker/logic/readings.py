@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from privproof_checker.logic.decision_processes import Process, Row, Walk
+from privproof_checker.logic.decision_processes import Process, ProcessWalk, Row
 from privproof_checker.numbers import ONE
 from privproof_checker.outcomes import refuse, within
 
@@ -30,7 +30,7 @@ Support = frozenset[int]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ActionWalk:
     """A walk with a row for every action in every state, in the order of the actions.
 
     Attributes:
@@ -40,7 +40,7 @@ class Reading:
         lasting: and the lasting supports, with the next one by each action that goes on.
     """
 
-    walk: Walk
+    walk: ProcessWalk
     starts: dict[tuple[int, int], tuple[int, int]]
     supports: list[Support] = field(default_factory=list)
     lasting: dict[Support, dict[int, Support]] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Reading:
             part = repeated
 
 
-def read_for(process: Process, pairs: Iterable[tuple[int, int]], limit: int, place: str) -> Reading:
+def read_for(process: Process, pairs: Iterable[tuple[int, int]], limit: int, place: str) -> ActionWalk:
     """The reading of a process for some pairs of its states."""
     if process.missing == "enabled":
         return _read_enabled(process, list(pairs), limit, place)
@@ -76,7 +76,7 @@ def read_for(process: Process, pairs: Iterable[tuple[int, int]], limit: int, pla
         tuple(given.get(action) or _elsewhere(process, state) for action in range(len(process.actions)))
         for state, given in enumerate(process.choices)
     )
-    return Reading(Walk(rows, tuple(range(len(rows))), process.exact), {pair: pair for pair in pairs})
+    return ActionWalk(ProcessWalk(rows, tuple(range(len(rows))), process.exact), {pair: pair for pair in pairs})
 
 
 def _elsewhere(process: Process, state: int) -> Row:
@@ -86,7 +86,7 @@ def _elsewhere(process: Process, state: int) -> Row:
     return ((state if process.missing == "stay" else process.names.index(_REFUSED), ONE),)
 
 
-def _read_enabled(process: Process, pairs: list[tuple[int, int]], limit: int, place: str) -> Reading:
+def _read_enabled(process: Process, pairs: list[tuple[int, int]], limit: int, place: str) -> ActionWalk:
     lasting = _lasting_supports(process, {frozenset(pair) for pair in pairs}, limit, place)
     begins = [(state, frozenset(pair)) for pair in pairs if frozenset(pair) in lasting for state in pair]
     listed = list(dict.fromkeys(begins))
@@ -113,8 +113,8 @@ def _read_enabled(process: Process, pairs: list[tuple[int, int]], limit: int, pl
         for s, t in pairs
         if frozenset((s, t)) in lasting
     }
-    walk = Walk(tuple(rows), tuple(state for state, _ in listed), process.exact)
-    return Reading(walk, starts, [support for _, support in listed], lasting)
+    walk = ProcessWalk(tuple(rows), tuple(state for state, _ in listed), process.exact)
+    return ActionWalk(walk, starts, [support for _, support in listed], lasting)
 
 
 def _lasting_supports(

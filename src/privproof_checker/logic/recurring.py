@@ -32,12 +32,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from privproof_checker.graph_algorithms import components
-from privproof_checker.logic.decision_processes import Row, Value, Walk
+from privproof_checker.logic.decision_processes import ProcessWalk, Row, Value
 from privproof_checker.logic.end_components import end_components, reached_for_sure
 from privproof_checker.logic.extremes import optimum
 from privproof_checker.logic.formulas import Path, PathNot
 from privproof_checker.logic.measures import Holds
-from privproof_checker.logic.monitor_products import Product, explore
+from privproof_checker.logic.monitor_products import MonitorProduct, explore
 from privproof_checker.logic.obligations import Obligations, Truths
 from privproof_checker.numbers import ONE
 from privproof_checker.outcomes import within
@@ -48,7 +48,9 @@ _MOST_NODES = 1_000_000
 """Nodes of one product with guessed sets; beyond, the question is refused."""
 
 
-def any_extremes(walk: Walk, holds: Holds, path: Path, starts: Iterable[int]) -> dict[int, tuple[Value, Value] | None]:
+def any_extremes(
+    walk: ProcessWalk, holds: Holds, path: Path, starts: Iterable[int]
+) -> dict[int, tuple[Value, Value] | None]:
     """The least and the greatest probability of any path formula from some states; None where a formula inside is not known."""
     asked = list(dict.fromkeys(starts))
     if not walk.exact:
@@ -60,7 +62,7 @@ def any_extremes(walk: Walk, holds: Holds, path: Path, starts: Iterable[int]) ->
     return {s: (ONE - low[s], high[s]) for s in asked}
 
 
-def _greatest(walk: Walk, holds: Holds, path: Path, asked: list[int]) -> dict[int, Value] | None:
+def _greatest(walk: ProcessWalk, holds: Holds, path: Path, asked: list[int]) -> dict[int, Value] | None:
     obligations = Obligations()
     root = obligations.of(path)
     domain = walk.reached(asked)
@@ -78,7 +80,7 @@ def _greatest(walk: Walk, holds: Holds, path: Path, asked: list[int]) -> dict[in
         for lasting in _subsets(releases):
             won |= _won_nodes(walk, obligations, truths, product, again, lasting, won)
     rows: list[list[Row]] = [[] if node in won else own for node, own in enumerate(product.rows)]
-    final = Product(product.nodes, product.number, rows, set())
+    final = MonitorProduct(product.nodes, product.number, rows, set())
     following = final.following()
     values = optimum(final, components(range(len(rows)), following.__getitem__), won, greatest=True)
     result: dict[int, Value] = {}
@@ -96,10 +98,10 @@ def _subsets(things: list[int]) -> Iterator[frozenset[int]]:
 
 
 def _won_nodes(
-    walk: Walk,
+    walk: ProcessWalk,
     obligations: Obligations,
     truths: Sequence[Truths | None],
-    product: Product,
+    product: MonitorProduct,
     again: frozenset[int],
     lasting: frozenset[int],
     known: set[int],

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from privproof_checker.logic.decision_processes import Process, Value, Walk, ends, in_words, paths_of, walk_of
+from privproof_checker.logic.decision_processes import Process, ProcessWalk, Value, ends, in_words, paths_of, walk_of
 from privproof_checker.logic.extremes import extremes, is_supported
 from privproof_checker.logic.formulas import (
     Expected,
+    FormulaReader,
     Not,
     Path,
     Private,
     Probability,
-    Range,
-    Reader,
+    ProbabilityRange,
     Several,
     SomePath,
     State,
@@ -23,7 +23,7 @@ from privproof_checker.logic.formulas import (
 )
 from privproof_checker.logic.longrun import long_run
 from privproof_checker.logic.measures import Measure
-from privproof_checker.logic.query_pairs import Facts, Pairs, surely_fails, surely_holds
+from privproof_checker.logic.query_pairs import PairFacts, Pairs, surely_fails, surely_holds
 from privproof_checker.logic.recurring import any_extremes
 from privproof_checker.logic.rewards import expectations
 from privproof_checker.numbers import ONE, ZERO
@@ -47,9 +47,9 @@ class Truth:
         self.violations: dict[tuple[Private, int], str] = {}
         self._known: dict[State, dict[int, bool | None]] = {}
         self._evidence: dict[Private, list[tuple[object, list[object], str]]] = {}
-        self._facts: dict[Private, Facts] = {}
+        self._facts: dict[Private, PairFacts] = {}
 
-    def read_evidence(self, value: object, formula: State, reader: Reader, place: str) -> None:
+    def read_evidence(self, value: object, formula: State, reader: FormulaReader, place: str) -> None:
         """The evidence about the formulas of D inside a formula."""
         inside = set(privates(formula))
         for i, item in enumerate(a_list(value, place)):
@@ -118,7 +118,7 @@ class Truth:
             notes[s] = "not known" if both is None else f"from {in_words(both[0])} to {in_words(both[1])}"
         return result
 
-    def _extremes(self, walk: Walk, path: Path, states: list[int]) -> dict[int, tuple[Value, Value] | None]:
+    def _extremes(self, walk: ProcessWalk, path: Path, states: list[int]) -> dict[int, tuple[Value, Value] | None]:
         """The least and the greatest probability of a path formula over all schedulers."""
         if not is_supported(path):
             return any_extremes(walk, self.holds, path, states)
@@ -181,7 +181,7 @@ class Truth:
             result[s] = _several(verdicts, every=True)
         return result
 
-    def _established(self, formula: Private) -> Facts:
+    def _established(self, formula: Private) -> PairFacts:
         if formula not in self._facts:
             pairs = Pairs(self.process, formula, self.holds, self.limits)
             for value, certificates, place in self._evidence.get(formula, []):
@@ -190,7 +190,7 @@ class Truth:
             self.compared |= {(formula, s, t) for s, t in pairs.facts.holding | pairs.facts.violated.keys()}
         return self._facts[formula]
 
-    def _judged(self, formula: Private, facts: Facts, state: int) -> bool | None:
+    def _judged(self, formula: Private, facts: PairFacts, state: int) -> bool | None:
         """D on a decision process: by the pairs of the evidence."""
         ordered = [pair for t in self.process.neighbours[state] for pair in ((state, t), (t, state))]
         for pair in ordered:
@@ -211,7 +211,7 @@ def _several(truths: list[bool | None], *, every: bool) -> bool | None:
     return None if None in truths else every
 
 
-def _in(within: Range, p: Value) -> bool | None:
+def _in(within: ProbabilityRange, p: Value) -> bool | None:
     """Whether a probability is in a range; None if that is not certain."""
     low, high = ends(p)
     if within.above_low(low) and within.below_high(high):

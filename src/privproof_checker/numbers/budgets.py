@@ -189,7 +189,7 @@ def epsilon(value: Number | float) -> Epsilon:
     """
     written = repr(float(value)) if isinstance(value, float) else value
     if isinstance(written, str):
-        found = INFINITE if written.strip().lower() in ("inf", "infinity", "∞") else _Reading(written).whole()
+        found = INFINITE if written.strip().lower() in ("inf", "infinity", "∞") else _EpsilonReading(written).whole()
     else:
         found = Epsilon(shift=rational(written))
     if not found.infinite and found.compare(Epsilon()) < 0:
@@ -202,7 +202,7 @@ _DEEPEST = 50
 """Parentheses and minus signs of a text, which is read by recursion."""
 
 
-class _Reading:
+class _EpsilonReading:
     """``sum := product (+|- product)*``, ``product := factor (*|/ factor)*``, ``factor := number | - factor | ln(sum) | (sum)``."""
 
     def __init__(self, text: str) -> None:

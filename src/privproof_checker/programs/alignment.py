@@ -36,11 +36,11 @@ from privproof_checker.programs.alignment_invariants import read_invariant
 from privproof_checker.programs.executing import Execution
 from privproof_checker.programs.flow import afterwards, flow_of
 from privproof_checker.programs.foretelling import Foretold, read_foretold
-from privproof_checker.programs.gaussian import BITS, Drawn, given_away
+from privproof_checker.programs.gaussian import BITS, GaussianDraws, given_away
 from privproof_checker.programs.instruction_kinds import SQUARES, Group, Logarithm, Program, Sample
 from privproof_checker.programs.instructions import read_group
 from privproof_checker.programs.path_conditions import Condition, establish
-from privproof_checker.programs.paths import Alignment, Path, paths_of, read_alignments, read_cuts
+from privproof_checker.programs.paths import Alignment, ProgramPath, paths_of, read_alignments, read_cuts
 from privproof_checker.programs.program_inputs import Affine, Declared, at_most, read_affine
 from privproof_checker.programs.promises import Promise, prices, read_promises
 from privproof_checker.programs.ranges import read_range
@@ -126,7 +126,7 @@ def _lengths(declared: Declared) -> str:
     return f"neighbours differ as in {declared.relation!r}, lists of {size}"
 
 
-def _discrete(program: Program, alignments: Mapping[Path, Alignment]) -> Drawn | None:
+def _discrete(program: Program, alignments: Mapping[ProgramPath, Alignment]) -> GaussianDraws | None:
     """The discrete Gaussian noise of a program, and by how much it is shifted; None where there is none."""
     samples = {at: step for at, step in enumerate(program.code) if isinstance(step, Sample) and step.gaussian}
     if not any(step.whole for step in samples.values()):
@@ -137,7 +137,7 @@ def _discrete(program: Program, alignments: Mapping[Path, Alignment]) -> Drawn |
             if at in found:
                 found[at] = found[at][0], max(found[at][1], *(int(each.reach.floor()) for each in settled))
     once = not any(at in afterwards(program, at) for at in found)
-    return Drawn(tuple(found.values()), once, len(found) == len(samples))
+    return GaussianDraws(tuple(found.values()), once, len(found) == len(samples))
 
 
 def _bounds(
@@ -145,7 +145,7 @@ def _bounds(
     state: State,
     promises: Mapping[int, Promise],
     foretold: Foretold,
-    drawn: Drawn | None,
+    drawn: GaussianDraws | None,
     limits: Limits,
 ) -> tuple[dict[str, str], Shifts | None]:
     """The bounds of the costs as terms, by the symbol of the cost, and as numbers; refuses bounds that exceed the claim."""
@@ -321,7 +321,7 @@ def _initial(state: State) -> Condition:
 
 def _path_condition(
     state: State,
-    path: Path,
+    path: ProgramPath,
     alignment: Alignment,
     promises: Mapping[int, Promise],
     foretold: Foretold,

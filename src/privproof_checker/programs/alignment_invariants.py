@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from privproof_checker.numbers import Rational, rational
 from privproof_checker.outcomes import refuse, within
-from privproof_checker.programs.terms import BOOL, INT, REAL, Symbol, number, real
+from privproof_checker.programs.terms import BOOL, INT, REAL, StateSymbol, number, real
 
 _TOKEN = re.compile(r"\s*(?:(?P<sign>[()])|\|(?P<quoted>[^|\\]*)\||(?P<simple>[A-Za-z0-9~!@$%^&*_+=<>.?/-]+))")
 _NUMERAL = re.compile(r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
@@ -34,7 +34,7 @@ class _Atom:
 
 
 @dataclass(frozen=True)
-class _Term:
+class _InvariantTerm:
     """A term in our own words, with its sort, and its value if it is a constant number."""
 
     text: str
@@ -42,9 +42,9 @@ class _Term:
     constant: Rational | None = None
 
 
-def read_invariant(text: str, symbols: Mapping[str, Symbol], place: str) -> str:
+def read_invariant(text: str, symbols: Mapping[str, StateSymbol], place: str) -> str:
     """The formula in our own symbols."""
-    outer = {name: _Term(symbol.own, symbol.sort) for name, symbol in symbols.items()}
+    outer = {name: _InvariantTerm(symbol.own, symbol.sort) for name, symbol in symbols.items()}
     term = _Writer(place).term(_parse_term(text, place), outer)
     if term.sort != BOOL:
         refuse("an invariant is a formula", place)
@@ -84,7 +84,7 @@ class _Writer:
         self.place = place
         self._bound = 0
 
-    def term(self, given: object, scope: Mapping[str, _Term]) -> _Term:
+    def term(self, given: object, scope: Mapping[str, _InvariantTerm]) -> _InvariantTerm:
         if isinstance(given, _Atom):
             return self._atom(given, scope)
         assert isinstance(given, list)
@@ -106,18 +106,18 @@ class _Writer:
             return self._arithmetic(head, operands)
         refuse(f"{head[:40]!r} is no function of invariants", self.place)
 
-    def _atom(self, atom: _Atom, scope: Mapping[str, _Term]) -> _Term:
+    def _atom(self, atom: _Atom, scope: Mapping[str, _InvariantTerm]) -> _InvariantTerm:
         if not atom.quoted and _NUMERAL.fullmatch(atom.text):
             within(len(atom.text), 10_000, "digits of a number", self.place)
             value, sort = rational(atom.text), REAL if "." in atom.text else INT
-            return _Term(number(value, sort), sort, value)
+            return _InvariantTerm(number(value, sort), sort, value)
         if not atom.quoted and atom.text in ("true", "false"):
-            return _Term(atom.text, BOOL)
+            return _InvariantTerm(atom.text, BOOL)
         if atom.text not in scope:
             refuse(f"unknown symbol {atom.text[:60]!r}", self.place)
         return scope[atom.text]
 
-    def _let(self, given: list[object], scope: Mapping[str, _Term]) -> _Term:
+    def _let(self, given: list[object], scope: Mapping[str, _InvariantTerm]) -> _InvariantTerm:
         if len(given) != 3 or not isinstance(given[1], list) or not given[1]:
             refuse("let has bindings and a term", self.place)
         inner, written = dict(scope), []
@@ -131,46 +131,46 @@ class _Writer:
             named.add(name)
             own = f"b{self._bound}"
             self._bound += 1
-            inner[name] = _Term(own, value.sort, value.constant)
+            inner[name] = _InvariantTerm(own, value.sort, value.constant)
             written.append(f"({own} {value.text})")
         body = self.term(given[2], inner)
-        return _Term(f"(let ({' '.join(written)}) {body.text})", body.sort, body.constant)
+        return _InvariantTerm(f"(let ({' '.join(written)}) {body.text})", body.sort, body.constant)
 
-    def _logic(self, head: str, operands: list[_Term]) -> _Term:
+    def _logic(self, head: str, operands: list[_InvariantTerm]) -> _InvariantTerm:
         if any(each.sort != BOOL for each in operands):
             refuse(f"{head} takes formulas", self.place)
         if (head == "not" and len(operands) != 1) or (head == "=>" and len(operands) < 2):
             refuse(f"{head} with {len(operands)} operands", self.place)
-        return _Term(f"({head} {' '.join(each.text for each in operands)})", BOOL)
+        return _InvariantTerm(f"({head} {' '.join(each.text for each in operands)})", BOOL)
 
-    def _comparison(self, head: str, operands: list[_Term]) -> _Term:
+    def _comparison(self, head: str, operands: list[_InvariantTerm]) -> _InvariantTerm:
         if len(operands) < 2:
             refuse(f"{head} with one operand", self.place)
         if head == "=" and all(each.sort == BOOL for each in operands):
-            return _Term(f"(= {' '.join(each.text for each in operands)})", BOOL)
+            return _InvariantTerm(f"(= {' '.join(each.text for each in operands)})", BOOL)
         _, texts = self._numbers(head, operands)
-        return _Term(f"({head} {' '.join(texts)})", BOOL)
+        return _InvariantTerm(f"({head} {' '.join(texts)})", BOOL)
 
-    def _choice(self, operands: list[_Term]) -> _Term:
+    def _choice(self, operands: list[_InvariantTerm]) -> _InvariantTerm:
         if len(operands) != 3 or operands[0].sort != BOOL:
             refuse("ite takes a formula and two terms", self.place)
         test, *values = operands
         if all(each.sort == BOOL for each in values):
-            return _Term(f"(ite {test.text} {values[0].text} {values[1].text})", BOOL)
+            return _InvariantTerm(f"(ite {test.text} {values[0].text} {values[1].text})", BOOL)
         sort, texts = self._numbers("ite", values)
-        return _Term(f"(ite {test.text} {texts[0]} {texts[1]})", sort)
+        return _InvariantTerm(f"(ite {test.text} {texts[0]} {texts[1]})", sort)
 
-    def _arithmetic(self, head: str, operands: list[_Term]) -> _Term:
+    def _arithmetic(self, head: str, operands: list[_InvariantTerm]) -> _InvariantTerm:
         sort, texts = self._numbers(head, operands)
         constants = [each.constant for each in operands]
         if head in ("to_real", "to_int"):
             if len(operands) != 1:
                 refuse(f"{head} has one operand", self.place)
             if head == "to_real":
-                return _Term(real(texts[0], sort), REAL, constants[0])
-            return _Term(texts[0] if sort == INT else f"(to_int {texts[0]})", INT)
+                return _InvariantTerm(real(texts[0], sort), REAL, constants[0])
+            return _InvariantTerm(texts[0] if sort == INT else f"(to_int {texts[0]})", INT)
         if head == "-" and len(operands) == 1:
-            return _Term(f"(- {texts[0]})", sort, None if constants[0] is None else -constants[0])
+            return _InvariantTerm(f"(- {texts[0]})", sort, None if constants[0] is None else -constants[0])
         if len(operands) < 2:
             return operands[0] if head in ("+", "*") else refuse(f"{head} with one operand", self.place)
         if head == "/":
@@ -181,9 +181,9 @@ class _Writer:
         value = None
         if len(known) == len(constants):
             value = sum(known[1:], known[0]) if head == "+" else known[0] - sum(known[1:], Rational(0))
-        return _Term(f"({head} {' '.join(texts)})", sort, value)
+        return _InvariantTerm(f"({head} {' '.join(texts)})", sort, value)
 
-    def _quotient(self, operands: list[_Term]) -> _Term:
+    def _quotient(self, operands: list[_InvariantTerm]) -> _InvariantTerm:
         divisor = Rational(1)
         for each in operands[1:]:
             if each.constant is None or each.constant == 0:
@@ -191,10 +191,10 @@ class _Writer:
             divisor *= each.constant
         above = operands[0]
         if above.constant is not None:
-            return _Term(number(above.constant / divisor, REAL), REAL, above.constant / divisor)
-        return _Term(f"(* {number(1 / divisor, REAL)} {real(above.text, above.sort)})", REAL)
+            return _InvariantTerm(number(above.constant / divisor, REAL), REAL, above.constant / divisor)
+        return _InvariantTerm(f"(* {number(1 / divisor, REAL)} {real(above.text, above.sort)})", REAL)
 
-    def _product(self, operands: list[_Term], sort: str) -> _Term:
+    def _product(self, operands: list[_InvariantTerm], sort: str) -> _InvariantTerm:
         factor, others = Rational(1), []
         for each in operands:
             if each.constant is None:
@@ -204,11 +204,11 @@ class _Writer:
         if len(others) > 1:
             refuse("a product has two factors that are not constants", self.place)
         if not others:
-            return _Term(number(factor, sort), sort, factor)
+            return _InvariantTerm(number(factor, sort), sort, factor)
         other = others[0].text if sort == INT else real(others[0].text, others[0].sort)
-        return _Term(f"(* {number(factor, sort)} {other})", sort)
+        return _InvariantTerm(f"(* {number(factor, sort)} {other})", sort)
 
-    def _numbers(self, head: str, operands: list[_Term]) -> tuple[str, list[str]]:
+    def _numbers(self, head: str, operands: list[_InvariantTerm]) -> tuple[str, list[str]]:
         """The common sort of numbers, and their terms in it."""
         sorts = {each.sort for each in operands}
         if BOOL in sorts:

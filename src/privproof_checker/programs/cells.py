@@ -30,7 +30,7 @@ from privproof_checker.programs.alignment import proved_by_alignment
 from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
-    Emit,
+    EmitOutput,
     Forget,
     Instruction,
     Jump,
@@ -41,7 +41,7 @@ from privproof_checker.programs.instruction_kinds import (
     Whole,
 )
 from privproof_checker.programs.program_expressions import Expression, parts_within
-from privproof_checker.programs.program_inputs import ADD_REMOVE, Input, Scalar, same, scalar
+from privproof_checker.programs.program_inputs import ADD_REMOVE, ProgramInput, Scalar, same, scalar
 
 _MEMBERS = ("method", "cells", "kept", "field", "records", "alignment")
 _MOST_CELLS = 10_000
@@ -131,7 +131,7 @@ def _expressions_read(step: Instruction) -> tuple[Expression, ...]:
             return (center,) if where is None else (center, where)
         case Whole(_, low, high):
             return (low, high)
-        case Emit(parts):
+        case EmitOutput(parts):
             return parts
         case Test(condition):
             return (condition,)
@@ -187,7 +187,7 @@ def _cell(program: Program, first: int, end: int) -> _Cell:
         match step:
             case Assign(name) if name in known:
                 return ("constant",)
-            case Emit(parts, processed):
+            case EmitOutput(parts, processed):
                 shown = tuple(
                     expression(each) for each in parts if _decide_tests(_fill_constants(each, known)).head != "literal"
                 )
@@ -249,7 +249,7 @@ def _fill_constants(given: Expression, known: Mapping[str, Expression]) -> Expre
 # --------------------------------------------------------------------------------------------------------------- records
 
 
-def _telling_input(source: Input, value: object) -> Input:
+def _telling_input(source: ProgramInput, value: object) -> ProgramInput:
     """What of a record tells which cell it is of: the record itself, or one of its fields; its values are listed."""
     told = source
     if source.fields:
@@ -264,7 +264,7 @@ def _telling_input(source: Input, value: object) -> Input:
 
 
 def _changes_by_record(
-    values: Iterable[Scalar], told: Input, cells: list[_Cell], program: Program
+    values: Iterable[Scalar], told: ProgramInput, cells: list[_Cell], program: Program
 ) -> list[tuple[int, Form] | None]:
     """For every record the cell whose totals it adds something to, and what; None if there is none, and refuses if there are several."""
     known = [Rational(program.tags.number(each)) if told.sort == "tag" else each for each in values]
@@ -293,7 +293,7 @@ def _changes_by_record(
     return found
 
 
-def _compared_tags(cell: _Cell, told: Input) -> set[object] | None:
+def _compared_tags(cell: _Cell, told: ProgramInput) -> set[object] | None:
     """The tags that decide what a record adds to a cell, whose tag is compared with them and looked at nowhere else; None otherwise."""
     if told.sort != "tag":
         return None
@@ -313,7 +313,7 @@ def _compared_tags(cell: _Cell, told: Input) -> set[object] | None:
     return found
 
 
-def _is_record(part: Expression, told: Input) -> bool:
+def _is_record(part: Expression, told: ProgramInput) -> bool:
     return part.head == "record" and part.name == told.name
 
 
@@ -394,7 +394,7 @@ def _touched_cells(cells: list[_Cell], ways: Mapping[int, set[Form]]) -> Iterato
             yield number, cell
 
 
-def _some(program: Program, bounds: list[int], kept: list[int], told: Input, records: list[Scalar]) -> Program:
+def _some(program: Program, bounds: list[int], kept: list[int], told: ProgramInput, records: list[Scalar]) -> Program:
     """The program with some of its cells alone, on some of its records."""
     code: list[Instruction] = []
     variables: dict[str, str] = {}

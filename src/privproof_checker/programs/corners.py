@@ -36,7 +36,7 @@ from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, refuse, within
 from privproof_checker.plain_documents import only_members, text
 from privproof_checker.programs.bundles import Bundle
-from privproof_checker.programs.excesses import Table, largest_excess, the_bound
+from privproof_checker.programs.excesses import ShownTable, largest_excess, the_bound
 from privproof_checker.programs.instruction_kinds import Program
 from privproof_checker.programs.program_inputs import Declared
 from privproof_checker.programs.registers import Unfolded, unfold
@@ -214,7 +214,7 @@ class _Covering:
         unbounded = all(end is None for end in (*ranges.lows, *ranges.highs))
         self.floating = unbounded and all(each.center[1] and each.center[1][0][1] == 1 for each in noisy)
         self.alike = self.floating and self._alike()
-        self.table = Table(unfolded, ())
+        self.table = ShownTable(unfolded, ())
         self.letters: dict[Rational, int] = {}
         self.known: dict[Data, list[arb]] = {}
         top = (-arb(1) / 2).exp() / (2 * arb.pi()).sqrt()

@@ -16,7 +16,7 @@ from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import within
 from privproof_checker.programs.program_ends import ends_of
 from privproof_checker.programs.program_expressions import BITS, Expression, parts_within
-from privproof_checker.programs.program_inputs import NORMS, Input
+from privproof_checker.programs.program_inputs import NORMS, ProgramInput
 from privproof_checker.programs.run_states import (
     State,
     distance_at,
@@ -94,7 +94,7 @@ class Value:
 class Entry:
     """An entry of a private list or stream that was read on the path."""
 
-    declared: Input
+    declared: ProgramInput
     index: str
     value: Value
 
@@ -154,7 +154,7 @@ class Evaluator:
         one, gap = self.named(value.one, kind), self.named(value.gap, kind) if value.gap else ""
         return Value(value.sort, one, plus(one, gap) if gap else self.named(value.two, kind), gap)
 
-    def entry(self, declared: Input, index: str) -> Value:
+    def entry(self, declared: ProgramInput, index: str) -> Value:
         """The entry of a list or stream at an index."""
         key = (declared.name, affine_key(index))
         if key in self._found:
@@ -185,7 +185,7 @@ class Evaluator:
         self._found[key] = value
         return value
 
-    def _spend(self, declared: Input, index: str, distance: str) -> None:
+    def _spend(self, declared: ProgramInput, index: str, distance: str) -> None:
         """What an entry takes of the norm, ``|d|`` or ``d^2``: it is counted if the entry is not passed yet, which it is then.
 
         An entry that does not exist, because its read is not evaluated, differs by 0 and takes nothing.

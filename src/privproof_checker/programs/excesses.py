@@ -25,7 +25,7 @@ from itertools import product
 from flint import arb
 
 from privproof_checker.events import beyond, too_likely
-from privproof_checker.integrals.panels import Law
+from privproof_checker.integrals.panels import PanelLaw
 from privproof_checker.integrals.strips import Product, integrate
 from privproof_checker.numbers import ZERO, Epsilon, Rational
 from privproof_checker.numbers.balls import precision, whole_bounds
@@ -56,13 +56,13 @@ State = tuple[tuple[int, ...], ...]
 """How often each letter came before, in each class of entries."""
 
 
-class Table:
+class ShownTable:
     """What is shown, by the parts of entries, and its probabilities."""
 
     def __init__(self, unfolded: Unfolded, letters: Sequence[Rational]) -> None:
         self.letters = tuple(letters)
         self.kinds: list[tuple[str, Rational, Rational, Rational, bool]] = []
-        self.laws: list[Law] = []
+        self.laws: list[PanelLaw] = []
         self.law_of: dict[tuple[int, int], int] = {}
         self.sums: dict[object, Sum] = {}
         self.balls: dict[Sum, arb] = {}
@@ -118,7 +118,7 @@ class Table:
     def law(self, kind: int, letter: int) -> int:
         if (kind, letter) not in self.law_of:
             name, scale, constant, factor, turned = self.kinds[kind]
-            law = Law(name, constant + factor * self.letters[letter], scale, turned)
+            law = PanelLaw(name, constant + factor * self.letters[letter], scale, turned)
             if law not in self.laws:
                 self.laws.append(law)
             self.law_of[kind, letter] = self.laws.index(law)
@@ -237,11 +237,11 @@ def largest_excess(
     relation: str,
     pairs: Sequence[Sequence[tuple[int, int]]],
     bound: Epsilon,
-) -> tuple[Table, Rational]:
+) -> tuple[ShownTable, Rational]:
     """A bound on the excess of all neighbours, whose letters at every entry are among some pairs."""
     data = _Data(relation, letters, pairs)
     with precision(_BITS):
-        table = Table(unfolded, letters)
+        table = ShownTable(unfolded, letters)
         most = (_alike(table, data) or _in_turn(table, data))(bound.ball(_BITS).exp())
         everything = sum((table.balls[table.on(k, (0,) * len(pairs))] for k in range(len(table.shown))), arb(0))
         if not everything.overlaps(arb(1)):
@@ -257,7 +257,7 @@ def the_bound(declared: Declared) -> Epsilon:
     return bound
 
 
-def _round_table(table: Table, times: arb) -> tuple[dict[Sum, int], dict[Sum, int]]:
+def _round_table(table: ShownTable, times: arb) -> tuple[dict[Sum, int], dict[Sum, int]]:
     """All probabilities rounded up, and times a number rounded down and cut at 1."""
     up, down = {}, {}
     for each, ball in table.balls.items():
@@ -266,7 +266,7 @@ def _round_table(table: Table, times: arb) -> tuple[dict[Sum, int], dict[Sum, in
     return up, down
 
 
-def _in_turn(table: Table, data: _Data) -> Callable[[arb], int]:
+def _in_turn(table: ShownTable, data: _Data) -> Callable[[arb], int]:
     """Everything is settled at the last entry that has a part in it."""
     size, letters = len(data.pairs), len(table.letters)
     last = [max(parts, default=0) for _, _, parts in table.shown]
@@ -364,7 +364,7 @@ def _count_letter(state: tuple[tuple[int, ...], ...], kind: int, letter: int) ->
     return (*state[:kind], (*row[:letter], row[letter] + 1, *row[letter + 1 :]), *state[kind + 1 :])
 
 
-def _alike(table: Table, data: _Data) -> Callable[[arb], int] | None:
+def _alike(table: ShownTable, data: _Data) -> Callable[[arb], int] | None:
     """Everything that is shown singles out an entry of its own; None where it does not."""
     size, letters = len(data.pairs), len(table.letters)
     if size < 3 or len(table.shown) != size or any(pairs != data.pairs[0] for pairs in data.pairs):
@@ -456,7 +456,7 @@ def refuted_by_outcomes(program: Program, evidence: dict[str, object], limits: L
         refuse("an entry is no number", "evidence")
     letters = tuple(sorted({v for data in entries for v in data if isinstance(v, Rational)}))
     with precision(_BITS):
-        table = Table(unfolded, letters)
+        table = ShownTable(unfolded, letters)
         sums = [[table.on(number, [letters.index(v) for v in data]) for number in numbers] for data in entries]
         table.evaluate()
         sides = [sum((table.balls[each] for each in side), arb(0)) for side in sums]

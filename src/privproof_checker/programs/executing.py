@@ -20,21 +20,21 @@ from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
     Copy,
-    Emit,
+    EmitOutput,
     Fill,
     Forget,
     Instruction,
-    Next,
+    NextValue,
     Others,
-    Place,
     Put,
     Ranked,
     Return,
     Sample,
+    SelectionPlace,
     Test,
     Whole,
 )
-from privproof_checker.programs.paths import Alignment, Condition, Path, Shift
+from privproof_checker.programs.paths import Alignment, CaseCondition, ProgramPath, Shift
 from privproof_checker.programs.program_expressions import Expression
 from privproof_checker.programs.program_inputs import SIZE
 from privproof_checker.programs.promises import Promise
@@ -78,7 +78,7 @@ class Execution:
     def __init__(
         self,
         state: State,
-        path: Path,
+        path: ProgramPath,
         alignment: Alignment,
         promises: Mapping[int, Promise],
         bounds: Mapping[str, str],
@@ -147,7 +147,7 @@ class Execution:
                 self._assign(name, evaluator.value(value))
             case Sample() as sample:
                 self._sample(at, sample)
-            case Place() as place:
+            case SelectionPlace() as place:
                 self._place(at, place)
             case Others() as others:
                 self._others(at, others)
@@ -161,7 +161,7 @@ class Execution:
                 between = f"(and (<= {least} {drawn}) (<= {drawn} {most}))"
                 evaluator.known.append(f"(=> (<= {least} {most}) {between})")
                 self._assign(name, Value.low("int", drawn))
-            case Emit(parts):
+            case EmitOutput(parts):
                 values = [evaluator.value(part) for part in parts]
                 self._oblige(f"instruction {at}: the output is the same in both runs", both(v.equal for v in values))
             case Return(parts):
@@ -180,7 +180,7 @@ class Execution:
                 self._copy(name, source)
             case Put(name, index, value):
                 self._put(at, name, index, evaluator.value(value))
-            case Next(name, stream):
+            case NextValue(name, stream):
                 self._next(at, name, stream)
             case Forget(name):
                 sort = self.program.variables[name]
@@ -249,7 +249,7 @@ class Execution:
             (f"instruction {at}: there is room for one more difference in {name!r}", f"(not {both(taken)})")
         )
 
-    def _place(self, at: int, step: Place) -> None:
+    def _place(self, at: int, step: SelectionPlace) -> None:
         """A place of a selection; that there is one more is an obligation, so that nothing follows where there is none."""
         evaluator = self.evaluator
         length, place = self._places(step.listed), evaluator.fresh(INT)
@@ -260,7 +260,7 @@ class Execution:
         evaluator.known.append(f"(=> {exists} {both(known)})")
         self._assign(step.name, Value.low("int", place))
         if not any(isinstance(each, Others) for each in self._block(at)) and not step.before:
-            count = sum(isinstance(each, Place) for each in self._block(at))
+            count = sum(isinstance(each, SelectionPlace) for each in self._block(at))
             evaluator.obligations.append((f"instruction {at}: there are no other places", f"(= {length} {count})"))
 
     def _places(self, listed: str | int) -> str:
@@ -483,7 +483,7 @@ class Execution:
             parts.append(times(factor, self.now[symbol] if symbol in self.now else self.state.own(symbol), INT))
         return plus(*parts)
 
-    def _condition(self, when: tuple[Condition, ...]) -> str:
+    def _condition(self, when: tuple[CaseCondition, ...]) -> str:
         parts = []
         for each in when:
             output = "" if each.output is None else self.state.own(output_of(each.output))

@@ -20,16 +20,16 @@ from privproof_checker.programs.instruction_kinds import (
     SQUARES,
     Assign,
     Copy,
-    Emit,
+    EmitOutput,
     Fill,
     Group,
-    Next,
+    NextValue,
     Others,
-    Place,
     Program,
     Put,
     Return,
     Sample,
+    SelectionPlace,
     Test,
     Whole,
 )
@@ -81,7 +81,7 @@ class Flow:
         Then, for given public inputs and coins, either all runs fail, and nothing is shown, or none does.
         """
         return not any(
-            isinstance(step, Place | Next)
+            isinstance(step, SelectionPlace | NextValue)
             or (isinstance(step, Test) and _is_high(step.condition, self.high, self.program))
             for step in self.program.code
         )
@@ -105,7 +105,7 @@ def flow_of(program: Program, *, foretell: bool = False) -> Flow:
         if isinstance(instruction, Sample | Others):
             high.add(instruction.name)
             noisy.add(instruction.name)
-        if isinstance(instruction, Next) and not program.declared.inputs[instruction.stream].public:
+        if isinstance(instruction, NextValue) and not program.declared.inputs[instruction.stream].public:
             high.add(instruction.name)
     before = -1
     while before != len(high) + len(noisy):
@@ -124,16 +124,16 @@ def flow_of(program: Program, *, foretell: bool = False) -> Flow:
                     noisy.add(instruction.name)
     _same_operands(program, high)
     outputs = _outputs(program, high, foretell=foretell)
-    if outputs and any(isinstance(instruction, Next) for instruction in program.code):
+    if outputs and any(isinstance(instruction, NextValue) for instruction in program.code):
         refuse("the result of a mechanism that reads a stream is not foretold", "question.code")
     scales = {instruction.group for instruction in program.code if isinstance(instruction, Sample)}
     _ends(program)
     selections = _selections(program, noisy)
-    streams = any(isinstance(instruction, Next) for instruction in program.code)
+    streams = any(isinstance(instruction, NextValue) for instruction in program.code)
     if SQUARES in scales and (selections or streams):
         refuse("Gaussian noise beside a selection or a stream is not covered", "question.code")
     others = {instruction.name for instruction in program.code if isinstance(instruction, Others)}
-    others -= {step.name for step in program.code if isinstance(step, Assign | Sample | Next)}
+    others -= {step.name for step in program.code if isinstance(step, Assign | Sample | NextValue)}
     return Flow(
         program,
         frozenset(high),
@@ -184,7 +184,7 @@ def _expressions(program: Program) -> Iterator[Expression]:
                 yield from (value,) if index is None else (index, value)
             case Whole(_, least, most):
                 yield from (least, most)
-            case Emit(parts) | Return(parts):
+            case EmitOutput(parts) | Return(parts):
                 yield from parts
             case Test(condition):
                 yield condition
@@ -260,6 +260,6 @@ def _ends(program: Program) -> None:
         return program.following(number)
 
     met = reachable([0], following)
-    ending = [number for number in met if isinstance(program.code[number], Return | Next)]
+    ending = [number for number in met if isinstance(program.code[number], Return | NextValue)]
     if stuck := met - reachable(ending, before.__getitem__):
         refuse("from here no run ever ends", f"question.code[{min(stuck)}]")

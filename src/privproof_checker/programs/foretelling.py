@@ -28,7 +28,7 @@ from privproof_checker.programs.flow import Flow
 from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
-    Emit,
+    EmitOutput,
     Forget,
     Instruction,
     Jump,
@@ -121,7 +121,7 @@ def _shows_nothing_else(flow: Flow) -> bool:
     code = flow.program.code
     returned = (step for step in code if isinstance(step, Return))
     return all(len(step.parts) == len(flow.outputs) for step in returned) and not any(
-        isinstance(step, Emit) for step in code
+        isinstance(step, EmitOutput) for step in code
     )
 
 

@@ -42,7 +42,7 @@ _PLACE = "evidence.bounds"
 
 
 @dataclass(frozen=True)
-class Drawn:
+class GaussianDraws:
     """The discrete Gaussian noise of a program: its draws, each with its variance and the most that it is shifted by.
 
     `once`: no run comes to one of them twice; `alone`: there is no continuous Gaussian noise.
@@ -60,7 +60,7 @@ def given_away(
     total: Affine,
     product: Rational,
     declared: Declared,
-    drawn: Drawn | None,
+    drawn: GaussianDraws | None,
 ) -> None:
     """Refuse costs that may exceed the claim.
 
@@ -98,7 +98,7 @@ def given_away(
         refuse(f"with mu^2 = {str(squares)[:200]} delta may be {shown}, more than {str(declared.given)[:200]}", _PLACE)
 
 
-def _excess(squares: Rational, left: arb | None, drawn: Drawn | None) -> Rational:
+def _excess(squares: Rational, left: arb | None, drawn: GaussianDraws | None) -> Rational:
     """The delta of squares of at most so much, rounded up; ``left`` is what is left of epsilon, None where that is infinite."""
     if squares == 0 or left is None:
         return Rational(0)
@@ -107,7 +107,7 @@ def _excess(squares: Rational, left: arb | None, drawn: Drawn | None) -> Rationa
 
 
 def _given_away_by_growing(
-    squares: Affine, many: Affine, rest: Rational, left: arb, declared: Declared, drawn: Drawn | None, name: str
+    squares: Affine, many: Affine, rest: Rational, left: arb, declared: Declared, drawn: GaussianDraws | None, name: str
 ) -> None:
     """Refuse squares that grow with a number where delta does not grow as fast.
 
@@ -143,7 +143,7 @@ def _value(part: Affine, name: str, at: int) -> Rational:
     return part.constant + part.terms.get(name, Rational(0)) * at
 
 
-def _of_integers(squares: Rational, left: arb, drawn: Drawn) -> arb:
+def _of_integers(squares: Rational, left: arb, drawn: GaussianDraws) -> arb:
     """The least of the bounds that hold."""
     found = [_by_zcdp(squares / 2, left)]
     variances = {(int(variance.p), int(variance.q)) for variance, _ in drawn.draws}

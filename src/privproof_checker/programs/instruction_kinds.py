@@ -107,7 +107,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Emit:
+class EmitOutput:
     """An output on the way; processed: computed from its parts and from what is public, whatever it is."""
 
     parts: tuple[Expression, ...]
@@ -139,7 +139,7 @@ class Jump:
 
 
 @dataclass(frozen=True)
-class Next:
+class NextValue:
     """A variable becomes the next value of a stream."""
 
     name: str
@@ -154,7 +154,7 @@ class Forget:
 
 
 @dataclass(frozen=True)
-class Place:
+class SelectionPlace:
     """A place of a selection: any place of a list, or of so many, but those before, the same in both runs."""
 
     name: str
@@ -210,13 +210,13 @@ Instruction: TypeAlias = (
     | Sample
     | Coin
     | Whole
-    | Emit
+    | EmitOutput
     | Return
     | Test
     | Jump
-    | Next
+    | NextValue
     | Forget
-    | Place
+    | SelectionPlace
     | Others
     | Ranked
     | Fill

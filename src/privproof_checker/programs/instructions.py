@@ -21,25 +21,25 @@ from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
     Copy,
-    Emit,
+    EmitOutput,
     Fill,
     Forget,
     Instruction,
     Jump,
     Logarithm,
-    Next,
+    NextValue,
     Others,
-    Place,
     Program,
     Put,
     Ranked,
     Return,
     Sample,
+    SelectionPlace,
     Test,
     Whole,
 )
 from privproof_checker.programs.open_trees import WHOLE
-from privproof_checker.programs.program_expressions import Reader, Tags
+from privproof_checker.programs.program_expressions import ProgramReader, Tags
 from privproof_checker.programs.program_inputs import ADD_REMOVE, SIZE, SORTS, Declared, plain_name
 
 TRUNCATED = "truncated_laplace"
@@ -72,7 +72,7 @@ def read_program(question: dict[str, object], declared: Declared, limits: Limits
     every |= {each.name: each.sort for each in declared.inputs.values() if each.shape == "value"}
     tags = Tags()
     kept = _read_kept_lists(question.get("lists", {}), every, declared)
-    reader = Reader(every, declared.inputs, tags, limits, kept)
+    reader = ProgramReader(every, declared.inputs, tags, limits, kept)
     given = a_list(question.get("code"), "question.code")
     within(len(given), _MOST_INSTRUCTIONS, "instructions", "question.code")
     if not given:
@@ -101,7 +101,7 @@ def _read_kept_lists(value: object, variables: Mapping[str, str], declared: Decl
     return found
 
 
-def _read_list_change(given: list[object], place: str, reader: Reader, declared: Declared) -> Instruction:
+def _read_list_change(given: list[object], place: str, reader: ProgramReader, declared: Declared) -> Instruction:
     """An instruction that changes a list."""
     kind, name = given[0], a_text(given[1], f"{place}[1]")
     sort = reader.kept.get(name)
@@ -126,7 +126,7 @@ def _read_list_change(given: list[object], place: str, reader: Reader, declared:
 
 
 def _instruction(
-    value: object, place: str, reader: Reader, variables: Mapping[str, str], declared: Declared, length: int
+    value: object, place: str, reader: ProgramReader, variables: Mapping[str, str], declared: Declared, length: int
 ) -> Instruction:
     given = a_list(value, place)
     kind = a_text(given[0] if given else None, f"{place}[0]")
@@ -140,7 +140,7 @@ def _instruction(
     if len(given) != counts[kind] + processed:
         refuse(f"{kind} has {counts[kind] - 1} operands", place)
     if kind == "emit":
-        return Emit(reader.parts(given[1], f"{place}[1]"), processed)
+        return EmitOutput(reader.parts(given[1], f"{place}[1]"), processed)
     if kind == "return":
         return Return(reader.parts(given[1], f"{place}[1]"), processed)
     if kind == "test":
@@ -165,7 +165,7 @@ def _instruction(
         refuse(f"{stream[:40]!r} is not a stream", f"{place}[2]")
     if known.sort != sort and (known.sort, sort) != ("int", "real"):
         refuse(f"the variable is of sort {sort}, the stream of sort {known.sort}", place)
-    return Next(name, stream)
+    return NextValue(name, stream)
 
 
 def _read_selection(
@@ -185,7 +185,7 @@ def _read_selection(
         within(listed, _MOST_VARIABLES, "places", f"{place}[2]")
     places = _names(given[-1], "int", variables, f"{place}[{len(given) - 1}]")
     if given[0] == "place":
-        return Place(name, listed, places)
+        return SelectionPlace(name, listed, places)
     return Others(name, listed, _variable(given[3], variables, f"{place}[3]")[0], places)
 
 
@@ -200,7 +200,7 @@ def _names(value: object, sort: str, variables: Mapping[str, str], place: str) -
 
 
 def _sample(
-    given: list[object], place: str, reader: Reader, variables: Mapping[str, str], declared: Declared
+    given: list[object], place: str, reader: ProgramReader, variables: Mapping[str, str], declared: Declared
 ) -> Instruction:
     if len(given) < 3:
         refuse("a sample names a variable and a kind", place)

@@ -27,7 +27,7 @@ from privproof_checker.outcomes import Accepted, Limits, Shifts, refuse, within
 from privproof_checker.plain_documents import a_list, a_number, only_members, text
 from privproof_checker.programs.bundles import Here, Number, added_numbers
 from privproof_checker.programs.gaussian import given_away
-from privproof_checker.programs.instruction_kinds import Emit, Program, Return, Sample
+from privproof_checker.programs.instruction_kinds import EmitOutput, Program, Return, Sample
 from privproof_checker.programs.program_inputs import NORMS, Affine, Declared
 from privproof_checker.programs.registers import Unfolding
 
@@ -65,7 +65,7 @@ class _Linear(Unfolding):
     def step(self, here: Here) -> Iterator[Here]:
         """The bundle after an instruction; an output may be computed from its parts, which are what is compared."""
         match self.program.code[here.at]:
-            case Emit(parts) | Return(parts) as last:
+            case EmitOutput(parts) | Return(parts) as last:
                 for each, values in self.several(parts, here):
                     self.rows += [value for value in values if isinstance(value, tuple) and value[1]]
                     within(len(self.rows), _MOST_SHOWN, "numbers that are shown", "question.code")

@@ -34,7 +34,7 @@ from privproof_checker.programs.program_inputs import (
     SORTS,
     Change,
     Declared,
-    Input,
+    ProgramInput,
     Scalar,
     same,
     scalar,
@@ -89,14 +89,14 @@ def proved_by_mixture(
     )
 
 
-def _coins(value: object, declared: Declared, limits: Limits) -> tuple[Input, dict[str, _Coin]]:
+def _coins(value: object, declared: Declared, limits: Limits) -> tuple[ProgramInput, dict[str, _Coin]]:
     """The list whose records have coins, and these."""
     source, listed = _source(value, declared)
     place = f"question.coins.{source.name}"
     return source, {name: _coin(item, source, f"{place}.{name}", limits) for name, item in listed.items()}
 
 
-def _source(value: object, declared: Declared) -> tuple[Input, dict[str, object]]:
+def _source(value: object, declared: Declared) -> tuple[ProgramInput, dict[str, object]]:
     """The list whose records have coins, and what is said of these."""
     private = declared.private
     given = an_object(value, "question.coins")
@@ -113,7 +113,7 @@ def _source(value: object, declared: Declared) -> tuple[Input, dict[str, object]
     return source, listed
 
 
-def _list_values(source: Input) -> Input:
+def _list_values(source: ProgramInput) -> ProgramInput:
     """The same list, with its values one by one where they are whole numbers between bounds."""
     if source.values is not None or source.sort != "int" or source.low is None or source.high is None:
         return source
@@ -123,7 +123,7 @@ def _list_values(source: Input) -> Input:
     return replace(source, values=tuple(Rational(n) for n in range(low, high + 1)))
 
 
-def _coin(value: object, source: Input, place: str, limits: Limits) -> _Coin:
+def _coin(value: object, source: ProgramInput, place: str, limits: Limits) -> _Coin:
     given = an_object(value, place)
     only_members(given, ("sort", "laws"), place)
     sort = _sort(given, SORTS, place)
@@ -178,7 +178,7 @@ def _law(value: object, sort: str, place: str, limits: Limits) -> tuple[tuple[Sc
     return tuple(found)
 
 
-def _with_fields(declared: Declared, source: Input, coins: Mapping[str, _Coin]) -> Declared:
+def _with_fields(declared: Declared, source: ProgramInput, coins: Mapping[str, _Coin]) -> Declared:
     """The inputs with the coins as fields of the records."""
     own = dict(source.fields) or {
         VALUE: replace(source, name=f"{source.name}.{VALUE}", shape="value", within=None, size=None)
@@ -190,7 +190,7 @@ def _with_fields(declared: Declared, source: Input, coins: Mapping[str, _Coin]) 
         outcomes: list[Scalar] = []
         for law in coin.laws:
             outcomes += [value for value, _ in law if not any(same(value, other) for other in outcomes)]
-        fields[name] = Input(
+        fields[name] = ProgramInput(
             f"{source.name}.{name}",
             "value",
             coin.sort,
@@ -208,7 +208,7 @@ def _with_fields(declared: Declared, source: Input, coins: Mapping[str, _Coin]) 
 # --------------------------------------------------------------------------------------------------------------- classes
 
 
-def _classes(value: object, rows: Input, limits: Limits) -> list[list[Row]]:
+def _classes(value: object, rows: ProgramInput, limits: Limits) -> list[list[Row]]:
     """The classes, each as rows of which some fields are said."""
     listed = a_list(value, "evidence.classes")
     within(len(listed), _MOST_CLASSES, "classes", "evidence.classes")

@@ -108,7 +108,7 @@ def _mentioned(part: Part) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Way:
+class RunWay:
     """A way to the end of a run: the laws of its noises, and its steps."""
 
     noises: tuple[tuple[str, Rational, *tuple[Rational, ...]], ...]
@@ -135,7 +135,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class EventLeaf(Way):
+class EventLeaf(RunWay):
     """A way to the end, and the part of it that belongs to the event."""
 
     noises: tuple[Law, ...]
@@ -155,7 +155,7 @@ def read_leaves(value: object, place: str, limits: Limits, *, whole: bool = True
     return leaves
 
 
-def refuse_no_tree(leaves: Sequence[Way], place: str, *, whole: bool = True) -> None:
+def refuse_no_tree(leaves: Sequence[RunWay], place: str, *, whole: bool = True) -> None:
     """Refuse leaves that are not those of a tree, or of a whole tree in which an outcome has no leaf."""
     waiting = [(list(range(len(leaves))), 0)]
     while waiting:

@@ -22,8 +22,8 @@ from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.plain_documents import a_flag, a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof_checker.programs.flow import Flow
-from privproof_checker.programs.instruction_kinds import Next, Program, Sample, Test
-from privproof_checker.programs.program_expressions import Expression, Reader
+from privproof_checker.programs.instruction_kinds import NextValue, Program, Sample, Test
+from privproof_checker.programs.program_expressions import Expression, ProgramReader
 from privproof_checker.programs.symbol_products import Exchange, read_exchanges
 
 _MOST_PATHS = 5_000
@@ -34,7 +34,7 @@ _PLACE = "evidence.paths"
 
 
 @dataclass(frozen=True)
-class Path:
+class ProgramPath:
     """A path.
 
     Attributes:
@@ -64,7 +64,7 @@ class Shift:
 
 
 @dataclass(frozen=True)
-class Condition:
+class CaseCondition:
     """That the index of an entry is a foretold output, that the output is a value, or (without an output) that monotone
     neighbours go up; or that it is not so."""
 
@@ -80,10 +80,10 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Case:
+class ShiftCase:
     """The shifts of the samples by instruction, where the conditions hold."""
 
-    when: tuple[Condition, ...]
+    when: tuple[CaseCondition, ...]
     shifts: Mapping[int, Shift]
 
 
@@ -94,7 +94,7 @@ class Settled:
     `spread`: entries read before, each with a factor, whose differences bound it, where squares are counted in a norm.
     """
 
-    when: tuple[Condition, ...]
+    when: tuple[CaseCondition, ...]
     shift: Shift
     reach: Rational
     spread: tuple[tuple[int, Rational], ...] = ()
@@ -109,15 +109,15 @@ class Alignment:
     where the path ends.
     """
 
-    cases: tuple[Case, ...]
+    cases: tuple[ShiftCase, ...]
     place: str
     settled: Mapping[int, tuple[Settled, ...]] = field(default_factory=dict)
     exchanged: tuple[Exchange, ...] = ()
 
 
-def paths_of(program: Program, cuts: frozenset[int]) -> list[Path]:
+def paths_of(program: Program, cuts: frozenset[int]) -> list[ProgramPath]:
     """All paths of a program cut at these instructions."""
-    found: list[Path] = []
+    found: list[ProgramPath] = []
     for cut in sorted(cuts):
         waiting: list[tuple[tuple[int, ...], tuple[tuple[int, bool], ...]]] = [((cut,), ())]
         while waiting:
@@ -125,11 +125,11 @@ def paths_of(program: Program, cuts: frozenset[int]) -> list[Path]:
             at = steps[-1]
             targets = program.following(at)
             if not targets:
-                found.append(Path(cut, steps, tests, None))
+                found.append(ProgramPath(cut, steps, tests, None))
             for target, outcome in zip(targets, (True, False), strict=False):
                 made = (*tests, (at, outcome)) if isinstance(program.code[at], Test) else tests
                 if target in cuts:
-                    found.append(Path(cut, steps, made, target))
+                    found.append(ProgramPath(cut, steps, made, target))
                 elif target in steps:
                     refuse(f"a cycle through instruction {target} passes no cut", "evidence.cuts")
                 elif target >= len(program.code):
@@ -155,8 +155,8 @@ def read_cuts(value: object, program: Program, selections: Mapping[int, int]) ->
 
 
 def read_alignments(
-    value: object, paths: list[Path], flow: Flow, limits: Limits, *, foretold: bool = False
-) -> dict[Path, Alignment]:
+    value: object, paths: list[ProgramPath], flow: Flow, limits: Limits, *, foretold: bool = False
+) -> dict[ProgramPath, Alignment]:
     """The alignment of each path; a path that is not listed is not shifted.
 
     Args:
@@ -169,7 +169,7 @@ def read_alignments(
     known = {(path.start, path.tests): path for path in paths}
     listed = a_list(value, _PLACE)
     within(len(listed), len(paths), "entries for paths", _PLACE)
-    found: dict[Path, Alignment] = {}
+    found: dict[ProgramPath, Alignment] = {}
     for i, item in enumerate(listed):
         place = f"{_PLACE}[{i}]"
         given = an_object(item, place)
@@ -184,7 +184,7 @@ def read_alignments(
             refuse("the path is listed twice", place)
         cases = a_list(given.get("cases"), f"{place}.cases")
         within(len(cases), _MOST_CASES, "cases", f"{place}.cases")
-        reader = _Reader(flow, path, limits, foretold=foretold)
+        reader = _CaseReader(flow, path, limits, foretold=foretold)
         settled = reader.settled(given.get("settled", {}), f"{place}.settled")
         read = tuple(reader.case(case, f"{place}.cases[{k}]") for k, case in enumerate(cases))
         exchanged = read_exchanges(given.get("exchanged", []), flow.program.declared, f"{place}.exchanged", limits)
@@ -202,7 +202,7 @@ def _outcome(value: object, place: str) -> tuple[int, bool]:
     return an_integer(given[0], place), a_flag(given[1], place)
 
 
-def _check_shifts_settled(alignments: Mapping[Path, Alignment], program: Program) -> None:
+def _check_shifts_settled(alignments: Mapping[ProgramPath, Alignment], program: Program) -> None:
     """Where a value of a stream is taken, the shifts so far are the same on all paths that share the way to there.
 
     The mechanism may stay there for ever, so what comes later cannot count.
@@ -210,7 +210,7 @@ def _check_shifts_settled(alignments: Mapping[Path, Alignment], program: Program
     seen: dict[tuple[int, int, tuple[tuple[int, bool], ...]], object] = {}
     for path, alignment in alignments.items():
         for i, at in enumerate(path.steps):
-            if isinstance(program.code[at], Next):
+            if isinstance(program.code[at], NextValue):
                 before = frozenset(path.steps[:i])
                 tests = tuple(test for test in path.tests if test[0] in before)
                 early = [(case.when, {k: s for k, s in case.shifts.items() if k in before}) for case in alignment.cases]
@@ -219,7 +219,7 @@ def _check_shifts_settled(alignments: Mapping[Path, Alignment], program: Program
                     refuse(f"a shift before instruction {at} depends on what comes later", alignment.place)
 
 
-def _predictable(alignments: Mapping[Path, Alignment], program: Program) -> None:
+def _predictable(alignments: Mapping[ProgramPath, Alignment], program: Program) -> None:
     """The shift of Gaussian noise is the same on all paths that share the way to its draw."""
     seen: dict[tuple[int, int, tuple[tuple[int, bool], ...]], object] = {}
     for path, alignment in alignments.items():
@@ -236,10 +236,10 @@ def _predictable(alignments: Mapping[Path, Alignment], program: Program) -> None
                     refuse(f"the shift of instruction {at} depends on what comes later", alignment.place)
 
 
-class _Reader:
+class _CaseReader:
     """Reads the cases of one path."""
 
-    def __init__(self, flow: Flow, path: Path, limits: Limits, *, foretold: bool) -> None:
+    def __init__(self, flow: Flow, path: ProgramPath, limits: Limits, *, foretold: bool) -> None:
         self.flow = flow
         self.foretold = foretold
         self.limits = limits
@@ -251,7 +251,7 @@ class _Reader:
         numeric |= {each.name for each in declared.inputs.values() if each.shape == "value" and each.numeric}
         self.plain = ((numeric & flow.high) - flow.noisy) | flow.others
 
-    def case(self, value: object, place: str) -> Case:
+    def case(self, value: object, place: str) -> ShiftCase:
         given = an_object(value, place)
         only_members(given, ("when", "shifts"), place)
         conditions = self._when(given, place)
@@ -261,9 +261,9 @@ class _Reader:
             if at is None:
                 refuse(f"{name[:40]!r} is no sample of continuous noise on this path", f"{place}.shifts")
             shifts[at] = self._shift(item, f"{place}.shifts.{name}")
-        return Case(conditions, shifts)
+        return ShiftCase(conditions, shifts)
 
-    def _when(self, given: dict[str, object], place: str) -> tuple[Condition, ...]:
+    def _when(self, given: dict[str, object], place: str) -> tuple[CaseCondition, ...]:
         when = a_list(given.get("when", []), f"{place}.when")
         within(len(when), _MOST_CASES, "conditions", f"{place}.when")
         return tuple(self._condition(item, f"{place}.when[{i}]") for i, item in enumerate(when))
@@ -324,10 +324,10 @@ class _Reader:
             found.append((number, a_number(factor, f"{place}[{i}]", self.limits)))
         return tuple(found)
 
-    def _condition(self, value: object, place: str) -> Condition:
+    def _condition(self, value: object, place: str) -> CaseCondition:
         given = a_list(value, place)
         if len(given) == 2 and given[0] == "up" and self.flow.program.declared.relation == "monotone":
-            return Condition(None, a_flag(given[1], place))
+            return CaseCondition(None, a_flag(given[1], place))
         if len(given) != 4 or given[0] not in ("index", "output"):
             refuse('expected ["index", read, output, flag] or ["output", output, value, flag]', place)
         output = an_integer(given[2 if given[0] == "index" else 1], place)
@@ -338,12 +338,14 @@ class _Reader:
             read = an_integer(given[1], place)
             if sort != "int" or not 0 <= read < self.limits.symbols:
                 refuse("an index is compared with a foretold integer", place)
-            return Condition(output, holds, read=read)
+            return CaseCondition(output, holds, read=read)
         program = self.flow.program
-        expression = Reader({}, program.declared.inputs, program.tags, self.limits).of_sort(given[2], sort, place)
+        expression = ProgramReader({}, program.declared.inputs, program.tags, self.limits).of_sort(
+            given[2], sort, place
+        )
         if expression.head != "literal":
             refuse("an output is compared with a value", place)
-        return Condition(output, holds, value=expression)
+        return CaseCondition(output, holds, value=expression)
 
 
 def _pair(value: object, place: str) -> tuple[object, object]:

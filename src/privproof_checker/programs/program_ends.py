@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from privproof_checker.numbers import ZERO, Rational
 from privproof_checker.programs.program_expressions import Expression
-from privproof_checker.programs.program_inputs import Declared, Input
+from privproof_checker.programs.program_inputs import Declared, ProgramInput
 
 Ends: TypeAlias = "tuple[Rational | None, Rational | None]"
 _NOWHERE: Ends = (None, None)
@@ -53,7 +53,7 @@ def ends_of(expression: Expression, declared: Declared) -> Ends:
 
 def _declared_ends(declared: Declared, name: str) -> Ends:
     """The ends of a record, or of a field of it: its name is that of the list, a point, and its own."""
-    known: Input | None = declared.inputs.get(name)
+    known: ProgramInput | None = declared.inputs.get(name)
     if known is None or known.fields:
         fields = (each for held in declared.inputs.values() for each in held.fields.values())
         known = next((each for each in fields if each.name == name), None)

@@ -1,7 +1,7 @@
 """Expressions of a mechanism: read from their documents, with the sort of every part settled.
 
 >>> tags = Tags()
->>> reader = Reader({"x": "real"}, {}, tags, Limits())
+>>> reader = ProgramReader({"x": "real"}, {}, tags, Limits())
 >>> e = reader.expression(["+", ["variable", "x"], ["int", 1]], "here")
 >>> e.sort, e.constant, reader.expression(["/", ["int", 1], ["int", 3]], "here").constant
 ('real', None, 1/3)
@@ -16,7 +16,7 @@ from types import MappingProxyType
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.plain_documents import a_flag, a_list, a_number, a_text, an_integer
-from privproof_checker.programs.program_inputs import Input, Scalar
+from privproof_checker.programs.program_inputs import ProgramInput, Scalar
 
 _NUMBERS = ("int", "real")
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -65,13 +65,13 @@ class Tags:
         return self._numbers.setdefault(tag, len(self._numbers))
 
 
-class Reader:
+class ProgramReader:
     """Reads expressions over variables and inputs whose sorts are known."""
 
     def __init__(
         self,
         sorts: Mapping[str, str],
-        inputs: Mapping[str, Input],
+        inputs: Mapping[str, ProgramInput],
         tags: Tags,
         limits: Limits,
         kept: Mapping[str, str] = MappingProxyType({}),

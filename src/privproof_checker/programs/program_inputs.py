@@ -49,7 +49,7 @@ Scalar = Rational | bool | str | None
 
 
 @dataclass(frozen=True)
-class Input:
+class ProgramInput:
     """A declared input.
 
     Attributes:
@@ -74,7 +74,7 @@ class Input:
     high: Rational | None
     size: int | None
     values: tuple[Scalar, ...] | None
-    fields: Mapping[str, Input] = field(default_factory=dict)
+    fields: Mapping[str, ProgramInput] = field(default_factory=dict)
 
     @property
     def numeric(self) -> bool:
@@ -153,7 +153,7 @@ class Declared:
         change: which changes of a record are looked at; None for all.
     """
 
-    inputs: Mapping[str, Input]
+    inputs: Mapping[str, ProgramInput]
     relation: str
     size: int | None
     epsilon: Epsilon | None
@@ -170,7 +170,7 @@ class Declared:
         return self.given.constant
 
     @property
-    def private(self) -> tuple[Input, ...]:
+    def private(self) -> tuple[ProgramInput, ...]:
         """The private inputs in order."""
         return tuple(each for each in self.inputs.values() if not each.public)
 
@@ -285,7 +285,7 @@ def scalar(value: object, sort: str, place: str, limits: Limits) -> Scalar:
     return number
 
 
-def check_declared_bounds(value: Scalar, declared: Input, place: str) -> None:
+def check_declared_bounds(value: Scalar, declared: ProgramInput, place: str) -> None:
     """Refuse a value outside the declared bounds."""
     if declared.values is not None and not any(same(value, each) for each in declared.values):
         refuse("the value is none of those declared", place)
@@ -307,7 +307,7 @@ def plain_name(name: str, place: str) -> str:
     return name
 
 
-def _input(name: str, value: object, place: str, limits: Limits) -> Input:
+def _input(name: str, value: object, place: str, limits: Limits) -> ProgramInput:
     plain_name(name, place)
     given = an_object(value, place)
     only_members(given, _MEMBERS, place)
@@ -335,15 +335,15 @@ def _input(name: str, value: object, place: str, limits: Limits) -> Input:
         listed = a_list(given["values"], f"{place}.values")
         within(len(listed), limits.symbols, "values", f"{place}.values")
         values = tuple(scalar(item, sort, f"{place}.values[{i}]", limits) for i, item in enumerate(listed))
-        bare = Input(name, shape, sort, public, apart, low, high, size, None)
+        bare = ProgramInput(name, shape, sort, public, apart, low, high, size, None)
         for i, item in enumerate(values):
             check_declared_bounds(item, bare, f"{place}.values[{i}]")
         if not values:
             refuse("no value is allowed", f"{place}.values")
-    return Input(name, shape, sort, public, apart, low, high, size, values)
+    return ProgramInput(name, shape, sort, public, apart, low, high, size, values)
 
 
-def _rows(name: str, given: dict[str, object], place: str, limits: Limits) -> Input:
+def _rows(name: str, given: dict[str, object], place: str, limits: Limits) -> ProgramInput:
     """A private list of rows."""
     if given.get("shape") != "list" or a_flag(given.get("public"), f"{place}.public"):
         refuse("rows are the entries of a private list", place)
@@ -364,12 +364,12 @@ def _rows(name: str, given: dict[str, object], place: str, limits: Limits) -> In
         if fields[part].sort == ROW:
             refuse("a field is no row", here)
     size = _size(given.get("size"), f"{place}.size")
-    return Input(
+    return ProgramInput(
         name, "list", ROW, public=False, within=None, low=None, high=None, size=size, values=None, fields=fields
     )
 
 
-def _one_open_list(private: list[Input], size: int | None) -> None:
+def _one_open_list(private: list[ProgramInput], size: int | None) -> None:
     """Refuse private inputs to which no entry can be added, or to several of which one can."""
     if len(private) != 1 or private[0].shape != "list" or private[0].size is not None:
         refuse("an entry is added to the one private input, a list of open length", "question.inputs")
@@ -377,7 +377,7 @@ def _one_open_list(private: list[Input], size: int | None) -> None:
         refuse("no two data sets are neighbours, so nothing is compared", "question.inputs")
 
 
-def _can_differ(declared: Input, size: int | None) -> bool:
+def _can_differ(declared: ProgramInput, size: int | None) -> bool:
     """Whether an input may hold different values in neighbouring data sets."""
     length = size if declared.size is None else declared.size
     if declared.public or (declared.shape == "list" and length == 0):
@@ -389,7 +389,7 @@ def _can_differ(declared: Input, size: int | None) -> bool:
     return declared.values is None or len(declared.values) > 1
 
 
-def _one_list_of_numbers(private: list[Input]) -> bool:
+def _one_list_of_numbers(private: list[ProgramInput]) -> bool:
     """Whether there is one private input: a list of numbers that differ by amounts."""
     return len(private) == 1 and private[0].shape == "list" and private[0].numeric and private[0].within is not None
 

@@ -23,7 +23,7 @@ from privproof_checker.programs.program_inputs import (
     NORMS,
     SIZE,
     Declared,
-    Input,
+    ProgramInput,
     Scalar,
     check_declared_bounds,
     same,
@@ -134,7 +134,7 @@ def read_arguments(value: object, declared: Declared, place: str, limits: Limits
     return result
 
 
-def _entry(value: object, declared: Input, place: str, limits: Limits) -> Scalar | Row:
+def _entry(value: object, declared: ProgramInput, place: str, limits: Limits) -> Scalar | Row:
     """One entry of an input, within its declaration; a row is the tuple of its fields, in the order of the declaration."""
     if declared.fields:
         given = an_object(value, place)
@@ -144,7 +144,7 @@ def _entry(value: object, declared: Input, place: str, limits: Limits) -> Scalar
     return _scalar(value, declared, place, limits)
 
 
-def _scalar(value: object, declared: Input, place: str, limits: Limits) -> Scalar:
+def _scalar(value: object, declared: ProgramInput, place: str, limits: Limits) -> Scalar:
     found = scalar(value, declared.sort, place, limits)
     check_declared_bounds(found, declared, place)
     return found
@@ -165,7 +165,7 @@ def check_neighbours(declared: Declared, left: Arguments, right: Arguments) -> N
     if declared.relation == ADD_REMOVE:
         _one_more(declared, left, right)
         return
-    changes: list[tuple[Input, Scalar | Row, Scalar | Row]] = []
+    changes: list[tuple[ProgramInput, Scalar | Row, Scalar | Row]] = []
     for each in declared.inputs.values():
         one, two = left[each.name], right[each.name]
         if len(one) != len(two):

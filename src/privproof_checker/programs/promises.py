@@ -39,7 +39,7 @@ from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.plain_documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof_checker.programs.flow import Flow
-from privproof_checker.programs.instruction_kinds import Next, Sample
+from privproof_checker.programs.instruction_kinds import NextValue, Sample
 from privproof_checker.programs.instructions import TRUNCATED
 from privproof_checker.programs.program_expressions import parts_within
 
@@ -147,7 +147,7 @@ def read_promises(value: object, flow: Flow, limits: Limits) -> dict[int, Promis
 
 def _check_tails_known(sample: Sample, flow: Flow, place: str) -> None:
     """Refuse noise whose tails are not known here."""
-    if any(isinstance(step, Next) for step in flow.program.code):
+    if any(isinstance(step, NextValue) for step in flow.program.code):
         refuse("nothing is promised beside a stream", place)
     of_number = sample.kind in ("laplace", TRUNCATED) and not sample.group
     known = sample.gaussian or sample.kind == "geometric" or of_number

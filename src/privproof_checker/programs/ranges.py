@@ -26,20 +26,20 @@ from privproof_checker.plain_documents import a_number
 from privproof_checker.programs.flow import afterwards
 from privproof_checker.programs.instruction_kinds import (
     Assign,
-    Emit,
+    EmitOutput,
     Jump,
     Others,
-    Place,
     Program,
     Ranked,
     Return,
     Sample,
+    SelectionPlace,
     Test,
 )
 from privproof_checker.programs.program_expressions import Expression
 
 _PLACE = "evidence.range"
-_DETERMINED = (Assign, Emit, Jump, Others, Place, Ranked, Return, Sample, Test)
+_DETERMINED = (Assign, EmitOutput, Jump, Others, SelectionPlace, Ranked, Return, Sample, Test)
 """The instructions that such a program may have: nothing else is random, or any value."""
 
 
@@ -60,7 +60,7 @@ def read_range(value: object, program: Program, selections: Mapping[int, int], l
     for first, last in selections.items():
         block = program.code[first : last + 1]
         ranked = block[-1]
-        if sum(isinstance(step, Place) for step in block) != 1 or not isinstance(ranked, Ranked):
+        if sum(isinstance(step, SelectionPlace) for step in block) != 1 or not isinstance(ranked, Ranked):
             refuse("a range is one of a selection of one place", f"question.code[{first}]")
         if program_sample(block).name != ranked.names[0]:
             refuse("the smallest of values with Gumbel noise has no range here", f"question.code[{last}]")
@@ -85,7 +85,7 @@ def _expressions(step: object) -> Iterator[Expression]:
             yield step.center
         case Test(condition):
             yield condition
-        case Emit(parts) | Return(parts):
+        case EmitOutput(parts) | Return(parts):
             yield from parts
 
 

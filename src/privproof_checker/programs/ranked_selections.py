@@ -27,10 +27,10 @@ from privproof_checker.programs.instruction_kinds import (
     Instruction,
     Jump,
     Others,
-    Place,
     Program,
     Ranked,
     Sample,
+    SelectionPlace,
     Test,
 )
 from privproof_checker.programs.program_expressions import Expression
@@ -47,11 +47,11 @@ def selections_of(program: Program) -> dict[int, int]:
     found: dict[int, int] = {}
     inside: set[int] = set()
     for at, step in enumerate(program.code):
-        if isinstance(step, Place) and not step.before:
+        if isinstance(step, SelectionPlace) and not step.before:
             end = _block(program, at)
             found[at] = end
             inside.update(range(at + 1, end + 1))
-        elif isinstance(step, Place | Others | Ranked) and at not in inside:
+        elif isinstance(step, SelectionPlace | Others | Ranked) and at not in inside:
             refuse("this is no part of a selection", f"question.code[{at}]")
     for at, step in enumerate(program.code):
         targets = (
@@ -59,7 +59,7 @@ def selections_of(program: Program) -> dict[int, int]:
         )
         if any(target in inside for target in targets):
             refuse("a way leads into the middle of a selection", f"question.code[{at}]")
-    listed = any(isinstance(step, Place) and isinstance(step.listed, str) for step in program.code)
+    listed = any(isinstance(step, SelectionPlace) and isinstance(step.listed, str) for step in program.code)
     if listed and program.declared.relation not in _RELATIONS:
         refuse(
             f"neighbours that differ as in {program.declared.relation!r} have no selection in common",
@@ -82,7 +82,7 @@ def _block(program: Program, start: int) -> int:
 
     places: list[str] = []
     number = start
-    while isinstance(step := at(number), Place):
+    while isinstance(step := at(number), SelectionPlace):
         if step.before != tuple(places) or step.name in places or step.listed != _selected_list(code[start]):
             unlike(number, "a place other than those before")
         places.append(step.name)
@@ -128,7 +128,7 @@ def _block(program: Program, start: int) -> int:
 
 
 def _selected_list(step: Instruction) -> str | int:
-    assert isinstance(step, Place)
+    assert isinstance(step, SelectionPlace)
     return step.listed
 
 

@@ -43,7 +43,7 @@ from privproof_checker.programs.bundles import (
     scaled_number,
     written_value,
 )
-from privproof_checker.programs.instruction_kinds import Assign, Emit, Forget, Jump, Program, Return, Sample, Test
+from privproof_checker.programs.instruction_kinds import Assign, EmitOutput, Forget, Jump, Program, Return, Sample, Test
 from privproof_checker.programs.program_expressions import Expression
 
 _KINDS = ("gaussian", "laplace", "exponential")
@@ -182,7 +182,7 @@ class Unfolding:
             case Sample() as sample:
                 for each, center in self.values(sample.center, here):
                     yield self.sampled(sample, as_number(center), each)
-            case Emit(parts, processed) | Return(parts, processed) as last:
+            case EmitOutput(parts, processed) | Return(parts, processed) as last:
                 if processed:
                     refuse("an output is computed from what is released", "question.code")
                 for each, values in self.several(parts, here):
@@ -384,7 +384,7 @@ def _alive(program: Program) -> list[frozenset[str]]:
                 found = (step.center,)
             case Test(condition):
                 found = (condition,)
-            case Emit(parts) | Return(parts):
+            case EmitOutput(parts) | Return(parts):
                 found = parts
         reads.append(frozenset(n for each in found for n in _variables(each)))
         writes.append(step.name if isinstance(step, Assign | Sample | Forget) else None)

@@ -25,14 +25,14 @@ from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import refuse
 from privproof_checker.programs.flow import Flow
 from privproof_checker.programs.instruction_kinds import Group, Logarithm, Sample
-from privproof_checker.programs.program_inputs import ADD_REMOVE, NORMS, SIZE, Input, Rows, Scalar
+from privproof_checker.programs.program_inputs import ADD_REMOVE, NORMS, SIZE, ProgramInput, Rows, Scalar
 from privproof_checker.programs.symbol_products import inequalities, product_of
 from privproof_checker.programs.terms import (
     BOOL,
     INT,
     KINDS,
     REAL,
-    Symbol,
+    StateSymbol,
     both,
     either,
     implies,
@@ -120,7 +120,7 @@ class State:
         self.products = flow.products
         self.counted = tuple(counted)
         self.declared = flow.program.declared
-        self.symbols: dict[str, Symbol] = {}
+        self.symbols: dict[str, StateSymbol] = {}
         self.changing: list[str] = []
         self._private = {each.name: i for i, each in enumerate(self.declared.private)}
         for name, sort in self._fixed():
@@ -136,7 +136,7 @@ class State:
     def _add(self, name: str, sort: str) -> None:
         if name in self.symbols:
             refuse(f"two parts of the state are called {name[:80]!r}; a variable needs another name", "question.sorts")
-        self.symbols[name] = Symbol(name, f"s{len(self.symbols)}", sort)
+        self.symbols[name] = StateSymbol(name, f"s{len(self.symbols)}", sort)
 
     def _fixed(self) -> Iterator[tuple[str, str]]:
         for each in self.declared.inputs.values():
@@ -164,7 +164,7 @@ class State:
         """The sort of the one change: an integer where all private numbers are integers."""
         return REAL if any(each.sort == "real" for each in self.declared.private) else INT
 
-    def _recorded(self, declared: Input) -> Iterator[tuple[str, str]]:
+    def _recorded(self, declared: ProgramInput) -> Iterator[tuple[str, str]]:
         """The symbols of the record that changes in a list."""
         if self.declared.relation not in ("one", ADD_REMOVE):
             refuse("totals are known where one record changes", "question.relation")
@@ -174,7 +174,7 @@ class State:
                 yield other_of(record_of(each.name)), KINDS[each.sort]
 
     @staticmethod
-    def _parts(declared: Input) -> list[Input]:
+    def _parts(declared: ProgramInput) -> list[ProgramInput]:
         """What a record consists of: its fields, or itself."""
         return list(declared.fields.values()) or [declared]
 
@@ -237,14 +237,14 @@ class State:
                 known += self.others(each, one, self.own(other_of(each.name)), None)
         return known
 
-    def _records(self, declared: Input) -> Iterator[str]:
+    def _records(self, declared: ProgramInput) -> Iterator[str]:
         """What the record that changes in a list may be in both runs; where another input changes, nothing is said of run 2."""
         for each in self._parts(declared):
             yield from self.bounded(each, self.record(each.name, 1))
             for fact in self.bounded(each, self.record(each.name, 2)):
                 yield implies(self._here(declared), fact)
 
-    def _here(self, declared: Input) -> str:
+    def _here(self, declared: ProgramInput) -> str:
         """That the one change is in this input."""
         several = self.declared.relation == "one" and len(self._private) > 1
         return f"(= {self.own('which')} {self._private[declared.name]})" if several else "true"
@@ -298,7 +298,7 @@ class State:
             return gap
         return f"(ite (= {self.own('which')} {self._private[name]}) {gap} {zero(sort)})"
 
-    def bounded(self, declared: Input, term: str) -> list[str]:
+    def bounded(self, declared: ProgramInput, term: str) -> list[str]:
         """The declared bounds of a value."""
         sort = KINDS[declared.sort]
         value = real(term, sort)
@@ -317,7 +317,7 @@ class State:
             return "true" if value else "false"
         return number(value if isinstance(value, Rational) else self.flow.program.tags.number(value), sort)
 
-    def neighbours(self, declared: Input, one: str, gap: str, index: str | None) -> list[str]:
+    def neighbours(self, declared: ProgramInput, one: str, gap: str, index: str | None) -> list[str]:
         """What is known of a private number, its value in run 1 and the difference, at an index of a list or stream."""
         sort = KINDS[declared.sort]
         known = [*self.bounded(declared, one), *self.bounded(declared, f"(+ {one} {gap})")]
@@ -335,14 +335,14 @@ class State:
             known.append(f"(ite {self.own('up')} {above} {below})")
         return known
 
-    def others(self, declared: Input, one: str, two: str, index: str | None) -> list[str]:
+    def others(self, declared: ProgramInput, one: str, two: str, index: str | None) -> list[str]:
         """What is known of a private truth value or tag in the two runs."""
         known = [*self.bounded(declared, one), *self.bounded(declared, two)]
         if self.declared.relation == "one":
             known.append(implies(f"(not {self._changed(declared, index)})", f"(= {one} {two})"))
         return known
 
-    def _changed(self, declared: Input, index: str | None) -> str:
+    def _changed(self, declared: ProgramInput, index: str | None) -> str:
         """That this entry is the one that changes."""
         here = self._here(declared)
         return here if index is None else both((here, f"(= {self.own('changed')} {index})"))

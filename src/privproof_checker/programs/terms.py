@@ -18,7 +18,7 @@ KINDS = {"int": INT, "tag": INT, "real": REAL, "bool": BOOL}
 
 
 @dataclass(frozen=True)
-class Symbol:
+class StateSymbol:
     """A symbol of the state: the name in certificates, our own, and its SMT-LIB sort."""
 
     name: str

@@ -174,14 +174,14 @@ class Boxes:
 
 
 @dataclass(frozen=True)
-class Side:
+class CubeSide:
     """A constraint on the cube."""
 
     grid: Grid
     strict: bool
 
 
-def check_tree(tree: str, whole: Grid, sides: Sequence[Side], boxes: Boxes, place: str) -> None:
+def check_tree(tree: str, whole: Grid, sides: Sequence[CubeSide], boxes: Boxes, place: str) -> None:
     """Refuse unless the tree shows the polynomial to be non-negative where the constraints hold."""
     carried = {k: side.grid for k, (side, letter) in enumerate(zip(sides, _CAPITALS, strict=False)) if letter in tree}
     waiting: list[tuple[Grid, dict[int, Grid], int]] = [(whole, carried, 0)]

@@ -36,7 +36,7 @@ from privproof_checker.plain_documents import (
     require_name,
     text,
 )
-from privproof_checker.pufferfish.bernstein import Boxes, Grid, Side, check_tree, grid
+from privproof_checker.pufferfish.bernstein import Boxes, CubeSide, Grid, check_tree, grid
 from privproof_checker.pufferfish.polynomials import (
     Polynomial,
     at,
@@ -51,7 +51,7 @@ from privproof_checker.pufferfish.polynomials import (
     scale_polynomial,
     times,
 )
-from privproof_checker.pufferfish.secrets_questions import MOST_PARAMETERS, MOST_POWER, Question, read_question
+from privproof_checker.pufferfish.secrets_questions import MOST_PARAMETERS, MOST_POWER, SecretsQuestion, read_question
 
 
 def check_pufferfish(
@@ -94,7 +94,7 @@ class Conditional:
         return text(self.left / self.right) if self.right != 0 else "infinite"
 
 
-def _conditional(question: Question, given: dict[str, object], place: str, limits: Limits) -> Conditional:
+def _conditional(question: SecretsQuestion, given: dict[str, object], place: str, limits: Limits) -> Conditional:
     """Both conditional probabilities, recomputed from the rows at the given parameters."""
     only_members(given, ("method", "values", "pair", "output", "left", "right"), place)
     values = question.point(given.get("values"), f"{place}.values", limits)
@@ -120,14 +120,14 @@ def _conditional(question: Question, given: dict[str, object], place: str, limit
     return Conditional((s, t), output, left, right)
 
 
-def _read_directed_pair(question: Question, value: object, place: str) -> tuple[str, str]:
+def _read_directed_pair(question: SecretsQuestion, value: object, place: str) -> tuple[str, str]:
     both = [a_text(each, f"{place}[{i}]") for i, each in enumerate(a_list(value, place))]
     if len(both) != 2 or (both[0], both[1]) not in question.directed:
         refuse("the question does not compare this pair", place)
     return both[0], both[1]
 
 
-def _check_refutation(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
+def _check_refutation(question: SecretsQuestion, evidence: dict[str, object], limits: Limits) -> Accepted:
     found = _conditional(question, evidence, "evidence", limits)
     if question.claim.holds(found.left, found.right):
         refuse(f"the claim holds at these parameters: the ratio is {found.ratio()}", "evidence")
@@ -146,7 +146,7 @@ def _check_refutation(question: Question, evidence: dict[str, object], limits: L
     )
 
 
-def _check_proof(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
+def _check_proof(question: SecretsQuestion, evidence: dict[str, object], limits: Limits) -> Accepted:
     only_members(evidence, ("method", "bound", "coordinates", "points", "weights", "conditions"), "evidence")
     if question.claim.events:
         refuse("the conditions are for each output, and the claim is over events: say pointwise", "question.pointwise")
@@ -176,7 +176,7 @@ def _check_proof(question: Question, evidence: dict[str, object], limits: Limits
     )
 
 
-def _possible(question: Question, value: object, limits: Limits) -> None:
+def _possible(question: SecretsQuestion, value: object, limits: Limits) -> None:
     """Refuse unless every pair is compared somewhere: at one of the given points both secrets are possible."""
     listed = a_list(value, "evidence.points")
     within(len(listed), limits.pairs, "points", "evidence.points")
@@ -193,13 +193,13 @@ def _possible(question: Question, value: object, limits: Limits) -> None:
 class _Cube:
     """The cube of coordinates, and trees on it."""
 
-    def __init__(self, question: Question, value: object, limits: Limits) -> None:
+    def __init__(self, question: SecretsQuestion, value: object, limits: Limits) -> None:
         self.question, self.limits = question, limits
         self.size = len(question.parameters)
         self.values = self._coordinates(value)
         self.boxes = Boxes(limits)
         self.sides = [
-            Side(self.grid(each.expression, f"question.constraints[{number}]"), each.strict)
+            CubeSide(self.grid(each.expression, f"question.constraints[{number}]"), each.strict)
             for number, each in enumerate(question.constraints[:MOST_PARAMETERS])
         ]
 
@@ -261,7 +261,7 @@ class _Cube:
         check_tree(written, self.grid(polynomial, place), self.sides, self.boxes, place)
 
 
-def _conditions(question: Question, value: object, cube: _Cube, bound: Rational, limits: Limits) -> int:
+def _conditions(question: SecretsQuestion, value: object, cube: _Cube, bound: Rational, limits: Limits) -> int:
     """Check the conditions, which must be all: every ordered pair with every output, once."""
     listed = a_list(value, "evidence.conditions")
     expected = {(pair, output) for pair in question.directed for output in question.outputs}
@@ -299,7 +299,7 @@ def _conditions(question: Question, value: object, cube: _Cube, bound: Rational,
 
 
 def _factors(
-    question: Question, value: object, difference: Polynomial, cube: _Cube, place: str, limits: Limits
+    question: SecretsQuestion, value: object, difference: Polynomial, cube: _Cube, place: str, limits: Limits
 ) -> None:
     """Refuse unless the product of the factors is the difference and no factor of odd power is negative."""
     product = constant(ONE, cube.size)

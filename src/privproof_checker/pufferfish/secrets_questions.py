@@ -53,7 +53,7 @@ class Constraint:
 
 
 @dataclass(frozen=True)
-class Row:
+class DatabaseRow:
     """A possible database: its weight under the prior, the distribution of the output, the secrets that hold."""
 
     weight: Polynomial
@@ -62,12 +62,12 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Question:
+class SecretsQuestion:
     """A question, read and checked."""
 
     parameters: tuple[Parameter, ...]
     constraints: tuple[Constraint, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[DatabaseRow, ...]
     outputs: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     claim: Claim
@@ -108,7 +108,7 @@ class Question:
         return tuple(result)
 
 
-def read_question(given: dict[str, object], limits: Limits) -> Question:
+def read_question(given: dict[str, object], limits: Limits) -> SecretsQuestion:
     """The question of a certificate."""
     only_members(given, _MEMBERS, "question")
     claim = read_claim(given, limits)
@@ -124,7 +124,7 @@ def read_question(given: dict[str, object], limits: Limits) -> Question:
     told = [row for row in rows if not _vanishes(row.weight, parameters)]
     if all((one in row.secrets) == (other in row.secrets) for one, other in pairs for row in told):
         refuse("the secrets of every pair hold in the same rows, so nothing is compared", "question.pairs")
-    return Question(parameters, constraints, rows, outputs, pairs, claim)
+    return SecretsQuestion(parameters, constraints, rows, outputs, pairs, claim)
 
 
 def _vanishes(weight: Polynomial, parameters: tuple[Parameter, ...]) -> bool:
@@ -173,7 +173,7 @@ def _constraints(value: object, names: Mapping[str, int], limits: Limits) -> tup
     return tuple(result)
 
 
-def _rows(value: object, names: Mapping[str, int], limits: Limits, *, relative: bool) -> tuple[Row, ...]:
+def _rows(value: object, names: Mapping[str, int], limits: Limits, *, relative: bool) -> tuple[DatabaseRow, ...]:
     """The rows; their weights sum to one, unless they are relative: the conditions do not depend on a factor for each secret."""
     listed = a_list(value, "question.data")
     within(len(listed), limits.states, "rows", "question.data")
@@ -188,7 +188,7 @@ def _rows(value: object, names: Mapping[str, int], limits: Limits, *, relative: 
             a_text(each, f"{place}.secrets[{i}]")
             for i, each in enumerate(a_list(given.get("secrets"), f"{place}.secrets"))
         ]
-        result.append(Row(weight, outputs, frozenset(secrets)))
+        result.append(DatabaseRow(weight, outputs, frozenset(secrets)))
     if not relative and combine_polynomials((row.weight, ONE) for row in result) != constant(ONE, len(names)):
         refuse("the weights do not sum to 1", "question.data")
     return tuple(result)

@@ -38,10 +38,10 @@ from privproof_checker.plain_documents import (
     only_members,
     text,
 )
-from privproof_checker.release.markov_quilts import Judge, Range, ranges_of
+from privproof_checker.release.markov_quilts import Judge, QuiltRange, ranges_of
 from privproof_checker.release.release_losses import Allowance, Laplace
 from privproof_checker.release.release_priors import Chain, read_priors
-from privproof_checker.release.transition_powers import Work
+from privproof_checker.release.transition_powers import OperationWork
 
 _LONGEST = 1_000_000_000
 """The longest series that may be asked about; beyond, the question is refused."""
@@ -160,7 +160,7 @@ def check_account(
     listed = a_list(evidence.get("ranges"), "evidence.ranges")
     if len(listed) != len(priors):
         refuse(f"{len(listed)} lists are given for {len(priors)} priors", "evidence.ranges")
-    work, count, compared, looks = Work(), 0, False, 0
+    work, count, compared, looks = OperationWork(), 0, False, 0
     for number, (chain, ranges) in enumerate(zip(priors, listed, strict=True)):
         if not isinstance(chain, Chain):
             refuse("accounts are of chains", f"question.priors[{number}]")
@@ -213,7 +213,7 @@ def _spendings(value: object, length: int, limits: Limits) -> Iterator[Spending]
         yield Spending(first, last, cost, squared, times)
 
 
-def _overlaps(each: Range, spendings: Sequence[Spending]) -> tuple[list[int], list[int], int]:
+def _overlaps(each: QuiltRange, spendings: Sequence[Spending]) -> tuple[list[int], list[int], int]:
     """The most entries that every release looks at between the quilt nodes of any node of a range; those of the node that costs the most.
 
     Between two neighbouring places at which an edge of the window meets an edge of a release, all overlaps are linear in the node: so the

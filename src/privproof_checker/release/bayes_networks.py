@@ -17,7 +17,7 @@ from privproof_checker.outcomes import Accepted, Limits, refuse, within
 from privproof_checker.plain_documents import a_list, a_text, only_members, require_name
 from privproof_checker.release.release_priors import Network
 from privproof_checker.release.release_questions import Release
-from privproof_checker.release.transition_powers import Work
+from privproof_checker.release.transition_powers import OperationWork
 
 _MOST_ENTRIES = 200_000
 """The entries of a product of factors; beyond, the evidence is refused."""
@@ -26,7 +26,7 @@ _MOST_WORLDS = 300_000
 
 
 @dataclass(frozen=True)
-class Factor:
+class NetworkFactor:
     """A function of some nodes, without its zeros."""
 
     nodes: tuple[int, ...]
@@ -57,7 +57,7 @@ def connected_nodes(graph: Sequence[set[int]], start: int, removed: set[int]) ->
     return result
 
 
-def joint(network: Network, kept: Sequence[int], work: Work, place: str) -> dict[tuple[int, ...], Rational]:
+def joint(network: Network, kept: Sequence[int], work: OperationWork, place: str) -> dict[tuple[int, ...], Rational]:
     """The joint distribution of some nodes, without its zeros."""
     relevant, waiting = set(kept), list(kept)
     while waiting:
@@ -79,21 +79,21 @@ def joint(network: Network, kept: Sequence[int], work: Work, place: str) -> dict
     return {tuple(values[i] for i in order): entry for values, entry in product.entries.items()}
 
 
-def _table(network: Network, number: int) -> Factor:
+def _table(network: Network, number: int) -> NetworkFactor:
     node = network.nodes[number]
     entries = {
         (*values, own): entry for values, row in node.table.items() for own, entry in enumerate(row) if entry != 0
     }
-    return Factor((*node.parents, number), entries)
+    return NetworkFactor((*node.parents, number), entries)
 
 
-def _scope(factors: Iterable[Factor], node: int) -> set[int]:
+def _scope(factors: Iterable[NetworkFactor], node: int) -> set[int]:
     """The nodes of the factors that a node stands in."""
     return {other for factor in factors if node in factor.nodes for other in factor.nodes}
 
 
-def _product(factors: Sequence[Factor], work: Work, place: str) -> Factor:
-    result = Factor((), {(): ONE})
+def _product(factors: Sequence[NetworkFactor], work: OperationWork, place: str) -> NetworkFactor:
+    result = NetworkFactor((), {(): ONE})
     for factor in factors:
         shared = [node for node in factor.nodes if node in result.nodes]
         mine = [result.nodes.index(node) for node in shared]
@@ -109,21 +109,23 @@ def _product(factors: Sequence[Factor], work: Work, place: str) -> Factor:
                 entries[values + more] = entry * other
             within(len(entries), _MOST_ENTRIES, "combinations of values", place)
         work.add(100 * len(entries))
-        result = Factor(result.nodes + tuple(factor.nodes[i] for i in rest), entries)
+        result = NetworkFactor(result.nodes + tuple(factor.nodes[i] for i in rest), entries)
     return result
 
 
-def _sum_out(factor: Factor, node: int) -> Factor:
+def _sum_out(factor: NetworkFactor, node: int) -> NetworkFactor:
     """The factor without a node, summed over its values."""
     at = factor.nodes.index(node)
     entries: dict[tuple[int, ...], Rational] = {}
     for values, entry in factor.entries.items():
         key = values[:at] + values[at + 1 :]
         entries[key] = entries.get(key, ZERO) + entry
-    return Factor(factor.nodes[:at] + factor.nodes[at + 1 :], entries)
+    return NetworkFactor(factor.nodes[:at] + factor.nodes[at + 1 :], entries)
 
 
-def influence(network: Network, node: int, quilt: Sequence[int], work: Work, place: str) -> tuple[Rational | None, int]:
+def influence(
+    network: Network, node: int, quilt: Sequence[int], work: OperationWork, place: str
+) -> tuple[Rational | None, int]:
     """The largest ratio between possible values of a node (None if it is infinite), and how many are possible."""
     found = joint(network, [node, *quilt], work, place)
     masses: dict[int, Rational] = {}
@@ -146,7 +148,7 @@ def proved_by_network_quilts(release: Release, evidence: dict[str, object], limi
     listed = a_list(evidence.get("quilts"), "evidence.quilts")
     if len(listed) != len(release.priors):
         refuse(f"{len(listed)} lists are given for {len(release.priors)} networks", "evidence.quilts")
-    work, compared = Work(), False
+    work, compared = OperationWork(), False
     for number, (item, network) in enumerate(zip(listed, release.priors, strict=True)):
         place = f"evidence.quilts[{number}]"
         assert isinstance(network, Network)

@@ -20,7 +20,7 @@ from privproof_checker.plain_documents import a_list, an_integer, only_members
 from privproof_checker.release.release_losses import Allowance
 from privproof_checker.release.release_priors import Band, Chain, Row
 from privproof_checker.release.release_questions import Release, given_by_prior
-from privproof_checker.release.transition_powers import Supports, Work
+from privproof_checker.release.transition_powers import OperationWork, Supports
 
 _BITS = (128, 512)
 """The precisions at which the influence is compared with the claim, in this order; what the last leaves open is refused."""
@@ -29,7 +29,7 @@ _BITS = (128, 512)
 def proved_by_contraction(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check that the claim affords the quilts given for all nodes of a series."""
     only_members(evidence, ("method", "ranges"), "evidence")
-    compared, work = False, Work()
+    compared, work = False, OperationWork()
     for prior, series in given_by_prior(release, evidence, "pairs"):
         assert isinstance(prior, Band | Chain)
         work.add(30 * prior.size**3)

@@ -43,9 +43,9 @@ from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Verdict, refuse, within
 from privproof_checker.plain_documents import a_number, only_members
 from privproof_checker.release.release_divergences import moved_noise, response, within_bound
-from privproof_checker.release.release_losses import Allowance, Gaussian, Geometric, Laplace
+from privproof_checker.release.release_losses import Allowance, Gaussian, GeometricNoise, Laplace
 from privproof_checker.release.release_priors import GaussianChain
-from privproof_checker.release.release_questions import Linear, Release
+from privproof_checker.release.release_questions import LinearQuery, Release
 from privproof_checker.release.sum_couplings import Tails, few_steps
 
 _PREC = 192
@@ -128,7 +128,7 @@ def divergence_reached(
 
 
 def _grid(release: Release) -> Rational:
-    assert isinstance(release.query, Linear)
+    assert isinstance(release.query, LinearQuery)
     return release.query.step
 
 
@@ -137,7 +137,7 @@ def _loss(release: Release, steps: int) -> Epsilon | None:
     noise, distance = release.noise, _grid(release) * steps
     if isinstance(noise, Laplace):
         return epsilon(distance / noise.scale)
-    assert isinstance(noise, Geometric)
+    assert isinstance(noise, GeometricNoise)
     times = int((distance / noise.step).p)
     long = times * noise.alpha.q.bit_length() > _LONG
     return None if long else Epsilon(ratio=noise.alpha**-times)
@@ -183,7 +183,7 @@ Ends: TypeAlias = "tuple[Rational, Rational]"
 def answer_moved(release: Release) -> Moved:
     """How far the rounded answer moves, over all lengths and entries."""
     query, (prior,) = release.query, release.priors
-    if not isinstance(prior, GaussianChain) or not isinstance(query, Linear):
+    if not isinstance(prior, GaussianChain) or not isinstance(query, LinearQuery):
         refuse("shifts are those of linear queries under a Gaussian chain", "evidence.method")
     within(sum(release.lengths), _LONGEST, "entries", "question.lengths")
     most, node, rounded, rhos = -ONE, 0, False, []

@@ -5,7 +5,7 @@ of a node a earlier is ``m(x') / m(x)`` times the largest ``P^a(y, x) / P^a(y, x
 itself (Song, Wang and Chaudhuri, SIGMOD 2017).  A quotient 0/0 does not count, and with a positive numerator over 0 the
 influence is infinite, which is written None.
 
-The two kits have the same methods.  In `Bounds` a ratio is the integer ``ln(ratio) 2^bits`` rounded up; in `Ratios` it is
+The two kits have the same methods.  In `LogarithmBounds` a ratio is the integer ``ln(ratio) 2^bits`` rounded up; in `Ratios` it is
 the ratio itself.  Their `within` answers None where it cannot tell.
 """
 
@@ -22,7 +22,7 @@ from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import refuse
 from privproof_checker.release.release_losses import Allowance
 from privproof_checker.release.release_priors import Chain
-from privproof_checker.release.transition_powers import Pattern, Powers, Work, members, patterns
+from privproof_checker.release.transition_powers import OperationWork, Pattern, Powers, members, patterns
 
 Ratio: TypeAlias = Any
 """A ratio of a kit, or None if it is infinite; ratios of one kit are compared with each other."""
@@ -63,10 +63,10 @@ class Kit(Protocol):
         """Whether the claim affords a ratio and so many entries."""
 
 
-class Bounds:
+class LogarithmBounds:
     """Upper bounds of logarithms, as integers."""
 
-    def __init__(self, chain: Chain, bits: int, work: Work) -> None:
+    def __init__(self, chain: Chain, bits: int, work: OperationWork) -> None:
         self.chain, self.bits, self.work = chain, bits, work
         self.nothing = 0
         self.furthest = max(16, min(4096, 12_000_000 // chain.size**2))
@@ -205,7 +205,7 @@ def _whole_ends(ball: arb) -> tuple[int, int]:
 class Ratios:
     """Ratios of rationals; raises `TooLarge`."""
 
-    def __init__(self, chain: Chain, work: Work) -> None:
+    def __init__(self, chain: Chain, work: OperationWork) -> None:
         self.chain, self.work = chain, work
         self.nothing = ONE
         self.furthest = 64
@@ -275,6 +275,10 @@ def _largest(above: Sequence[Rational], below: Sequence[Rational]) -> Rational |
     return result
 
 
-def kits(chain: Chain, work: Work) -> tuple[Callable[[], Kit], ...]:
+def kits(chain: Chain, work: OperationWork) -> tuple[Callable[[], Kit], ...]:
     """The kits for a chain, from the quickest to the exact one."""
-    return (lambda: Bounds(chain, 128, work), lambda: Bounds(chain, 512, work), lambda: Ratios(chain, work))
+    return (
+        lambda: LogarithmBounds(chain, 128, work),
+        lambda: LogarithmBounds(chain, 512, work),
+        lambda: Ratios(chain, work),
+    )

@@ -23,7 +23,7 @@ from privproof_checker.plain_documents import only_members, text
 from privproof_checker.release.release_events import add_attained_loss
 from privproof_checker.release.release_losses import Allowance
 from privproof_checker.release.release_questions import Release, Sum
-from privproof_checker.release.sum_laws import Law, Laws, Sums, every
+from privproof_checker.release.sum_laws import Laws, SumLaw, Sums, every
 
 _BITS = 256
 """The precision at which the distances of laws are bounded first; nodes for which the bound is too large are decided exactly."""
@@ -81,7 +81,7 @@ def apart(laws: Laws) -> int:
     )
 
 
-def least_shift(law: Law, other: Law) -> int:
+def least_shift(law: SumLaw, other: SumLaw) -> int:
     """The least w with ``F(t) <= G(t + w)`` for all t, for laws in integers.
 
     >>> least_shift(Law(0, [1, 1], 2), Law(1, [1, 1], 2)), least_shift(Law(1, [1, 1], 2), Law(0, [1, 1], 2))
@@ -112,7 +112,7 @@ def _extreme(lists: Sequence[Sequence[arb]], *, largest: bool) -> list[arb]:
     return result
 
 
-def _cumulative(law: Law, low: int, high: int, factor: Any) -> tuple[list[Any], list[Any]]:
+def _cumulative(law: SumLaw, low: int, high: int, factor: Any) -> tuple[list[Any], list[Any]]:
     """The sums up to every point from low to high, and of what lies after it, times a factor."""
     terms = [0] * (law.low - low) + [term * factor for term in law.terms] + [0] * (high - law.high)
     zero = terms[-1] * 0 if law.high == high else 0 * law.mass

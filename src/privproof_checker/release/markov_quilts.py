@@ -28,7 +28,7 @@ from privproof_checker.release.influences import Kit, Pairs, Ratio, TooLarge, ki
 from privproof_checker.release.release_losses import Allowance
 from privproof_checker.release.release_priors import Chain
 from privproof_checker.release.release_questions import Release, given_by_prior
-from privproof_checker.release.transition_powers import Supports, Work, members
+from privproof_checker.release.transition_powers import OperationWork, Supports, members
 
 _MOST_ALONE = 20_000
 """A range that cannot be judged as a whole is judged node by node if it is shorter than this; otherwise it is refused."""
@@ -37,7 +37,7 @@ _MOST_PAIRS = 40_000_000
 
 
 @dataclass(frozen=True)
-class Range:
+class QuiltRange:
     """The nodes from first to last, whose quilt nodes are so far to the left and to the right, if there are any."""
 
     first: int
@@ -63,18 +63,18 @@ class Range:
         after = self.length - self.first if self.right is None else self.right - 1
         return min(before + 1 + after, self.length)
 
-    def alone(self) -> Iterator[Range]:
+    def alone(self) -> Iterator[QuiltRange]:
         """Every node as a range of its own."""
         for node in range(self.first, self.last + 1):
             left = None if self.left is None or self.left > node - 1 else self.left
             right = None if self.right is None or self.right > self.length - node else self.right
-            yield Range(node, node, left, right, self.length)
+            yield QuiltRange(node, node, left, right, self.length)
 
 
 def proved_by_quilts(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check that every node has a quilt that the claim affords."""
     only_members(evidence, ("method", "ranges"), "evidence")
-    work, count, compared = Work(), 0, False
+    work, count, compared = OperationWork(), 0, False
     for chain, series in given_by_prior(release, evidence, "lists"):
         assert isinstance(chain, Chain)
         judge = Judge(chain, release.allowance(chain), work)
@@ -89,7 +89,7 @@ def proved_by_quilts(release: Release, evidence: dict[str, object], limits: Limi
     return Accepted("proved", release.claim(), {"method": "quilts", "ranges": count, "priors": len(release.priors)})
 
 
-def ranges_of(value: object, length: int, place: str, limits: Limits) -> Iterator[Range]:
+def ranges_of(value: object, length: int, place: str, limits: Limits) -> Iterator[QuiltRange]:
     """The ranges, which must cover the nodes 1 to length in order, without a gap."""
     listed = a_list(value, place)
     within(len(listed), limits.pairs, "ranges", place)
@@ -103,7 +103,7 @@ def ranges_of(value: object, length: int, place: str, limits: Limits) -> Iterato
         if first != following or not first <= last <= length:
             refuse(f"the nodes {first} to {last} do not continue at {following} up to at most {length}", here)
         left, right = (_distance(each, length, f"{here}[{i}]") for i, each in enumerate(four[2:], 2))
-        yield Range(first, last, left, right, length)
+        yield QuiltRange(first, last, left, right, length)
         following = last + 1
     if following != length + 1:
         refuse(f"the nodes from {following} to {length} are in no range", place)
@@ -122,13 +122,13 @@ def _distance(value: object, length: int, place: str) -> int | None:
 class Judge:
     """Judges ranges of one chain."""
 
-    def __init__(self, chain: Chain, allowance: Allowance, work: Work) -> None:
+    def __init__(self, chain: Chain, allowance: Allowance, work: OperationWork) -> None:
         self.chain, self.allowance, self.work = chain, allowance, work
         self.supports = Supports(chain)
         self.makers = kits(chain, work)
         self.kits: list[Kit] = []
 
-    def check(self, each: Range, place: str) -> None:
+    def check(self, each: QuiltRange, place: str) -> None:
         """Refuse a range that has a node whose quilt the claim does not afford."""
         if not self._tells(each):
             return
@@ -152,7 +152,7 @@ class Judge:
         said = "cannot be shown to afford" if unsettled else "does not afford"
         refuse(f"the claim {said} the quilts of the nodes {each.first} to {each.last}", place)
 
-    def _tells(self, each: Range) -> bool:
+    def _tells(self, each: QuiltRange) -> bool:
         """Whether two values may be possible for a node of the range; otherwise it has nothing to tell."""
         return self.supports.union(each.first, each.last).bit_count() > 1
 
@@ -161,7 +161,7 @@ class Judge:
             self.kits.append(self.makers[level]())
         return self.kits[level]
 
-    def _attempts(self, each: Range) -> Iterator[Callable[[Range, Kit], bool | None]]:
+    def _attempts(self, each: QuiltRange) -> Iterator[Callable[[QuiltRange, Kit], bool | None]]:
         """Ways to judge a range, each a closer look than the one before."""
         yield self._at_once
         if self.chain.kind == "given" and each.leftmost <= each.last:
@@ -169,15 +169,15 @@ class Judge:
         if each.last - each.first < min(_MOST_ALONE, _MOST_PAIRS // self.chain.size**2):
             yield self._alone
 
-    def _at_once(self, each: Range, kit: Kit) -> bool | None:
+    def _at_once(self, each: QuiltRange, kit: Kit) -> bool | None:
         """Judge with a bound of the distributions from the first node."""
         return self._range(each, self._at_first(each, kit), kit)
 
-    def _at_once_from_each(self, each: Range, kit: Kit) -> bool | None:
+    def _at_once_from_each(self, each: QuiltRange, kit: Kit) -> bool | None:
         """Judge with the distribution of every node."""
         return self._range(each, self._one_by_one(each, kit), kit)
 
-    def _alone(self, each: Range, kit: Kit) -> bool | None:
+    def _alone(self, each: QuiltRange, kit: Kit) -> bool | None:
         """Judge every node alone."""
         result: bool | None = True
         for node in filter(self._tells, each.alone()):
@@ -188,7 +188,7 @@ class Judge:
             result = result and answer
         return result
 
-    def _at_first(self, each: Range, kit: Kit) -> Pairs:
+    def _at_first(self, each: QuiltRange, kit: Kit) -> Pairs:
         """Bounds of ``m_i(x') / m_i(x)`` for the nodes whose left quilt node exists, from the first of them."""
         if each.leftmost > each.last:
             return {}
@@ -203,7 +203,7 @@ class Judge:
         possible = members(self.supports.union(first, last))
         return {(x, other): table[other][x] for x in possible for other in possible if other != x}
 
-    def _one_by_one(self, each: Range, kit: Kit) -> Pairs:
+    def _one_by_one(self, each: QuiltRange, kit: Kit) -> Pairs:
         """The largest ``m_i(x') / m_i(x)``, for every node on its own as far as that goes."""
         if each.leftmost > each.last:
             return {}
@@ -215,7 +215,7 @@ class Judge:
                 result[pair] = None if ratio is None or known is None else max(ratio, known)
         return result
 
-    def _range(self, each: Range, ratios: Pairs, kit: Kit) -> bool | None:
+    def _range(self, each: QuiltRange, ratios: Pairs, kit: Kit) -> bool | None:
         """Whether the claim affords the quilts of a range, given the ratios of its distributions."""
         after = kit.rows(each.right) if each.right is not None and each.rightmost >= each.first else None
         self.work.add(30 * self.chain.size**2)

@@ -22,13 +22,13 @@ from privproof_checker.plain_documents import a_list, only_members
 from privproof_checker.release.markov_quilts import Judge, ranges_of
 from privproof_checker.release.release_priors import Chain
 from privproof_checker.release.release_questions import Release, given_by_prior
-from privproof_checker.release.transition_powers import Work
+from privproof_checker.release.transition_powers import OperationWork
 
 
 def proved_by_parts(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check that in every part every node has a quilt that the claim affords beside what the part tells."""
     only_members(evidence, ("method", "ranges"), "evidence")
-    work, count, compared = Work(), 0, False
+    work, count, compared = OperationWork(), 0, False
     for number, (chain, series) in enumerate(given_by_prior(release, evidence, "lists")):
         assert isinstance(chain, Chain)
         parts = parts_of(chain)

@@ -29,8 +29,8 @@ from privproof_checker.numbers import ONE, Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import refuse, within
 from privproof_checker.release.release_events import noise_mass_between
-from privproof_checker.release.release_losses import Gaussian, Geometric, Laplace, Noise
-from privproof_checker.release.sum_laws import Law, Laws, Sums
+from privproof_checker.release.release_losses import Gaussian, GeometricNoise, Laplace, Noise
+from privproof_checker.release.sum_laws import Laws, SumLaw, Sums
 
 BITS = 768
 """The precision of the laws and of their moments: tails are far below 2^-192."""
@@ -61,18 +61,18 @@ class Released:
 
     left: Sequence[arb]
     right: Sequence[arb]
-    ends: tuple[Law, Law]
+    ends: tuple[SumLaw, SumLaw]
     first: int
     noise: Noise
     total: arb
 
     def at_least(self, order: Rational) -> arb:
         """A bound from below on the divergence of an order."""
-        exact = isinstance(self.noise, Geometric)  # then what lies beyond is known
+        exact = isinstance(self.noise, GeometricNoise)  # then what lies beyond is known
         if order != 1:
             return (self._moment(order) + (self._tails(order) if exact else 0)).log() / arb(order - 1)
         told = sum(((p - q) * p.exp() for p, q in zip(self.left, self.right, strict=True)), arb(0))
-        if isinstance(self.noise, Geometric):
+        if isinstance(self.noise, GeometricNoise):
             alpha = arb(self.noise.alpha)
             ends = ((self.left[k] - self.right[k]) * self.left[k].exp() for k in (0, -1))
             return told + sum(ends, arb(0)) * alpha / (1 - alpha)
@@ -100,7 +100,7 @@ class Released:
     def _beyond(self, order: Rational, *, upwards: bool) -> arb:
         """A bound on the terms beyond the points, on one side."""
         a = arb(order)
-        if isinstance(self.noise, Geometric):
+        if isinstance(self.noise, GeometricNoise):
             place = -1 if upwards else 0
             last = (self.left[place] * a + self.right[place] * (1 - a)).exp()
             alpha = arb(self.noise.alpha)
@@ -138,7 +138,7 @@ def released_pairs(
 
 def _released_laws(
     laws: Laws, unit: Rational, noise: Noise, order: Rational
-) -> tuple[dict[str, tuple[Law, Sequence[arb]]], int, arb]:
+) -> tuple[dict[str, tuple[SumLaw, Sequence[arb]]], int, arb]:
     """For every value the law of the sum in steps of the noise and the logarithms of what is released; the first point; all weights."""
     low, high = min(law.low for law in laws.values()), max(law.high for law in laws.values())
     if isinstance(noise, Laplace):
@@ -149,12 +149,12 @@ def _released_laws(
     times = int(finer.p)
     spaced = {value: _refine_grid(law, times) for value, law in laws.items()}
     low, high = low * times, high * times
-    reach = 0 if isinstance(noise, Geometric) else _reach(spaced, noise, order)
+    reach = 0 if isinstance(noise, GeometricNoise) else _reach(spaced, noise, order)
     span = high - low + reach
     within(2 * span + high - low, _MOST_POINTS, "points of the laws", "question.of.noise")
     weights, total = _weights(noise, span)
     shape = arb_poly(weights[:0:-1] + weights)
-    result: dict[str, tuple[Law, Sequence[arb]]] = {}
+    result: dict[str, tuple[SumLaw, Sequence[arb]]] = {}
     for value, law in spaced.items():
         product = (shape * arb_poly(list(law.terms))).coeffs()
         first = low - reach - law.low + span  # the coefficient of the noise is at `span` where it is 0
@@ -167,11 +167,11 @@ def _released_laws(
     return result, low - reach, total
 
 
-def _refine_grid(law: Law, times: int) -> Law:
+def _refine_grid(law: SumLaw, times: int) -> SumLaw:
     """A law on a finer grid."""
     terms = [arb(0)] * ((len(law.terms) - 1) * times + 1)
     terms[::times] = list(law.terms)
-    return Law(law.low * times, terms, law.mass)
+    return SumLaw(law.low * times, terms, law.mass)
 
 
 def _reach(laws: Laws, noise: Gaussian, order: Rational) -> int:
@@ -186,9 +186,9 @@ def _reach(laws: Laws, noise: Gaussian, order: Rational) -> int:
     return int(needed**0.5 + (more + 1) * apart) + 2
 
 
-def _weights(noise: Geometric | Gaussian, span: int) -> tuple[list[arb], arb]:
+def _weights(noise: GeometricNoise | Gaussian, span: int) -> tuple[list[arb], arb]:
     """The weights of the noise from 0 steps on, and the sum of all weights."""
-    if isinstance(noise, Geometric):
+    if isinstance(noise, GeometricNoise):
         alpha = arb(noise.alpha)
         weights = [arb(1)]
         for _ in range(span):
@@ -201,7 +201,7 @@ def _weights(noise: Geometric | Gaussian, span: int) -> tuple[list[arb], arb]:
     return weights, weights[0] + 2 * sum(weights[1:], arb(0)) + beyond
 
 
-def _pieces(law: Law, low: int, high: int, unit: Rational, noise: Laplace) -> list[arb]:
+def _pieces(law: SumLaw, low: int, high: int, unit: Rational, noise: Laplace) -> list[arb]:
     """The logarithms of the probabilities of pieces of the line, from the least sum to the greatest, and of what lies beyond."""
     cuts: list[Rational | None] = [
         None,
@@ -221,7 +221,7 @@ def _pieces(law: Law, low: int, high: int, unit: Rational, noise: Laplace) -> li
     return result
 
 
-def told_by_others(one: Law, other: Law, moved: int) -> arb | None:
+def told_by_others(one: SumLaw, other: SumLaw, moved: int) -> arb | None:
     """The largest logarithm of a ratio of the laws of what all other entries add, where the first value weighs so much more.
 
     None where it is infinite.

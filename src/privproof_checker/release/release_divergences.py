@@ -35,7 +35,7 @@ from privproof_checker.numbers import ONE, Epsilon, Rational, epsilon
 from privproof_checker.numbers.balls import precision, rational_bounds
 from privproof_checker.outcomes import refuse
 from privproof_checker.plain_documents import text
-from privproof_checker.release.release_losses import Allowance, Gaussian, Geometric, Laplace, Noise
+from privproof_checker.release.release_losses import Allowance, Gaussian, GeometricNoise, Laplace, Noise
 
 _BITS = 192
 """The precision at which divergences are compared with the claim; what it leaves open is refused."""
@@ -108,7 +108,7 @@ def moved_noise(noise: Noise, order: Rational, distance: Rational) -> arb:
     return -alpha.log() * (steps - 2 * alpha * (1 - alpha**steps) / (1 - alpha * alpha))
 
 
-def _steps(noise: Geometric, distance: Rational) -> int:
+def _steps(noise: GeometricNoise, distance: Rational) -> int:
     """A distance in whole steps, rounded up."""
     steps = distance / noise.step
     return int(-(-steps.p // steps.q))

@@ -25,10 +25,10 @@ from privproof_checker.plain_documents import (
     require_name,
     text,
 )
-from privproof_checker.release.release_losses import Gaussian, Geometric, Noise
+from privproof_checker.release.release_losses import Gaussian, GeometricNoise, Noise
 from privproof_checker.release.release_priors import Band, GaussianChain, Network
 from privproof_checker.release.release_questions import Histogram, Release, Sum
-from privproof_checker.release.sum_laws import Law, Laws, Sums, number, sums
+from privproof_checker.release.sum_laws import Laws, SumLaw, Sums, number, sums
 
 _BITS = (128, 512, 2048)
 """The precisions at which an event or an output is compared with the claim, in this order; what the last leaves open is refused."""
@@ -48,7 +48,7 @@ class Compared:
     said: str
     first: Laws
 
-    def laws(self) -> tuple[Law, Law]:
+    def laws(self) -> tuple[SumLaw, SumLaw]:
         """Both laws, in balls of the current precision."""
         laws = self.first
         if ctx.prec != _BITS[0]:
@@ -181,7 +181,7 @@ def _values(found: Sums, place: int) -> list[Rational]:
     return [Rational(count) for count in found.counts.of(number(found, place))]
 
 
-def _chance(law: Law, found: Sums, noise: Noise, event: list[Interval]) -> arb:
+def _chance(law: SumLaw, found: Sums, noise: Noise, event: list[Interval]) -> arb:
     """The probability that the sum plus noise, or each count plus its own, is in its interval, ends included."""
     total = arb(0)
     for place, term in enumerate(law.terms, law.low):
@@ -198,7 +198,7 @@ def noise_mass_between(noise: Noise, low: Rational | None, high: Rational | None
     >>> noise_mass_between(Geometric(Rational(1, 2), Rational(1)), Rational(-1), Rational(1, 2)).str(5, radius=False)
     '0.50000'
     """
-    if isinstance(noise, Geometric):
+    if isinstance(noise, GeometricNoise):
         low = None if low is None else Rational(-_floor(-low / noise.step))
         high = None if high is None else Rational(_floor(high / noise.step))
         logarithm, whole, width = arb(noise.alpha).log(), 1 / (1 + arb(noise.alpha)), Rational(1)
@@ -274,12 +274,12 @@ def _output(release: Release, value: object, place: str, limits: Limits) -> list
     else:
         output = [a_number(value, place, limits)]
     for each in output:
-        if isinstance(release.noise, Geometric) and (each / release.noise.step).q != 1:
+        if isinstance(release.noise, GeometricNoise) and (each / release.noise.step).q != 1:
             refuse(f"{text(each)} is never released: it is no multiple of the step", place)
     return output
 
 
-def _density(law: Law, found: Sums, noise: Noise, output: list[Rational]) -> arb:
+def _density(law: SumLaw, found: Sums, noise: Noise, output: list[Rational]) -> arb:
     """The probability or density of an output, up to the factor of the noise."""
     total, rate = arb(0), noise.rate()
     for place, term in enumerate(law.terms, law.low):

@@ -46,7 +46,7 @@ class Laplace:
 
 
 @dataclass(frozen=True)
-class Geometric:
+class GeometricNoise:
     """Two-sided geometric noise: k steps with probability ``(1 - alpha)/(1 + alpha) alpha^|k|``."""
 
     alpha: Rational
@@ -78,7 +78,7 @@ class Gaussian:
         return f"discrete Gaussian noise of variance {text(self.variance)} in steps of {text(self.step)}"
 
 
-Noise: TypeAlias = "Laplace | Geometric | Gaussian"
+Noise: TypeAlias = "Laplace | GeometricNoise | Gaussian"
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Allowance:
     >>> allowance = Allowance(epsilon("1"), ONE, Laplace(rational(10)))
     >>> allowance.affords(ONE, 10), allowance.affords(ONE, 11), allowance.affords(rational("1.11"), 9)
     (True, False, False)
-    >>> Allowance(epsilon("ln(2)"), ONE, Geometric(rational("3/4"), ONE)).affords(rational("3/2"), 1)
+    >>> Allowance(epsilon("ln(2)"), ONE, GeometricNoise(rational("3/4"), ONE)).affords(rational("3/2"), 1)
     True
     """
 

@@ -48,7 +48,7 @@ from privproof_checker.release.release_losses import Gaussian, Laplace
 from privproof_checker.release.release_priors import Band, Chain, GaussianChain, Network
 from privproof_checker.release.release_questions import Release, Sum, read_unclaimed_release
 from privproof_checker.release.sum_couplings import couple_laws
-from privproof_checker.release.sum_laws import Law, Sums, every, sums
+from privproof_checker.release.sum_laws import SumLaw, Sums, every, sums
 
 _MOST_ORDERS = 1_000
 """Orders of a ladder; beyond, it is refused."""
@@ -202,7 +202,7 @@ def _by_ladder(release: Release, proof: dict[str, object], limits: Limits) -> in
 
 
 def _from_there_on(
-    bound: Bound, release: Release, found: Sums, one: Law, other: Law, weighs: Rational, last: Rational
+    bound: Bound, release: Release, found: Sums, one: SumLaw, other: SumLaw, weighs: Rational, last: Rational
 ) -> bool:
     """Whether all orders from one on are within rho, by what the sum of all other entries tells."""
     moved = weighs / found.unit

@@ -25,7 +25,7 @@ from privproof_checker.release.release_events import add_attained_loss
 from privproof_checker.release.release_losses import Allowance, Gaussian, Laplace, Noise
 from privproof_checker.release.release_questions import Release
 from privproof_checker.release.rounded_laws import shown_by_rounding
-from privproof_checker.release.sum_laws import ChainSums, Law, Laws, Sums, every, number
+from privproof_checker.release.sum_laws import ChainSums, Laws, SumLaw, Sums, every, number
 
 _BITS = (128, 512)
 """The precisions at which outputs are compared with the claim, in this order; what the last leaves open is decided exactly."""
@@ -109,7 +109,7 @@ def _compare_outputs(found: Sums, laws: Laws, bound: arb, factor: arb) -> tuple[
     return unclear, len(most)
 
 
-def _noisy(law: Law, low: int, high: int, factor: arb) -> list[arb]:
+def _noisy(law: SumLaw, low: int, high: int, factor: arb) -> list[arb]:
     """The law with noise, up to the factor of the noise, at every point from low to high."""
     zero = arb(0)
     scale = 1 / law.mass
@@ -118,7 +118,7 @@ def _noisy(law: Law, low: int, high: int, factor: arb) -> list[arb]:
     )
 
 
-def _noisy_counts(found: Sums, counts: Counts, law: Law, factor: arb) -> list[arb]:
+def _noisy_counts(found: Sums, counts: Counts, law: SumLaw, factor: arb) -> list[arb]:
     """The law of a histogram with noise on every count, up to the factor of the noise, at every place of its box."""
     scale, box = 1 / law.mass, [arb(0)] * counts.outputs
     for place, term in enumerate(law.terms, law.low):
@@ -164,7 +164,7 @@ def _check_ties(found: Sums, pending: dict[Any, list[int]], allowance: Allowance
                         refuse(f"the claim cannot be shown at the node {node}", place)
 
 
-def _holds(found: Sums, law: Law, other: Law, output: int, allowance: Allowance) -> bool:
+def _holds(found: Sums, law: SumLaw, other: SumLaw, output: int, allowance: Allowance) -> bool:
     """Whether the claim holds at an output for an ordered pair, exactly."""
     left, right = _masses_by_distance(found, law, output), _masses_by_distance(found, other, output)
     noise, unit = allowance.noise, step_of(found)
@@ -211,7 +211,7 @@ def step_of(found: Sums) -> Rational:
     return found.unit if found.counts is None else Rational(1)
 
 
-def _masses_by_distance(found: Sums, law: Law, output: int) -> list[Any]:
+def _masses_by_distance(found: Sums, law: SumLaw, output: int) -> list[Any]:
     """The masses by their distance to an output; of a histogram, to a point of its box."""
     counts = found.counts
     if counts is not None:

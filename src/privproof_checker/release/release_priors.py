@@ -92,7 +92,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Node:
+class NetworkNode:
     """A node of a network: its parents by number, and for every tuple of their values (by number) the probabilities."""
 
     name: str
@@ -105,7 +105,7 @@ class Node:
 class Network:
     """A Bayesian network."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[NetworkNode, ...]
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -306,7 +306,7 @@ def _network(given: dict[str, object], place: str, limits: Limits) -> Network:
     if not listed:
         refuse("there is no node", f"{place}.nodes")
     within(len(listed), _MOST_NODES, "nodes", f"{place}.nodes")
-    result: list[Node] = []
+    result: list[NetworkNode] = []
     for number, item in enumerate(listed):
         node = _node(an_object(item, f"{place}.nodes[{number}]"), result, f"{place}.nodes[{number}]", limits)
         if any(node.name == before.name for before in result):
@@ -315,7 +315,7 @@ def _network(given: dict[str, object], place: str, limits: Limits) -> Network:
     return Network(tuple(result))
 
 
-def _node(given: dict[str, object], before: Sequence[Node], place: str, limits: Limits) -> Node:
+def _node(given: dict[str, object], before: Sequence[NetworkNode], place: str, limits: Limits) -> NetworkNode:
     only_members(given, ("name", "values", "parents", "table"), place)
     name = a_text(given.get("name"), f"{place}.name")
     if not name:
@@ -349,4 +349,4 @@ def _node(given: dict[str, object], before: Sequence[Node], place: str, limits: 
         table[key] = _distribution(both[1], len(values), f"{here}[1]", limits)
     if len(table) != rows:
         refuse(f"{len(table)} rows are given for {rows} values of the parents", f"{place}.table")
-    return Node(name, values, tuple(parents), table)
+    return NetworkNode(name, values, tuple(parents), table)

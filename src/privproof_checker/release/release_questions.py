@@ -27,7 +27,7 @@ from privproof_checker.plain_documents import (
     text,
 )
 from privproof_checker.release.release_divergences import Bound, DivergenceAllowance
-from privproof_checker.release.release_losses import Allowance, Gaussian, Geometric, Laplace, Noise
+from privproof_checker.release.release_losses import Allowance, Gaussian, GeometricNoise, Laplace, Noise
 from privproof_checker.release.release_priors import Chain, GaussianChain, Network, Prior, read_priors
 
 _MEMBERS = ("kind", "title", "priors", "lengths", "query", "noise", "epsilon", "delta")
@@ -57,7 +57,7 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearQuery:
     """The sum of real entries, each times its weight, rounded to the nearest multiple of the step, the greater one of two."""
 
     weights: tuple[Rational, ...]
@@ -73,14 +73,14 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Function:
+class AnyFunction:
     """Any function; how far one entry moves it is a statement of the caller."""
 
     name: str
     sensitivity: Rational
 
 
-Query: TypeAlias = "Sum | Histogram | Linear | Function"
+Query: TypeAlias = "Sum | Histogram | LinearQuery | AnyFunction"
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Release:
             lengths = ", ".join(map(str, self.lengths[:8])) + (", ..." if len(self.lengths) > 8 else "")
             said += f", in series of length {lengths}"
         said += f", with {self.noise}"
-        if isinstance(self.query, Function):
+        if isinstance(self.query, AnyFunction):
             said += (
                 f", assuming that one entry moves {self.query.name[:80]!r} by at most {text(self.query.sensitivity)}"
             )
@@ -160,11 +160,11 @@ def _weight_range(query: Sum, values: Iterable[str]) -> Rational:
 
 def query_sensitivity(query: Query, prior: Prior) -> Rational:
     """The most that changing one entry moves the query, all components together."""
-    if isinstance(query, Function):
+    if isinstance(query, AnyFunction):
         return query.sensitivity
     if isinstance(query, Histogram):
         return Rational(1 if len(query.bins) == 1 else 2)
-    if isinstance(prior, GaussianChain) or isinstance(query, Linear):
+    if isinstance(prior, GaussianChain) or isinstance(query, LinearQuery):
         refuse("of a linear query shifts alone tell how far it moves", "evidence.method")
     if isinstance(prior, Network):
         return max(_weight_range(query, node.values) for node in prior.nodes)
@@ -205,7 +205,7 @@ def _read_release(given: dict[str, object], claimed: Epsilon, limits: Limits) ->
     lengths = _lengths(given.get("lengths"), networks=isinstance(priors[0], Network))
     values = {value for prior in priors for value in _values(prior)}
     query = _query(an_object(given.get("query"), "question.query"), values, limits)
-    if isinstance(priors[0], GaussianChain) != isinstance(query, Linear):
+    if isinstance(priors[0], GaussianChain) != isinstance(query, LinearQuery):
         refuse("linear queries are those of Gaussian chains, and no others are", "question.query.kind")
     noise = _noise(given.get("noise"), query, limits)
     return Release(priors, lengths, query, noise, claimed)
@@ -264,13 +264,13 @@ def _query(given: dict[str, object], values: set[str], limits: Limits) -> Query:
         step = a_number(given.get("step"), f"{place}.step", limits)
         if step <= 0 or not any(factors):
             refuse("a step is above 0, and some weight is not 0", place)
-        return Linear(factors, step)
+        return LinearQuery(factors, step)
     if kind == "function":
         only_members(given, ("kind", "name", "sensitivity"), place)
         sensitivity = a_number(given.get("sensitivity"), f"{place}.sensitivity", limits)
         if sensitivity <= 0:
             refuse("the sensitivity is not above 0", f"{place}.sensitivity")
-        return Function(a_text(given.get("name"), f"{place}.name"), sensitivity)
+        return AnyFunction(a_text(given.get("name"), f"{place}.name"), sensitivity)
     refuse(f"{kind[:40]!r} is no kind of query", f"{place}.kind")
 
 
@@ -294,8 +294,8 @@ def _noise(value: object, query: Query, limits: Limits) -> Noise:
             )
         if step <= 0:
             refuse("the step is not above 0", f"{place}.step")
-        grid = query.step if isinstance(query, Sum | Linear) else Rational(1)
-        if not isinstance(query, Function) and (grid / step).q != 1:
+        grid = query.step if isinstance(query, Sum | LinearQuery) else Rational(1)
+        if not isinstance(query, AnyFunction) and (grid / step).q != 1:
             refuse(f"the values are multiples of {text(grid)} and not all of them of the step", f"{place}.step")
-        return Geometric(size, step) if kind == "geometric" else Gaussian(size, step)
+        return GeometricNoise(size, step) if kind == "geometric" else Gaussian(size, step)
     refuse(f"{kind[:40]!r} is no kind of noise", f"{place}.kind")

@@ -26,7 +26,7 @@ from privproof_checker.outcomes import Accepted, Limits, refuse, within
 from privproof_checker.plain_documents import only_members, text
 from privproof_checker.release.release_losses import Gaussian
 from privproof_checker.release.release_questions import Release, Sum
-from privproof_checker.release.sum_laws import Law, every
+from privproof_checker.release.sum_laws import SumLaw, every
 
 _BITS = 192
 """The precision at which deltas are compared; what it leaves open is refused."""
@@ -75,7 +75,7 @@ def proved_by_coupling(release: Release, evidence: dict[str, object], limits: Li
     return Accepted("proved", release.claim(), {"method": "coupling", "pairs": compared, "delta": shown})
 
 
-def couple_laws(law: Law, other: Law) -> Mapping[int, Any]:
+def couple_laws(law: SumLaw, other: SumLaw) -> Mapping[int, Any]:
     """For every distance the mass that is moved so far, in integers whose sum is the product of both masses.
 
     >>> couple_laws(Law(0, [1, 1], 2), Law(0, [1, 2], 3))

@@ -40,7 +40,7 @@ Number: TypeAlias = Any
 
 
 @dataclass(frozen=True)
-class Law:
+class SumLaw:
     """A law times its mass: the coefficients from low to high, and their sum.
 
     Attributes:
@@ -59,7 +59,7 @@ class Law:
         return self.low + len(self.terms) - 1
 
 
-Laws: TypeAlias = "Mapping[str, Law]"
+Laws: TypeAlias = "Mapping[str, SumLaw]"
 
 
 class ChainSums:
@@ -178,14 +178,14 @@ def _whole(rows: Sequence[Sequence[Rational]]) -> list[list[fmpz]]:
     return [[fmpz((entry * scale).p) for entry in row] for row in rows]
 
 
-def _law(sides: Sequence[tuple[Polynomial, Polynomial]]) -> Law:
+def _law(sides: Sequence[tuple[Polynomial, Polynomial]]) -> SumLaw:
     """The law from both polynomials of every state that shows the value; what lies outside its ends is exactly zero."""
     low = min(_lowest(before) + _lowest(after) for before, after in sides)
     high = max(before.degree() + after.degree() for before, after in sides)
     whole, mass = sides[0][0] * sides[0][1], _mass(*sides[0])
     for before, after in sides[1:]:
         whole, mass = whole + before * after, mass + _mass(before, after)
-    return Law(low, whole.coeffs()[low : high + 1], mass)
+    return SumLaw(low, whole.coeffs()[low : high + 1], mass)
 
 
 def _mass(before: Polynomial, after: Polynomial) -> Number:
@@ -229,7 +229,10 @@ class NetworkSums:
     def balls(self, nodes: Collection[str]) -> Iterator[tuple[str, Laws]]:
         """The laws of some nodes in balls of the current precision."""
         for node, laws in self.exactly(nodes):
-            yield node, {x: Law(law.low, [arb(term) for term in law.terms], arb(law.mass)) for x, law in laws.items()}
+            yield (
+                node,
+                {x: SumLaw(law.low, [arb(term) for term in law.terms], arb(law.mass)) for x, law in laws.items()},
+            )
 
 
 Sums: TypeAlias = "ChainSums | NetworkSums"
@@ -246,10 +249,10 @@ def number(found: Sums, place: int) -> int:
     return int((found.offset + found.unit * place).p)
 
 
-def _law_of_masses(law: Mapping[int, Rational]) -> Law:
+def _law_of_masses(law: Mapping[int, Rational]) -> SumLaw:
     low, high = min(law), max(law)
     (terms,) = _whole([[law.get(total, ZERO) for total in range(low, high + 1)]])
-    return Law(low, terms, sum(terms, fmpz(0)))
+    return SumLaw(low, terms, sum(terms, fmpz(0)))
 
 
 def _grid(query: Sum, values: Sequence[Sequence[str]]) -> tuple[Rational, Rational, list[list[int]]]:

@@ -24,7 +24,7 @@ _MOST_WORK = 12_000_000_000
 """The elementary operations of one check, counted before they are made; beyond, the evidence is refused."""
 
 
-class Work:
+class OperationWork:
     """Counts elementary operations, and refuses beyond a limit."""
 
     def __init__(self, limit: int = _MOST_WORK) -> None:

@@ -141,7 +141,7 @@ def _by_density(mine: list[RunLeaf], others: list[RunLeaf], bound: arb, place: s
 
 
 @dataclass(frozen=True)
-class Term:
+class ShownTerm:
     """Something that is shown with probability p at most on the left, and q at least on the right; None for no distance that is known."""
 
     p: arb
@@ -161,14 +161,14 @@ class Term:
         return rational_bounds(self.p), rational_bounds(self.q), self.distance
 
 
-def upper_terms(left: Observed, right: Observed) -> list[Term]:
+def upper_terms(left: Observed, right: Observed) -> list[ShownTerm]:
     """What the left tree shows, with what stands in its place on the right."""
     found = []
     for mine, other in pair_observations(left, right):
         p = mine.probability.upper()
         if p > 0:
             q = arb(0) if other is None else other.probability.lower()
-            found.append(Term(p, q, None if other is None else distance_between(mine, other)))
+            found.append(ShownTerm(p, q, None if other is None else distance_between(mine, other)))
     return found
 
 

@@ -18,8 +18,8 @@ from privproof_checker.programs.open_trees import (
     Done,
     Linear,
     Part,
+    RunWay,
     Step,
-    Way,
     moderate,
     read_chances,
     read_form,
@@ -47,7 +47,7 @@ Law: TypeAlias = tuple[str, Rational, *tuple[Rational, ...]]
 
 
 @dataclass(frozen=True)
-class RunLeaf(Way):
+class RunLeaf(RunWay):
     """A way to the end, the shape of what was shown there, and the noisy numbers in it."""
 
     shape: str
@@ -91,7 +91,7 @@ def read_trees(asked: dict[str, object], count: int, limits: Limits) -> tuple[tu
     """The trees of a question, and the number of the tree of every data set."""
     listed = a_list(asked.get("trees"), "question.trees")
     within(len(listed), count, "trees", "question.trees")
-    reader = _Reader(_tables(asked.get("tables"), limits), limits)
+    reader = _LeafReader(_tables(asked.get("tables"), limits), limits)
     trees = tuple(_tree(item, f"question.trees[{i}]", reader) for i, item in enumerate(listed))
     places = tuple(an_integer(item, "question.runs") for item in a_list(asked.get("runs"), "question.runs"))
     if len(places) != count or any(not 0 <= place < len(trees) for place in places):
@@ -114,14 +114,14 @@ def _tables(value: object, limits: Limits) -> list[tuple[Rational, ...]]:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _LeafReader:
     """What is needed to read leaves."""
 
     tables: list[tuple[Rational, ...]]
     limits: Limits
 
 
-def _tree(value: object, place: str, reader: _Reader) -> Tree:
+def _tree(value: object, place: str, reader: _LeafReader) -> Tree:
     listed = a_list(value, place)
     within(len(listed), _MOST_LEAVES, "leaves", place)
     if not listed:
@@ -133,7 +133,7 @@ def _tree(value: object, place: str, reader: _Reader) -> Tree:
     return tuple(leaves)
 
 
-def _leaf(value: object, before: RunLeaf | None, place: str, reader: _Reader) -> RunLeaf:
+def _leaf(value: object, before: RunLeaf | None, place: str, reader: _LeafReader) -> RunLeaf:
     """A leaf; its first steps may be those of the leaf before it, which are about the same noises."""
     given, limits = an_object(value, place), reader.limits
     only_members(given, ("noises", "after", "steps", "shape", "parts"), place)
@@ -175,7 +175,7 @@ def _law(value: object, place: str, limits: Limits) -> Law:
     return (kind, first, *more)
 
 
-def _step(value: object, noises: tuple[Law, ...], place: str, reader: _Reader) -> Step:
+def _step(value: object, noises: tuple[Law, ...], place: str, reader: _LeafReader) -> Step:
     given = a_list(value, place)
     if len(given) != 3 or given[0] not in ("test", "draw", "guess"):
         refuse("expected a draw, a test or a guess, and its outcome", place)

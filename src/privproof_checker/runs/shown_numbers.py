@@ -71,7 +71,7 @@ def _tests(leaf: RunLeaf) -> list[Linear]:
 
 
 @dataclass(frozen=True)
-class _Term:
+class _NumberTerm:
     """The number on one way: its value is that of a vertex, and the rest of the way has some probability."""
 
     weight: arb
@@ -265,7 +265,7 @@ class _Piece:
         return result
 
 
-def _pieces(terms: Sequence[tuple[_Term | _Gap, arb]], middle: Rational) -> list[_Piece]:
+def _pieces(terms: Sequence[tuple[_NumberTerm | _Gap, arb]], middle: Rational) -> list[_Piece]:
     """What ``f - c g`` is the sum of around a point; multiples of one another are added up, so that ties cancel."""
     found: list[_Piece] = []
     for term, factor in terms:
@@ -359,7 +359,7 @@ def _about(leaf: RunLeaf, part: int) -> object:
     return tuple(leaf.noises[j] for j in atoms), tests, shown
 
 
-def term_of(leaf: RunLeaf, part: int, place: str) -> _Term | _Gap | None:
+def term_of(leaf: RunLeaf, part: int, place: str) -> _NumberTerm | _Gap | None:
     """The number on the way to a leaf; None if nothing leads there."""
     form = leaf.parts[part]
     assert isinstance(form, Linear)
@@ -376,7 +376,7 @@ def term_of(leaf: RunLeaf, part: int, place: str) -> _Term | _Gap | None:
         return _gap(weight, own, form.constant, laws, inequalities, place)
     [(atom, unit)] = own.items()
     vertex = tree_around(atom, unit, form.constant, laws, inequalities, place)
-    return None if vertex is None else _Term(weight, vertex)
+    return None if vertex is None else _NumberTerm(weight, vertex)
 
 
 def _gap(

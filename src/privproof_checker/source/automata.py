@@ -31,7 +31,7 @@ from privproof_checker.source.running import Run, Work
 from privproof_checker.source.source_member import PLACE, Findings, Input, Source
 from privproof_checker.source.values import NUMBER, Beyond, Stream, Value, key, leaves, with_leaves
 from privproof_checker.source.ways import Draw, Way, Ways, opposite
-from privproof_checker.streams.automaton_steps import Step
+from privproof_checker.streams.automaton_steps import AutomatonStep
 from privproof_checker.streams.order_systems import Different, Order, Term
 from privproof_checker.streams.stream_automata import Automaton, read_automaton
 
@@ -89,7 +89,7 @@ class _Walk:
         self.source, self.stream, self.automaton, self.work = source, stream, automaton, work
         self.ways = Ways(source.functions, work)
         self.atoms = self.ways.atoms
-        self.guards: dict[Step, tuple[Order, ...]] = {}
+        self.guards: dict[AutomatonStep, tuple[Order, ...]] = {}
         self.draws: dict[int, tuple[Draw, ...]] = {}
         self.symbols: dict[tuple[str, int], Any] = {("", 0): key(())}
         self.outputs: dict[Any, tuple[str, int]] = {key(()): ("", 0)}
@@ -176,7 +176,7 @@ class _Walk:
 
     # ------------------------------------------------------------------------------------------ the automaton, in atoms
 
-    def _terms(self, step: Step) -> dict[Term, Form]:
+    def _terms(self, step: AutomatonStep) -> dict[Term, Form]:
         """What the samples of a step are."""
         found: dict[Term, Form] = {None: Form(Fraction(0))}
         noises = 0

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from privproof_checker.machines import Machine as Model
+from privproof_checker.machines import TransducerSystem as Model
 from privproof_checker.neighbour_lists import Relation
 from privproof_checker.numbers import ONE, ZERO, Rational, rational
 from privproof_checker.outcomes import Limits, refuse

@@ -15,12 +15,12 @@ from privproof_checker.outcomes import refuse
 from privproof_checker.programs.instruction_kinds import (
     Assign,
     Coin,
-    Emit,
+    EmitOutput,
     Forget,
     Instruction,
     Jump,
     Logarithm,
-    Next,
+    NextValue,
     Program,
     Return,
     Sample,
@@ -35,7 +35,7 @@ from privproof_checker.source.running import Work
 from privproof_checker.source.symbols import Atom, Parts, Term, constant_of, number_of, parts_of, plus, times
 from privproof_checker.source.values import Beyond
 
-_OBSERVED = Sample | Coin | Whole | Emit | Return | Next
+_OBSERVED = Sample | Coin | Whole | EmitOutput | Return | NextValue
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ def _read(step: Instruction) -> frozenset[str]:
             return _names(value)
         case Whole(_, low, high):
             return _names(low, high)
-        case Emit(parts) | Return(parts):
+        case EmitOutput(parts) | Return(parts):
             return _names(*parts)
         case Test(condition):
             return _names(condition)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from privproof_checker.numbers import fraction
 from privproof_checker.outcomes import refuse
-from privproof_checker.programs.instruction_kinds import Coin, Emit, Instruction, Next, Return, Sample, Whole
+from privproof_checker.programs.instruction_kinds import Coin, EmitOutput, Instruction, NextValue, Return, Sample, Whole
 from privproof_checker.source.facts import Facts, Path
 from privproof_checker.source.following import APPEND, END, NOISE, WAIT, YIELD, Follower, Following, Sink
 from privproof_checker.source.instructed import Executing, Held, Instructed, scale_of
@@ -71,13 +71,13 @@ class Observer:
         """Both sides are about to do what can be observed: is it the same?"""
         run = both.text.run
         match stop, halt:
-            case Next(), str() if halt == WAIT:
+            case NextValue(), str() if halt == WAIT:
                 self._element(both, stop)
                 self._passed(both).text.leaving = True
                 return [both]
             case Sample() | Coin() | Whole(), str() if halt == NOISE:
                 return self._noise(both, stop)
-            case Emit(), str() if halt in (YIELD, APPEND):
+            case EmitOutput(), str() if halt in (YIELD, APPEND):
                 self._written(both, stop, halt)
             case Return(), str() if halt == END:
                 self._ended(both, stop)
@@ -103,7 +103,7 @@ class Observer:
         both.facts = self.path.facts
         return both
 
-    def _element(self, both: Both, stop: Next) -> None:
+    def _element(self, both: Both, stop: NextValue) -> None:
         """The next element of the stream."""
         value = self.path.term(self.path.atoms.new(self.given.element))
         both.ours.variables[stop.name] = value
@@ -205,7 +205,7 @@ class Observer:
         noise = self.path.term(self.path.atoms.new(Atom(whole=True)))
         return Term(plus(mine.parts, noise.parts), whole=True), Term(plus(parts_of(center), noise.parts), whole=True)
 
-    def _written(self, both: Both, stop: Emit, halt: str) -> None:
+    def _written(self, both: Both, stop: EmitOutput, halt: str) -> None:
         """An output on the way."""
         parts = self._parts(both, stop)
         frame = both.text.run.frames[-1]
@@ -225,7 +225,7 @@ class Observer:
         both.written = True
         self.recoding.note("output", parts, value, f"question.code[{both.ours.at}]")
 
-    def _parts(self, both: Both, stop: Emit | Return) -> list[tuple[str, Held]]:
+    def _parts(self, both: Both, stop: EmitOutput | Return) -> list[tuple[str, Held]]:
         """What the instructions put out, with its sorts."""
         return [(part.sort, self.instructed.value(part, both.ours)) for part in stop.parts]
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof_checker.outcomes import Limits, Refusal, refuse
-from privproof_checker.programs.instruction_kinds import Emit, Place, Program, Return
+from privproof_checker.programs.instruction_kinds import EmitOutput, Program, Return, SelectionPlace
 from privproof_checker.programs.instructions import read_program
 from privproof_checker.programs.program_inputs import Declared, read_declared
 from privproof_checker.source.cuts import Cut, numbers_of, with_numbers
@@ -73,10 +73,10 @@ def _compared(source: Source, asked: dict[str, object], declared: Declared, limi
     program = read_program(asked, declared, limits)
     if program.kept:
         raise Beyond("that the text keeps these lists is not re-established", "question.lists")
-    if any(isinstance(step, Emit | Return) and step.processed for step in program.code):
+    if any(isinstance(step, EmitOutput | Return) and step.processed for step in program.code):
         raise Beyond("that an output is computed from these parts is not re-established", "question.code")
     comparison = Comparison(source, asked, declared, limits, work)
-    if any(isinstance(step, Place) for step in program.code):
+    if any(isinstance(step, SelectionPlace) for step in program.code):
         return _establish_selection(source, program, comparison)
     try:
         comparison.run()
@@ -135,7 +135,7 @@ class Comparison:
         self.most = _MOST_STEPS if len(self.program.code) == len(written.code) else _MOST_TOTALLED
         self.given = Given(source, declared, self.path)
         self.instructed = Instructed(self.program, self.path, work, self.given.lists)
-        emits = any(isinstance(step, Emit) for step in self.program.code)
+        emits = any(isinstance(step, EmitOutput) for step in self.program.code)
         collects = emits and not source.mechanism.generator
         self.follower = Follower(source.functions, work, self.path, collects=collects)
         self.observer = Observer(self.instructed, self.follower, self.given, self.path)

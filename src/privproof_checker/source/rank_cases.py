@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from privproof_checker.numbers import fraction
-from privproof_checker.programs.instruction_kinds import Assign, Others, Place, Program, Ranked, Sample, Test
+from privproof_checker.programs.instruction_kinds import Assign, Others, Program, Ranked, Sample, SelectionPlace, Test
 from privproof_checker.programs.program_expressions import Expression
 from privproof_checker.source.forms import Form
 from privproof_checker.source.values import (
@@ -106,7 +106,7 @@ def case_of(program: Program, name: str, length: int | None, most: int) -> Case:
             if len(found) != 1:
                 raise Beyond("a test on the length of the list that not only its size decides", "question.code")
             at = step.then if found.pop() else step.otherwise
-        elif isinstance(step, Place):
+        elif isinstance(step, SelectionPlace):
             block, at = _block(program, at, name)
             blocks.append(block)
         else:
@@ -133,7 +133,7 @@ def _block(program: Program, at: int, name: str) -> tuple[Block, int]:
         step = program.code[at]
         at += 1
         match step:
-            case Place(place, listed):
+            case SelectionPlace(place, listed):
                 if listed != name:
                     raise Beyond("a selection of something else than the list", f"question.code[{first}]")
                 places.append(place)

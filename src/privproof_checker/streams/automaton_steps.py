@@ -20,7 +20,7 @@ Value = tuple[Term, Term, Rational]
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleLaw:
     """The law of a sample: ``reads * input + mean`` plus Laplace noise with scale ``1 / rate``."""
 
     rate: Rational | None
@@ -29,7 +29,7 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class StepForm:
     """What a coupling sees of a step: no means, offsets and constants.  Steps of the same form share it.
 
     Attributes:
@@ -44,15 +44,15 @@ class Form:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class AutomatonStep:
     """What one transition does; transitions that do the same share their step, so that it is a key of caches."""
 
-    samples: tuple[Sample, ...]
+    samples: tuple[SampleLaw, ...]
     guard: tuple[Order, ...]
     some: bool
     stores: dict[str, int]
     values: tuple[Value, ...]
-    form: Form
+    form: StepForm
 
     @cached_property
     def reads(self) -> bool:
@@ -78,7 +78,7 @@ class Transition:
 
     source: int
     target: int
-    step: Step
+    step: AutomatonStep
     symbol: str
 
     @property
@@ -126,7 +126,7 @@ class Origins:
     fixed: frozenset[str]
     alike: frozenset[tuple[str, str]]
 
-    def after(self, step: Step, live: frozenset[str]) -> Origins:
+    def after(self, step: AutomatonStep, live: frozenset[str]) -> Origins:
         """The origins after a step, of the thresholds that are live there."""
         stores = step.stores
         if not stores and self.stored <= live and self.fixed <= live:
@@ -144,7 +144,7 @@ class Origins:
         """The origins on paths of two kinds."""
         return Origins(self.stored & other.stored, self.fixed | other.fixed, self.alike | other.alike)
 
-    def different(self, samples: Sequence[Sample]) -> Different:
+    def different(self, samples: Sequence[SampleLaw]) -> Different:
         """Which terms have a difference without atoms, in a step that draws these samples."""
 
         def fresh(term: Term) -> bool:

@@ -19,7 +19,7 @@ from operator import attrgetter, le
 from typing import TypeAlias
 
 from privproof_checker.outcomes import refuse
-from privproof_checker.streams.automaton_steps import Form
+from privproof_checker.streams.automaton_steps import StepForm
 from privproof_checker.streams.shift_couplings import MOST_NAMES, SHIFTS, Kernels, Part, Shifts
 
 LARGEST_COST = 10**200
@@ -58,12 +58,12 @@ Settled: TypeAlias = tuple[Cost, Group | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class CostProduct:
     """A constant and groups, in the order of their names; equal products of one table are the same object."""
 
     constant: Cost
     groups: tuple[Group, ...]
-    core: Product | None = None
+    core: CostProduct | None = None
     """The product of the same groups with the constant 0; None where this is it."""
 
     @cached_property
@@ -91,11 +91,11 @@ class Products:
     def __init__(self, kernels: Kernels) -> None:
         self._kernels = kernels
         self._groups: dict[tuple[tuple[str, ...], tuple[Vector, ...]], Group] = {}
-        self._cores: dict[tuple[Group, ...], Product] = {}
-        self._lifted: dict[tuple[Cost, Product], Product] = {}
-        self._advanced: dict[tuple[Form, int, Product], Product] = {}
-        self._forgotten: dict[tuple[Product, frozenset[str]], Product] = {}
-        self._covered: dict[tuple[Product, Product, Cost], bool] = {}
+        self._cores: dict[tuple[Group, ...], CostProduct] = {}
+        self._lifted: dict[tuple[Cost, CostProduct], CostProduct] = {}
+        self._advanced: dict[tuple[StepForm, int, CostProduct], CostProduct] = {}
+        self._forgotten: dict[tuple[CostProduct, frozenset[str]], CostProduct] = {}
+        self._covered: dict[tuple[CostProduct, CostProduct, Cost], bool] = {}
         self._joined: dict[tuple[tuple[Group, ...], tuple[Part, ...], frozenset[str]], Settled] = {}
         self._sources: dict[object, _Sources] = {}
         self.zero = self.product([])
@@ -118,11 +118,11 @@ class Products:
             group = self._groups[key] = Group(*key)
         return common, group
 
-    def product(self, groups: Iterable[Written]) -> Product:
+    def product(self, groups: Iterable[Written]) -> CostProduct:
         """The product of groups, whose names are in order; those without names become the constant."""
         return self.of(self.settled(*group) for group in groups)
 
-    def of(self, parts: Iterable[Settled]) -> Product:
+    def of(self, parts: Iterable[Settled]) -> CostProduct:
         """The product of groups that are settled."""
         constant: Cost = 0
         groups = []
@@ -132,22 +132,22 @@ class Products:
                 groups.append(group)
         key = tuple(sorted(groups, key=_NAMES))
         if key not in self._cores:
-            self._cores[key] = Product(0, key)
+            self._cores[key] = CostProduct(0, key)
         return self._with_constant(constant, self._cores[key])
 
-    def _with_constant(self, constant: Cost, core: Product) -> Product:
+    def _with_constant(self, constant: Cost, core: CostProduct) -> CostProduct:
         if constant == 0:
             return core
         key = (constant, core)
         if key not in self._lifted:
-            self._lifted[key] = Product(constant, core.groups, core)
+            self._lifted[key] = CostProduct(constant, core.groups, core)
         return self._lifted[key]
 
-    def _raised(self, found: Product, more: Cost) -> Product:
+    def _raised(self, found: CostProduct, more: Cost) -> CostProduct:
         """The product with so much more in its constant."""
         return self._with_constant(found.constant + more, found.core or found)
 
-    def advanced(self, form: Form, change: int, before: Product) -> Product:
+    def advanced(self, form: StepForm, change: int, before: CostProduct) -> CostProduct:
         """The vectors after a step of this form."""
         core = before.core or before
         key = (form, change, core)
@@ -159,7 +159,7 @@ class Products:
             self._advanced[key] = self._moved(core, parts, frozenset(form.stores))
         return self._raised(self._advanced[key], before.constant)
 
-    def forgotten(self, before: Product, gone: frozenset[str]) -> Product:
+    def forgotten(self, before: CostProduct, gone: frozenset[str]) -> CostProduct:
         """The vectors, minimised over the shifts of some thresholds."""
         if not gone or gone.isdisjoint(before.home):
             return before
@@ -169,7 +169,7 @@ class Products:
             self._forgotten[key] = self._moved(core, (), gone)
         return self._raised(self._forgotten[key], before.constant)
 
-    def _moved(self, before: Product, parts: Sequence[Part], gone: frozenset[str]) -> Product:
+    def _moved(self, before: CostProduct, parts: Sequence[Part], gone: frozenset[str]) -> CostProduct:
         """The vectors after the parts of a step from a product without a constant; the old shifts of some thresholds are minimised out."""
         linked = [{before.home[name] for name in part.looked} for part in parts]
         touched = {before.home[name] for name in gone if name in before.home}.union(*linked)
@@ -208,7 +208,7 @@ class Products:
             self._sources[form] = _sources(*form, [part.moves for part in parts], size)
         return after, self._sources[form]
 
-    def covered(self, one: Product, two: Product) -> bool:
+    def covered(self, one: CostProduct, two: CostProduct) -> bool:
         """Whether every vector of one product is at most some vector of the other, as far as groups show it."""
         if one is two:
             return True
@@ -218,7 +218,7 @@ class Products:
             self._covered[key] = self._below(*key)
         return self._covered[key]
 
-    def _below(self, one: Product, two: Product, room: Cost) -> bool:
+    def _below(self, one: CostProduct, two: CostProduct, room: Cost) -> bool:
         """Whether a product without a constant is covered by another one, raised by so much."""
         if not two.home.keys() <= one.home.keys():
             return False

@@ -36,8 +36,8 @@ from privproof_checker.plain_documents import (
     only_members,
     text,
 )
-from privproof_checker.streams.automaton_steps import Step
-from privproof_checker.streams.cost_products import LARGEST_COST, Cost, Product, Products, Settled, Vector, Written
+from privproof_checker.streams.automaton_steps import AutomatonStep
+from privproof_checker.streams.cost_products import LARGEST_COST, Cost, CostProduct, Products, Settled, Vector, Written
 from privproof_checker.streams.order_systems import ZERO, Conflict, Order, Term, conflict
 from privproof_checker.streams.shift_couplings import MOST_NAMES, SHIFTS, Kernels, Weight
 from privproof_checker.streams.stream_automata import Automaton
@@ -51,13 +51,13 @@ Facts = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ArenaNode:
     """A node of an arena: where a path may be, and what is known about it."""
 
     state: int
     changed: bool
     known: Facts
-    products: tuple[Product, ...]
+    products: tuple[CostProduct, ...]
     after: dict[str, object]
 
 
@@ -125,14 +125,14 @@ def _weights(automaton: Automaton, unit: Rational) -> Weight:
 
 class _Arena:
     def __init__(self, automaton: Automaton, products: Products, changes: tuple[int, int], place: str) -> None:
-        self.nodes: list[Node] = []
+        self.nodes: list[ArenaNode] = []
         self._automaton = automaton
         self._products = products
         self._changes = changes
         self._place = place
         self._groups: dict[str, tuple[tuple[str, ...], Settled]] = {}
-        self._excluded: dict[tuple[Step, Facts, int], bool] = {}
-        self._implied: dict[tuple[Step, Facts, Facts], bool] = {}
+        self._excluded: dict[tuple[AutomatonStep, Facts, int], bool] = {}
+        self._implied: dict[tuple[AutomatonStep, Facts, Facts], bool] = {}
 
     def read(self, value: object, limits: Limits) -> None:
         """Read the nodes."""
@@ -156,9 +156,9 @@ class _Arena:
                 facts[key] = _facts(given.get("known"), f"{place}.known")
             products = self._read_products(given.get("products"), f"{place}.products")
             after = an_object(given.get("next"), f"{place}.next")
-            self.nodes.append(Node(number[state], changed, facts[key], products, after))
+            self.nodes.append(ArenaNode(number[state], changed, facts[key], products, after))
 
-    def _read_products(self, value: object, place: str) -> tuple[Product, ...]:
+    def _read_products(self, value: object, place: str) -> tuple[CostProduct, ...]:
         result = []
         for i, item in enumerate(a_list(value, place)):
             names: list[str] = []
@@ -201,7 +201,7 @@ class _Arena:
             if left < len(node.after):
                 refuse("a transition does not leave the state of the node", f"{self._place}[{i}].next")
 
-    def _follow(self, node: Node, number: int, targets: object, place: str) -> None:
+    def _follow(self, node: ArenaNode, number: int, targets: object, place: str) -> None:
         """Refuse a transition after which a product of the node is not covered."""
         transition = self._automaton.transitions[number]
         step = transition.step
@@ -210,7 +210,7 @@ class _Arena:
                 refuse(f"transition {number} has no successor", place)
             return
         place = f"{place}.{number}"
-        allowed: dict[bool, list[Product]] = {False: [], True: []}
+        allowed: dict[bool, list[CostProduct]] = {False: [], True: []}
         for item in a_list(targets, place):
             target = an_integer(item, place)
             if not 0 <= target < len(self.nodes):
@@ -228,7 +228,7 @@ class _Arena:
                 if not any(covered(after, each) for each in allowed[changed]):
                     refuse(f"a cost after a difference of {change} is not covered", place)
 
-    def _moves(self, node: Node, step: Step) -> Iterator[tuple[bool, int]]:
+    def _moves(self, node: ArenaNode, step: AutomatonStep) -> Iterator[tuple[bool, int]]:
         """The differences in a step, with whether the path has changed afterwards."""
         if self._automaton.relation != "one":
             for change in self._changes if step.reads else (0,):
@@ -239,7 +239,7 @@ class _Arena:
             for change in self._changes:
                 yield True, change
 
-    def _impossible(self, step: Step, node: Node) -> bool:
+    def _impossible(self, step: AutomatonStep, node: ArenaNode) -> bool:
         """Whether the guard contradicts what is known at the node."""
         if step.some:
             return False
@@ -250,14 +250,14 @@ class _Arena:
             self._excluded[key] = conflict([*step.guard, *facts], different) is Conflict.ALWAYS
         return self._excluded[key]
 
-    def _follows(self, step: Step, known: Facts, wanted: Facts) -> bool:
+    def _follows(self, step: AutomatonStep, known: Facts, wanted: Facts) -> bool:
         key = (step, known, wanted)
         if key not in self._implied:
             self._implied[key] = _facts_hold_after(step, known, wanted)
         return self._implied[key]
 
 
-def _facts_hold_after(step: Step, known: Facts, wanted: Facts) -> bool:
+def _facts_hold_after(step: AutomatonStep, known: Facts, wanted: Facts) -> bool:
     """Whether facts hold after a step before which others hold."""
     above: dict[Term, list[Term]] = {}
     for low, high in known:

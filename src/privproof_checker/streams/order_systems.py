@@ -76,13 +76,13 @@ def conflict(orders: Sequence[Order], different: Different = always) -> Conflict
     return found
 
 
-class Bounds:
+class OrderBounds:
     """Values, and all that follows about their differences from the orders added so far, each of them strict.
 
     The table is closed: the bound of a pair is the best that a chain of orders gives.  Therefore to forget a value is to
     drop its row and column.
 
-    >>> bounds = Bounds([0])
+    >>> bounds = OrderBounds([0])
     >>> bounds.value(1), bounds.value(2), bounds.add(0, 1, rational(1)), bounds.add(1, 2, rational(1))
     (None, None, True, True)
     >>> bounds.after[0][2], bounds.add(2, 0, rational(-2)), bounds.add(2, 0, rational(-3))

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from privproof_checker.numbers import Rational
 from privproof_checker.outcomes import refuse
-from privproof_checker.streams.automaton_steps import Form
+from privproof_checker.streams.automaton_steps import StepForm
 from privproof_checker.streams.order_systems import Term
 
 SHIFTS = (-1, 0, 1)
@@ -61,17 +61,17 @@ class Kernels:
         """Take the weights of samples; if `among` is given, drop the constraints on all other thresholds."""
         self._weight = weight
         self._among = among
-        self._parts: dict[tuple[Form, int], tuple[Part, ...]] = {}
+        self._parts: dict[tuple[StepForm, int], tuple[Part, ...]] = {}
         self._moves: dict[object, dict[Shifts, list[tuple[Shifts, int]]]] = {}
 
-    def parts(self, form: Form, change: int) -> tuple[Part, ...]:
+    def parts(self, form: StepForm, change: int) -> tuple[Part, ...]:
         """The parts of a step whose input changes by so much."""
         key = (form, change)
         if key not in self._parts:
             self._parts[key] = tuple(self._part(form, change, *found) for found in self._connected(form))
         return self._parts[key]
 
-    def _connected(self, form: Form) -> Iterable[_Linked]:
+    def _connected(self, form: StepForm) -> Iterable[_Linked]:
         """What each part consists of."""
         links = [link for link in form.links if link[0] != link[1] and self._seen(link[0]) and self._seen(link[1])]
         stores = {name: sample for name, sample in form.stores.items() if self._among is None or name in self._among}
@@ -112,7 +112,7 @@ class Kernels:
 
     def _part(
         self,
-        form: Form,
+        form: StepForm,
         change: int,
         members: Sequence[int | str],
         links: Sequence[tuple[Term, Term, bool]],

@@ -38,10 +38,10 @@ from privproof_checker.plain_documents import (
 )
 from privproof_checker.streams.automaton_steps import (
     NOTHING_STORED,
-    Form,
+    AutomatonStep,
     Origins,
-    Sample,
-    Step,
+    SampleLaw,
+    StepForm,
     Transition,
     live_thresholds,
 )
@@ -104,8 +104,8 @@ def read_automaton(asked: dict[str, object], limits: Limits) -> Automaton:
     ]
     listed = a_list(asked.get("transitions"), "question.transitions")
     within(len(listed), limits.nodes, "transitions", "question.transitions")
-    steps: dict[str, Step] = {}
-    forms: dict[object, Form] = {}
+    steps: dict[str, AutomatonStep] = {}
+    forms: dict[object, StepForm] = {}
     transitions = []
     leaving: list[list[int]] = [[] for _ in states]
     for i, item in enumerate(listed):
@@ -147,7 +147,7 @@ def read_automaton(asked: dict[str, object], limits: Limits) -> Automaton:
     )
 
 
-def _step(given: dict[str, object], forms: dict[object, Form], place: str, limits: Limits) -> Step:
+def _step(given: dict[str, object], forms: dict[object, StepForm], place: str, limits: Limits) -> AutomatonStep:
     samples = []
     for i, item in enumerate(a_list(given.get("samples"), f"{place}.samples")):
         here = f"{place}.samples[{i}]"
@@ -157,7 +157,7 @@ def _step(given: dict[str, object], forms: dict[object, Form], place: str, limit
             refuse(f"the rate {text(speed)} is not positive", here)
         if an_integer(reads, here) not in (-1, 0, 1):
             refuse("a sample reads -1, 0 or 1 times the input", here)
-        samples.append(Sample(speed, an_integer(reads, here), a_number(mean, here, limits)))
+        samples.append(SampleLaw(speed, an_integer(reads, here), a_number(mean, here, limits)))
 
     def triples(name: str) -> list[tuple[Term, Term, Rational]]:
         result = []
@@ -181,8 +181,8 @@ def _step(given: dict[str, object], forms: dict[object, Form], place: str, limit
     values = tuple(triples("values"))
     laws = tuple((sample.rate, sample.reads) for sample in samples)
     links = (*((low, high, False) for low, high, _ in guard), *((plus, minus, True) for plus, minus, _ in values))
-    form = forms.setdefault((laws, links, tuple(stores.items())), Form(laws, links, stores))
-    return Step(tuple(samples), guard, some and len(guard) > 1, stores, values, form)
+    form = forms.setdefault((laws, links, tuple(stores.items())), StepForm(laws, links, stores))
+    return AutomatonStep(tuple(samples), guard, some and len(guard) > 1, stores, values, form)
 
 
 def _three(item: object, place: str) -> list[object]:
@@ -241,7 +241,7 @@ def _exclusive(
 ) -> frozenset[int]:
     """Refuse guards of one state that may hold together; the states where they do if terms tie."""
     tied = set()
-    compared: dict[tuple[Step, Step, Origins], Conflict] = {}
+    compared: dict[tuple[AutomatonStep, AutomatonStep, Origins], Conflict] = {}
     for state, here in origins.items():
         if len(leaving[state]) < 2:
             continue
@@ -258,20 +258,20 @@ def _exclusive(
     return frozenset(tied)
 
 
-def _together(one: Step, two: Step) -> tuple[tuple[Sample, ...], frozenset[int]]:
+def _together(one: AutomatonStep, two: AutomatonStep) -> tuple[tuple[SampleLaw, ...], frozenset[int]]:
     """The samples of two steps of one state, and those of which the two have different ones."""
     longer = one.samples if len(one.samples) >= len(two.samples) else two.samples
     shared = range(min(len(one.samples), len(two.samples)))
     return longer, frozenset(i for i in shared if one.samples[i] != two.samples[i])
 
 
-def _apart(one: Step, two: Step, other: frozenset[int], different: Different) -> Conflict:
+def _apart(one: AutomatonStep, two: AutomatonStep, other: frozenset[int], different: Different) -> Conflict:
     """Whether two guards exclude each other, even without orders on samples that the two do not share.
 
     Of a guard with alternatives, every one must.
     """
 
-    def same(step: Step) -> tuple[tuple[Term, Term, Rational], ...]:
+    def same(step: AutomatonStep) -> tuple[tuple[Term, Term, Rational], ...]:
         return tuple(order for order in step.guard if order[0] not in other and order[1] not in other)
 
     parts = [

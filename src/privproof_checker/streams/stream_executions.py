@@ -19,9 +19,9 @@ from math import inf
 from privproof_checker.numbers import Rational, epsilon
 from privproof_checker.outcomes import Limits, refuse, within
 from privproof_checker.plain_documents import a_flag, a_list, an_integer, an_object, only_members
-from privproof_checker.streams.automaton_steps import Step, live_thresholds
+from privproof_checker.streams.automaton_steps import AutomatonStep, live_thresholds
 from privproof_checker.streams.cost_products import Products
-from privproof_checker.streams.order_systems import ZERO, Bounds, Term
+from privproof_checker.streams.order_systems import ZERO, OrderBounds, Term
 from privproof_checker.streams.output_telling import tells_path
 from privproof_checker.streams.shift_couplings import SHIFTS
 from privproof_checker.streams.stream_automata import Automaton
@@ -148,11 +148,11 @@ class Situation:
     """
 
     def __init__(self) -> None:
-        self._bounds = Bounds([0])
+        self._bounds = OrderBounds([0])
         self._terms: dict[str, tuple[int, Rational]] = {}
         self._values = 0
 
-    def take(self, step: Step, gone: frozenset[str] = frozenset()) -> bool:
+    def take(self, step: AutomatonStep, gone: frozenset[str] = frozenset()) -> bool:
         """Take a step and forget thresholds; False if the orders contradict each other."""
         drawn: dict[Term, tuple[int, Rational]] = {}
         read: tuple[int, int] | None = None

@@ -202,7 +202,7 @@ def _chance(
     total = arb(0)
     count = 0
     for execution in executions:
-        run = _Run()
+        run = _StreamRun()
         written = iter(windows)
         for transition, value in zip(execution, inputs, strict=True):
             run.tied = transition.source in automaton.tied
@@ -226,7 +226,7 @@ def _inequality(low: int | None, high: int | None, offset: Rational) -> Inequali
 
 
 @dataclass
-class _Run:
+class _StreamRun:
     """An execution under given inputs: its noises, and systems of orders between them that exclude each other."""
 
     scales: list[Rational] = field(default_factory=list)

@@ -16,7 +16,7 @@ import numpy as np
 from privproof.audits.sampling.adjacent_data import Adjacent
 from privproof.audits.sampling.betting import Stakes, grid
 from privproof.audits.sampling.confidence_intervals import Floats, loss
-from privproof.audits.sampling.confidence_regions import Region, best_weight
+from privproof.audits.sampling.confidence_regions import ConfidenceRegion, best_weight
 from privproof.audits.sampling.event_tallies import Crew, tally
 from privproof.audits.sampling.output_events import Event
 from privproof.audits.sampling.output_forms import FLOAT
@@ -37,7 +37,7 @@ _POINTS = 80
 
 
 @dataclass(frozen=True)
-class Count:
+class EventCount:
     """An event, and how often it occurred in fresh runs on both data sets.
 
     Attributes:
@@ -59,9 +59,9 @@ class Count:
     share: float = 1.0
 
     @property
-    def region(self) -> Region:
+    def region(self) -> ConfidenceRegion:
         """The probabilities that the counts do not reject."""
-        return Region(self.left, self.right, self.runs, self.weight)
+        return ConfidenceRegion(self.left, self.right, self.runs, self.weight)
 
     @property
     def estimate(self) -> float:
@@ -93,7 +93,7 @@ def count_events(
     runs: int,
     seeds: np.random.SeedSequence,
     monitor: Monitor,
-) -> tuple[tuple[Count, ...], Histogram]:
+) -> tuple[tuple[EventCount, ...], Histogram]:
     """How often events occur in fresh runs on both data sets, and what was written how often in the first of them.
 
     Args:
@@ -114,7 +114,7 @@ def count_events(
     ]
     found = tally(crew, pair, [planned.candidate.event for planned in tested], runs, seeds, monitor)
     counts = tuple(
-        Count(pair, planned.candidate.event, a, b, found.runs, weight, share)
+        EventCount(pair, planned.candidate.event, a, b, found.runs, weight, share)
         for planned, (a, b), weight, share in zip(tested, found.counts.tolist(), weights, shares, strict=True)
     )
     return counts, histogram(*found.first)
@@ -129,7 +129,7 @@ def counted_until(
     runs: int,
     seeds: np.random.SeedSequence,
     monitor: Monitor,
-) -> tuple[tuple[Count, ...], Histogram, Stakes]:
+) -> tuple[tuple[EventCount, ...], Histogram, Stakes]:
     """How often an event occurs in fresh runs, until they refute a claim, or all are made; what they say is in the stakes alone.
 
     Args:
@@ -153,10 +153,12 @@ def counted_until(
 
     found = tally(crew, c.pair, [c.event], runs, seeds, monitor, enough)
     (left, right), *_ = found.counts.tolist()
-    return (Count(c.pair, c.event, left, right, found.runs),), histogram(*found.first), stakes
+    return (EventCount(c.pair, c.event, left, right, found.runs),), histogram(*found.first), stakes
 
 
-def curve(counts: Sequence[Count], tradeoff: Tradeoff, values: Sequence[float], cells: int = CURVE_CELLS) -> Floats:
+def curve(
+    counts: Sequence[EventCount], tradeoff: Tradeoff, values: Sequence[float], cells: int = CURVE_CELLS
+) -> Floats:
     """For every value the p-value of "it is kept", over all events with their shares of alpha."""
     lowest = np.ones(len(values))
     for count in counts:
@@ -208,7 +210,7 @@ def _bin_counts(one: Floats, other: Floats, *, whole: bool = False) -> tuple[tup
     return tuple((name, int(a), int(b)) for name, a, b in zip(names, *columns, strict=True) if a or b)
 
 
-def epsilons_for(bound: float, counts: Sequence[Count], marks: Sequence[float]) -> list[float]:
+def epsilons_for(bound: float, counts: Sequence[EventCount], marks: Sequence[float]) -> list[float]:
     """The epsilons at which a curve is drawn: from zero until beyond everything of interest, closely where it rises."""
     estimates = [count.estimate for count in counts if isfinite(count.estimate)]
     reach = max([0.5, *(1.25 * value for value in (bound, *marks, *estimates) if isfinite(value))])

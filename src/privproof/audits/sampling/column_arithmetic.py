@@ -20,7 +20,7 @@ from privproof.audits.sampling.sample_columns import (
     MOST,
     Array,
     Column,
-    Numbers,
+    NumberColumn,
     Same,
     as_floats,
     within,
@@ -33,7 +33,7 @@ Rule: TypeAlias = Callable[[Sequence[Column], int], "Column | None"]
 def _number(column: Column) -> Array | int | float | None:
     """Numbers for numpy: an array, or one number that fits."""
     match column:
-        case Numbers(array):
+        case NumberColumn(array):
             return array
         case Same(bool() | float() as value):
             return value
@@ -59,7 +59,7 @@ def arithmetic(function: Callable[[Any, Any], Any]) -> Rule:
             if one is None or other is None or (function in _DIVIDING and not np.all(other)):
                 return None
             with np.errstate(all="ignore"):
-                return Numbers(function(one, other))
+                return NumberColumn(function(one, other))
         first, second = _number(left), _number(right)
         if first is None or second is None or function is operator.truediv:
             return None
@@ -71,7 +71,7 @@ def arithmetic(function: Callable[[Any, Any], Any]) -> Rule:
             corners = [function(x, y) for x in (int(a.min()), int(a.max())) for y in (int(b.min()), int(b.max()))]
             if min(corners) < LEAST or max(corners) > MOST:
                 return None
-        return Numbers(function(a, b))
+        return NumberColumn(function(a, b))
 
     return rule
 
@@ -95,11 +95,11 @@ def comparison(name: str) -> Rule:
                 whole = other if _is_float(one) else one
                 if not within(_whole(whole), -EXACT_FLOAT, EXACT_FLOAT):
                     return None
-            return Numbers(function(one, other))
+            return NumberColumn(function(one, other))
         if isinstance(right, Same) and isinstance(right.value, Fraction) and one is not None and _is_float(one):
-            return Numbers(_against_fraction(name, one, right.value))
+            return NumberColumn(_against_fraction(name, one, right.value))
         if isinstance(left, Same) and isinstance(left.value, Fraction) and other is not None and _is_float(other):
-            return Numbers(_against_fraction(_MIRRORED[name], other, left.value))
+            return NumberColumn(_against_fraction(_MIRRORED[name], other, left.value))
         return None
 
     return rule
@@ -136,28 +136,28 @@ def absolute(operands: Sequence[Column], _: int) -> Column | None:
 
 
 def _unary(column: Column, function: Callable[[Array], Any]) -> Column | None:
-    if not isinstance(column, Numbers):
+    if not isinstance(column, NumberColumn):
         return None
     array = column.array
     if array.dtype == np.float64:
-        return Numbers(function(array))
+        return NumberColumn(function(array))
     array = _whole(array)
-    return None if int(array.min()) == LEAST else Numbers(function(array))
+    return None if int(array.min()) == LEAST else NumberColumn(function(array))
 
 
 def integer(operands: Sequence[Column], _: int) -> Column | None:
-    if not isinstance(operands[0], Numbers):
+    if not isinstance(operands[0], NumberColumn):
         return None
     array = operands[0].array
     if array.dtype == np.float64 and not np.all(np.abs(array) < 2.0**62):
         return None
-    return Numbers(array.astype(np.int64))
+    return NumberColumn(array.astype(np.int64))
 
 
 def is_constant(operands: Sequence[Column], _: int) -> Column | None:
     column, constant = operands
-    if not (isinstance(column, Numbers) and isinstance(constant, Same)):
+    if not (isinstance(column, NumberColumn) and isinstance(constant, Same)):
         return None
     if column.array.dtype != np.bool_ or not isinstance(constant.value, bool):
         return Same(value=False)
-    return Numbers(column.array == constant.value)
+    return NumberColumn(column.array == constant.value)

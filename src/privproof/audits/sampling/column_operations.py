@@ -27,7 +27,7 @@ from privproof.audits.sampling.sample_columns import (
     Array,
     Coded,
     Column,
-    Numbers,
+    NumberColumn,
     Rows,
     Same,
     distinct,
@@ -71,7 +71,7 @@ def truth(column: Column, count: int) -> bool | Array:
     match column:
         case Same(value):
             return values.truth(value)
-        case Numbers(array):
+        case NumberColumn(array):
             return array if array.dtype == np.bool_ else array != 0
         case Rows(_, columns):
             return bool(columns)
@@ -86,7 +86,7 @@ def element(sequence: Column, index: Column, count: int) -> Column:
     listed = None if isinstance(sequence, Same) else rows(sequence)
     if listed is not None and isinstance(index, Same) and isinstance(index.value, int):
         return listed.columns[index.value]
-    if listed is not None and isinstance(index, Numbers) and index.array.dtype != np.float64:
+    if listed is not None and isinstance(index, NumberColumn) and index.array.dtype != np.float64:
         places = _places(index.array, len(listed.columns))
         order, members = groups(places, len(listed.columns))
         found = [(listed.columns[place], runs) for place, runs in enumerate(members) if len(runs)]
@@ -107,7 +107,7 @@ def change_list(name: str, operands: Sequence[Column], count: int) -> Column:
     columns = list(listed.columns)
     if isinstance(index[0], Same):
         columns[index[0].value] = value
-    elif isinstance(index[0], Numbers) and index[0].array.dtype != np.float64:
+    elif isinstance(index[0], NumberColumn) and index[0].array.dtype != np.float64:
         places = _places(index[0].array, len(columns))
         for place in np.flatnonzero(np.bincount(places)).tolist():
             columns[place] = blend_columns(places == place, value, columns[place])
@@ -136,8 +136,8 @@ def _places(index: Array, length: int) -> Array:
 
 def blend_columns(mask: Array, one: Column, other: Column) -> Column:
     """The values of one column where the mask is true, of the other elsewhere."""
-    if isinstance(one, Numbers) and isinstance(other, Numbers) and one.array.dtype == other.array.dtype:
-        return Numbers(np.where(mask, one.array, other.array))
+    if isinstance(one, NumberColumn) and isinstance(other, NumberColumn) and one.array.dtype == other.array.dtype:
+        return NumberColumn(np.where(mask, one.array, other.array))
     chosen, rest = np.flatnonzero(mask), np.flatnonzero(~mask)
     if not len(chosen) or not len(rest):
         return one if len(chosen) else other
@@ -161,7 +161,7 @@ def _equal(operands: Sequence[Column], count: int) -> Column | None:
 
 def _truth(operands: Sequence[Column], count: int) -> Column | None:
     found = truth(operands[0], count)
-    return Same(found) if isinstance(found, bool) else Numbers(found)
+    return Same(found) if isinstance(found, bool) else NumberColumn(found)
 
 
 def _negation_rule(rule: Rule) -> Rule:
@@ -169,8 +169,8 @@ def _negation_rule(rule: Rule) -> Rule:
 
     def denied(operands: Sequence[Column], count: int) -> Column | None:
         match rule(operands, count):
-            case Numbers(array):
-                return Numbers(np.logical_not(array))
+            case NumberColumn(array):
+                return NumberColumn(np.logical_not(array))
             case Same(value):
                 return Same(not value)
             case _:
@@ -288,7 +288,7 @@ def _quantifier_rule(name: str) -> Rule:
         for column in listed.columns:
             holds = truth(column, count)
             found = found & holds if name == "all" else found | holds
-        return Same(found) if isinstance(found, bool) else Numbers(found)
+        return Same(found) if isinstance(found, bool) else NumberColumn(found)
 
     return rule
 
@@ -314,10 +314,10 @@ def _sort_columns(operands: Sequence[Column], count: int) -> Column | None:
     if listed is None or len(listed.columns) < 2:
         return None
     stacked = join_columns(listed.columns, [count] * len(listed.columns))
-    if not isinstance(stacked, Numbers):
+    if not isinstance(stacked, NumberColumn):
         return None
     arrays = np.sort(stacked.array.reshape(len(listed.columns), count), axis=0, kind="stable")
-    return row("list", map(Numbers, arrays))
+    return row("list", map(NumberColumn, arrays))
 
 
 _PLUS, _MULTIPLY, _SAME = arithmetic(operator.add), arithmetic(operator.mul), comparison("==")

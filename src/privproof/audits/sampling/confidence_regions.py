@@ -46,7 +46,7 @@ _DRAWN = 10
 
 
 @dataclass(frozen=True)
-class Region:
+class ConfidenceRegion:
     """The probabilities that two counts do not reject, whatever the level.
 
     Attributes:
@@ -64,7 +64,7 @@ class Region:
     def at_least(self, tradeoff: Tradeoff, alpha: float, cells: int = _CELLS) -> float:
         """The number that a notion of privacy asks for is at least this, with confidence ``1 - alpha``; zero where the counts say nothing.
 
-        >>> f"{Region(30_000, 10_000, 100_000, 0.2).at_least(EpsilonAt(), 0.05):.4f}"
+        >>> f"{ConfidenceRegion(30_000, 10_000, 100_000, 0.2).at_least(EpsilonAt(), 0.05):.4f}"
         '1.0800'
         """
         return float(tradeoff.least(*self._corners(alpha, cells)).min())
@@ -76,7 +76,7 @@ class Region:
     def p_values(self, tradeoff: Tradeoff, values: Sequence[float] | Floats, cells: int = _CELLS) -> Floats:
         """For every value the p-value of "it is kept": no smaller alpha rejects it.
 
-        >>> Region(30_000, 10_000, 100_000, 0.2).p_values(EpsilonAt(), [1.0, 1.08, 1.2]).round(2).tolist()
+        >>> ConfidenceRegion(30_000, 10_000, 100_000, 0.2).p_values(EpsilonAt(), [1.0, 1.08, 1.2]).round(2).tolist()
         [0.0, 0.05, 1.0]
         """
         lower, upper = self._edges(at_most(self.right, self.runs, _NEVER), cells)
@@ -151,6 +151,6 @@ def best_weight(
     compared = roughly(tradeoff)
 
     def promised(weight: float) -> float:
-        return sum(Region(a, b, runs, weight).at_least(compared, alpha, _COARSE) for a, b in drawn)
+        return sum(ConfidenceRegion(a, b, runs, weight).at_least(compared, alpha, _COARSE) for a, b in drawn)
 
     return max(_WEIGHTS, key=promised)

@@ -16,7 +16,7 @@ import numpy as np
 from privproof.audits.sampling.adjacent_data import Adjacent, is_adjacent, private_inputs, refuse_relation
 from privproof.audits.sampling.data_spaces import (
     FAR,
-    Cell,
+    DataCell,
     Numbers,
     Place,
     Space,
@@ -127,7 +127,7 @@ def _levels(space: Space, generator: np.random.Generator) -> Numbers:
     return numbers
 
 
-def _move_number(cell: Cell, number: Fraction, sign: int, generator: np.random.Generator) -> Fraction:
+def _move_number(cell: DataCell, number: Fraction, sign: int, generator: np.random.Generator) -> Fraction:
     """The number after a change in a direction: by as much as it may, or half of that; another record."""
     if sign == 0 or cell.step == 0:
         return number
@@ -241,7 +241,7 @@ def _another_place(pair: Adjacent, inputs: Mapping[str, Input], generator: np.ra
     return Adjacent({**pair.left, name: left}, {**pair.right, name: right})
 
 
-def _jump(cell: Cell, generator: np.random.Generator) -> Fraction:
+def _jump(cell: DataCell, generator: np.random.Generator) -> Fraction:
     """A multiple of the unit, in either direction, sometimes large."""
     by = 2 ** int(generator.integers(0, 7)) if generator.integers(3) == 0 else 1
     return cell.unit * by * int(generator.choice([-1, 1]))
@@ -256,7 +256,7 @@ def _nudge_input(declared: Input, value: Any, generator: np.random.Generator) ->
 
 
 def _nudged_value(declared: Input, value: Any, generator: np.random.Generator) -> Any:
-    cell = Cell.of(declared, "each")
+    cell = DataCell.of(declared, "each")
     if cell.record:
         assert cell.count is not None
         return cell.value(Fraction(int(generator.integers(cell.count))))

@@ -21,8 +21,8 @@ from privproof.audits.sampling.adjacent_data import Adjacent, called_adjacent, i
 from privproof.audits.sampling.data_moves import TRIES, propose_neighbours
 from privproof.audits.sampling.data_spaces import (
     MOST,
-    Cell,
     Data,
+    DataCell,
     Levels,
     Pattern,
     Place,
@@ -337,7 +337,7 @@ def _removals(space: Space) -> Iterator[tuple[Data, Data]]:
             yield data, without(data, name, place)
 
 
-def _palette(cell: Cell) -> list[Any]:
+def _palette(cell: DataCell) -> list[Any]:
     """A few values: at both ends, in the middle, and near."""
     low, high, middle = cell.low, cell.high, cell.middle
     if low is not None and high is not None and middle is not None:

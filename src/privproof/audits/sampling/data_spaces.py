@@ -1,6 +1,6 @@
 """The data sets over declared inputs, value by value.
 
-Every private value is a `Cell`: a number within bounds that may change by a *step* between neighbours; a record is the number of its
+Every private value is a `DataCell`: a number within bounds that may change by a *step* between neighbours; a record is the number of its
 value.  A `Space` holds the cells of all private inputs, and turns numbers into data sets and back.  What is systematic about a data
 set is said by *levels*: whole multiples of the unit of a cell above a place within the bounds.  Values of public inputs, which
 neighbours share, are listed beside: all of them where they are few.
@@ -34,7 +34,7 @@ Data: TypeAlias = "dict[str, Any]"
 
 
 @dataclass(frozen=True)
-class Cell:
+class DataCell:
     """One private value, as a number; a record is the number of its value.
 
     Attributes:
@@ -52,11 +52,11 @@ class Cell:
     high: Fraction | None
 
     @classmethod
-    def of(cls, declared: Input, relation: Relation) -> Cell:
+    def of(cls, declared: Input, relation: Relation) -> DataCell:
         """A value of an input.
 
         >>> from privproof import integer
-        >>> Cell.of(integer(3, 40, sensitivity="7/2"), "each").step
+        >>> DataCell.of(integer(3, 40, sensitivity="7/2"), "each").step
         Fraction(3, 1)
         """
         if declared.within is None:
@@ -150,10 +150,10 @@ class Space:
         self.inputs, self.relation, self.lengths = inputs, relation, lengths
         self.private = private_inputs(inputs)
         self.parts: dict[str, slice] = {}
-        self.cells: list[Cell] = []
+        self.cells: list[DataCell] = []
         for name, declared in self.private.items():
             start = len(self.cells)
-            self.cells += [Cell.of(declared, relation)] * lengths.get(name, 1)
+            self.cells += [DataCell.of(declared, relation)] * lengths.get(name, 1)
             self.parts[name] = slice(start, len(self.cells))
 
     @classmethod
@@ -268,7 +268,7 @@ def public_values(declared: Input) -> list[Any]:
     """Values of a public input, or of each element of it."""
     if declared.within is None:
         return list(declared.values or ())[:MOST]
-    cell = Cell.of(declared, "each")
+    cell = DataCell.of(declared, "each")
     numbers = [Fraction(k) for k in ((0, "1/2", 1, 2, 5, 10, -1) if declared.real else (1, 2, 3, 0, 5, 10, -1))]
     numbers += [cell.low + k for k in range(3)] if cell.low is not None else []
     numbers += [cell.high - k for k in range(3)] if cell.high is not None else []

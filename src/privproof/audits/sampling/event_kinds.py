@@ -26,22 +26,22 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Kind:
+class EventKind:
     """Events of one kind: how often each occurred on both data sets, and the event itself where it is asked for."""
 
     left: Array
     right: Array
     made: Callable[[int], Event]
 
-    def turned(self) -> Kind:
+    def turned(self) -> EventKind:
         """The same with both data sets exchanged."""
-        return Kind(self.right, self.left, self.made)
+        return EventKind(self.right, self.left, self.made)
 
 
-NO_EVENTS: Final = Kind(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), lambda i: OneOf(()))
+NO_EVENTS: Final = EventKind(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), lambda i: OneOf(()))
 
 
-def best_of(kind: Kind, score: Score, keep: int) -> list[Proposal]:
+def best_of(kind: EventKind, score: Score, keep: int) -> list[Proposal]:
     """The best events of a kind that occurred on the left, each once."""
     possible = np.flatnonzero(kind.left)
     if not len(possible):
@@ -56,11 +56,11 @@ def best_of(kind: Kind, score: Score, keep: int) -> list[Proposal]:
     return list(chosen.values())
 
 
-def counted_kind(made: Callable[[int], Event], left: Iterable[int], right: Iterable[int]) -> Kind:
+def counted_kind(made: Callable[[int], Event], left: Iterable[int], right: Iterable[int]) -> EventKind:
     """Events with their counts, one by one."""
-    return Kind(np.array([*left], dtype=np.int64), np.array([*right], dtype=np.int64), made)
+    return EventKind(np.array([*left], dtype=np.int64), np.array([*right], dtype=np.int64), made)
 
 
-def kind_of(proposals: Sequence[Proposal]) -> Kind:
+def kind_of(proposals: Sequence[Proposal]) -> EventKind:
     """Proposals as a kind, so that the best of them can be chosen."""
     return counted_kind(lambda i: proposals[i].event, (p.left for p in proposals), (p.right for p in proposals))

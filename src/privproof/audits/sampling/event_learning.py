@@ -21,8 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from privproof.audits.sampling.confidence_intervals import Floats
-from privproof.audits.sampling.event_kinds import NO_EVENTS, Kind, Proposal, Score, best_of, counted_kind, kind_of
-from privproof.audits.sampling.output_events import Beginning, Event, HalfSpace, OneOf
+from privproof.audits.sampling.event_kinds import NO_EVENTS, EventKind, Proposal, Score, best_of, counted_kind, kind_of
+from privproof.audits.sampling.output_events import Event, HalfSpace, ListBeginning, OneOf
 from privproof.audits.sampling.output_forms import FLOAT, fill_form, form_of, identity_of, items_of, numbers_of
 from privproof.audits.sampling.output_samples import Samples
 from privproof.audits.sampling.sample_columns import Array
@@ -102,7 +102,7 @@ class Learnt:
     """
 
     forms: tuple[_Form, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[EventKind, ...]
     cells: tuple[Cell, ...]
 
     def best(self, score: Score, *, turned: bool = False, keep: int = 6) -> list[Proposal]:
@@ -120,12 +120,12 @@ class Learnt:
         return best_of(kind_of(found), score, 3 * keep)
 
     @cached_property
-    def _straight(self) -> list[Kind]:
+    def _straight(self) -> list[EventKind]:
         spaces = [_half_spaces(form) for form in self.forms if len(form.varying) > 1]
         return [_unions(self.cells), *self.kinds, *spaces]
 
     @cached_property
-    def _turned(self) -> list[Kind]:
+    def _turned(self) -> list[EventKind]:
         spaces = [_half_spaces(form.turned()) for form in self.forms if len(form.varying) > 1]
         cells = [(pattern, b, a) for pattern, a, b in self.cells]
         return [_unions(cells), *(kind.turned() for kind in self.kinds), *spaces]
@@ -145,7 +145,7 @@ def learn(left: Samples, right: Samples) -> Learnt:
     return Learnt(forms, tuple(kinds), tuple(cells))
 
 
-def _each(cells: Sequence[Cell]) -> Kind:
+def _each(cells: Sequence[Cell]) -> EventKind:
     """Cells as events of their own."""
     return counted_kind(lambda i: OneOf((cells[i][0],)), (a for _, a, _ in cells), (b for _, _, b in cells))
 
@@ -169,10 +169,10 @@ def _common(left: Samples, right: Samples) -> tuple[list[Any], tuple[Array, Arra
 # --------------------------------------------------------------------------------------------------------- single outputs
 
 
-def _singles(outputs: Sequence[Any], counts: Sequence[Array]) -> Kind:
+def _singles(outputs: Sequence[Any], counts: Sequence[Array]) -> EventKind:
     """Single outputs; those with floats do not repeat."""
     codes = [i for i, output in enumerate(outputs) if not any(number is FLOAT for number in numbers_of(output))]
-    return Kind(counts[0][codes], counts[1][codes], lambda i: OneOf((outputs[codes[i]],)))
+    return EventKind(counts[0][codes], counts[1][codes], lambda i: OneOf((outputs[codes[i]],)))
 
 
 def _single_cells(outputs: Sequence[Any], counts: Sequence[Array], forms: Sequence[_Form]) -> Iterator[Cell]:
@@ -183,7 +183,7 @@ def _single_cells(outputs: Sequence[Any], counts: Sequence[Array], forms: Sequen
             yield output, int(a), int(b)
 
 
-def _beginnings(outputs: Sequence[Any], counts: Sequence[Array]) -> Kind:
+def _beginnings(outputs: Sequence[Any], counts: Sequence[Array]) -> EventKind:
     """What lists begin with, where several outputs do; without floats, which do not repeat."""
     items = items_of(outputs)
     floats = [code for item, code in items.known.items() if item == identity_of(FLOAT)]
@@ -202,7 +202,7 @@ def _beginnings(outputs: Sequence[Any], counts: Sequence[Array]) -> Kind:
         for side, listed in ((counts[0], left), (counts[1], right)):
             listed += np.bincount(which.ravel(), weights=side[codes])[several > 1].astype(np.int64).tolist()
         places += [(int(codes[i]), size) for i in first[several > 1].tolist()]
-    return counted_kind(lambda i: Beginning(tuple(outputs[places[i][0]][: places[i][1]])), left, right)
+    return counted_kind(lambda i: ListBeginning(tuple(outputs[places[i][0]][: places[i][1]])), left, right)
 
 
 # ---------------------------------------------------------------------------------------------------------------- numbers
@@ -255,7 +255,7 @@ def _in_order(numbers: Array) -> Array:
     return np.sort(numbers, kind="stable")
 
 
-def _half_lines(form: _Form) -> Kind:
+def _half_lines(form: _Form) -> EventKind:
     left: list[int] = []
     right: list[int] = []
     places: list[tuple[int, float, int]] = []
@@ -275,7 +275,7 @@ def _half_lines(form: _Form) -> Kind:
     return counted_kind(made, left, right)
 
 
-def _around(form: _Form, *, inside: bool) -> Kind:
+def _around(form: _Form, *, inside: bool) -> EventKind:
     """Intervals around the middle of a number, or what lies outside of them: where the noise of one data set is wider."""
     left: list[int] = []
     right: list[int] = []
@@ -387,7 +387,7 @@ def _evidence(one: Array, other: Array) -> Floats:
     return np.asarray(one * np.log(np.maximum(one, 1) / total) + other * np.log(np.maximum(other, 1) / total))
 
 
-def _half_spaces(form: _Form) -> Kind:
+def _half_spaces(form: _Form) -> EventKind:
     """Half-spaces by logistic regression on the numbers of a form."""
     slots = form.varying
     one, other = (side[:, slots] for side in form.sides)
@@ -424,13 +424,13 @@ def _half_spaces(form: _Form) -> Kind:
     width = float(pooled[3 * len(pooled) // 4] - pooled[len(pooled) // 4])
     ends = np.unique(simple(pooled[((1 - _SHARES) * (len(pooled) - 1)).astype(np.int64)], width))
     left, right = (len(side) - np.searchsorted(side, ends, "left") for side in sides)
-    return Kind(left, right, lambda i: HalfSpace(form.form, tuple(full), float(ends[i])))
+    return EventKind(left, right, lambda i: HalfSpace(form.form, tuple(full), float(ends[i])))
 
 
 # ----------------------------------------------------------------------------------------------------------------- unions
 
 
-def _unions(cells: Sequence[Cell]) -> Kind:
+def _unions(cells: Sequence[Cell]) -> EventKind:
     """Nested unions of cells by falling ratio of their counts."""
     chosen = [cell for cell in cells if cell[1]]
     if len(chosen) < 2:
@@ -442,7 +442,7 @@ def _unions(cells: Sequence[Cell]) -> Kind:
     def made(i: int) -> Event:
         return OneOf(merge_patterns([chosen[j][0] for j in order[: i + 1].tolist()]))
 
-    return Kind(np.cumsum(a[order]), np.cumsum(b[order]), made)
+    return EventKind(np.cumsum(a[order]), np.cumsum(b[order]), made)
 
 
 def merge_patterns(patterns: Sequence[Any]) -> tuple[Any, ...]:

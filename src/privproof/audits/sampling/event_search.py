@@ -41,7 +41,7 @@ from privproof.audits.sampling.search_aims import (
     shows,
     worth_of,
 )
-from privproof.audits.sampling.smoothed_counts import Foretold, foretold_unions
+from privproof.audits.sampling.smoothed_counts import ForetoldCount, foretold_unions
 from privproof.audits.sampling.tradeoff_curves import EpsilonAt, Tradeoff
 from privproof.engines.search_monitor import Monitor, Progress, Stopped
 from privproof.execution.workers import Parcel, Workers
@@ -113,7 +113,7 @@ class FoundSuspect:
     stopped: str = ""
 
 
-class Search:
+class EventSearch:
     """A search through the data sets of one mechanism."""
 
     def __init__(self, crew: Crew, aim: Aim, seeds: np.random.SeedSequence, monitor: Monitor) -> None:
@@ -299,7 +299,7 @@ class Search:
             Stopped: the search has to stop.
         """
         evaluations = [
-            _Evaluation(self.aim, pair, runs, self.test_runs, _advance_seeds(self.seeds, 2 * n))
+            _PairEvaluation(self.aim, pair, runs, self.test_runs, _advance_seeds(self.seeds, 2 * n))
             for n, pair in enumerate(pairs)
         ]
         found = self.crew.each(_evaluate_pair, evaluations, self.monitor)
@@ -349,7 +349,7 @@ class Search:
         runs: int,
         tradeoff: Tradeoff,
         outputs: tuple[Any, ...] = (),
-        foretold: Sequence[Foretold] = (),
+        foretold: Sequence[ForetoldCount] = (),
     ) -> list[Candidate]:
         """Events of a pair, of which a model foretells the last ones, with what they promise."""
         models = [*[None] * (len(events) - len(foretold)), *foretold]
@@ -408,7 +408,7 @@ class Search:
                 result.append(Planned(found[best], tradeoff))
         return result
 
-    def _foretold(self, pair: Adjacent, sides: Sequence[Samples], runs: int) -> list[Foretold]:
+    def _foretold(self, pair: Adjacent, sides: Sequence[Samples], runs: int) -> list[ForetoldCount]:
         """Events whose probabilities a model of all outputs foretells: the best of them, by what they promise for so many runs."""
         tradeoff = self.aim.first
         if not isinstance(tradeoff, EpsilonAt):
@@ -501,7 +501,7 @@ def _name(pair: Adjacent) -> str:
 
 
 @dataclass(frozen=True)
-class _Evaluation:
+class _PairEvaluation:
     """What is looked for in a pair, by how many runs, for a test of how many, and where the seeds come from."""
 
     aim: Aim
@@ -511,10 +511,10 @@ class _Evaluation:
     seeds: np.random.SeedSequence
 
 
-def _evaluate_pair(parcel: Parcel[Runnable], asked: _Evaluation) -> Candidate:
+def _evaluate_pair(parcel: Parcel[Runnable], asked: _PairEvaluation) -> Candidate:
     """The best event of a pair, in the better direction."""
     crew = Crew(parcel.open(), Workers(), parcel)
-    search = Search(crew, asked.aim, np.random.SeedSequence(0), Monitor())
+    search = EventSearch(crew, asked.aim, np.random.SeedSequence(0), Monitor())
     search.seeds, search.test_runs = asked.seeds, asked.test_runs
     return search._candidate(asked.pair, asked.runs)
 

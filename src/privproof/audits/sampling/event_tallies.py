@@ -18,13 +18,13 @@ import numpy as np
 
 from privproof.audits.sampling.adjacent_data import Adjacent
 from privproof.audits.sampling.confidence_intervals import special
-from privproof.audits.sampling.function_calls import GRAIN, Calls, Part, chunk_outputs
+from privproof.audits.sampling.function_calls import GRAIN, ChunkRuns, FunctionCalls, chunk_outputs
 from privproof.audits.sampling.output_events import Event, occurs
-from privproof.audits.sampling.output_samples import Record, Samples, together
+from privproof.audits.sampling.output_samples import SampleRecorder, Samples, together
 from privproof.audits.sampling.output_tables import Piece
 from privproof.audits.sampling.runnable_functions import Runnable
 from privproof.audits.sampling.sample_columns import Array
-from privproof.audits.sampling.two_sides import Failure, Side, Watch, both_sides
+from privproof.audits.sampling.two_sides import Failure, SampledSide, Stopper, both_sides
 from privproof.engines.search_monitor import Monitor, Progress
 from privproof.exact.patience import OUT_OF_TIME
 from privproof.execution.chunks import ATTEMPTS, map_chunks
@@ -76,7 +76,7 @@ class Crew:
         """
         workers = Workers() if workers is None else workers
         special()  # before processes are made, which are copies of this one
-        calls = subject.draw if isinstance(subject.draw, Calls) and not workers.alone else None
+        calls = subject.draw if isinstance(subject.draw, FunctionCalls) and not workers.alone else None
         if calls is not None and (arguments is None or not calls.divisible(calls.passed(arguments))):
             workers = Workers()
         return cls(subject, workers, workers.parcel(subject, subject.name))
@@ -84,7 +84,7 @@ class Crew:
     @property
     def attempts(self) -> int:
         """How often work is given out whose worker is lost."""
-        return self.subject.draw.attempts if isinstance(self.subject.draw, Calls) else ATTEMPTS
+        return self.subject.draw.attempts if isinstance(self.subject.draw, FunctionCalls) else ATTEMPTS
 
     def each(
         self, function: Callable[[Parcel[Runnable], Chunk], Result], chunks: Iterable[Chunk], monitor: Monitor
@@ -98,12 +98,12 @@ class Crew:
         draw = self.subject.draw
         if self.workers.alone:
             return [draw(arguments, count, seed) for arguments, seed in sides]
-        if isinstance(draw, Calls):
+        if isinstance(draw, FunctionCalls):
             return [self._called(draw, draw.passed(arguments), count, seed) for arguments, seed in sides]
         chunks = [(arguments, count, seed) for arguments, seed in sides]
         return list(map_chunks(self.workers, partial(_draw_samples, self.parcel), chunks, attempts=self.attempts))
 
-    def _called(self, calls: Calls, passed: Mapping[str, object], count: int, seed: int) -> Samples:
+    def _called(self, calls: FunctionCalls, passed: Mapping[str, object], count: int, seed: int) -> Samples:
         work, parts = partial(_chunk_pieces, self.parcel), calls.parts(passed, count, seed)
         found = map_chunks(self.workers, work, parts, attempts=self.attempts, grain=GRAIN)
         return calls.assembled(count, found)
@@ -113,9 +113,9 @@ def _draw_samples(parcel: Parcel[Runnable], given: tuple[Mapping[str, object], i
     return parcel.open().draw(*given)
 
 
-def _chunk_pieces(parcel: Parcel[Runnable], part: Part) -> list[Piece] | Failure:
+def _chunk_pieces(parcel: Parcel[Runnable], part: ChunkRuns) -> list[Piece] | Failure:
     calls = parcel.open().draw
-    assert isinstance(calls, Calls)
+    assert isinstance(calls, FunctionCalls)
     return chunk_outputs(calls, part)
 
 
@@ -129,7 +129,7 @@ def seed_number(sequence: np.random.SeedSequence) -> int:
 
 
 @dataclass(frozen=True)
-class Tally:
+class EventTally:
     """How often events occurred.
 
     Attributes:
@@ -182,7 +182,7 @@ def tally(
     seeds: np.random.SeedSequence,
     monitor: Monitor,
     enough: Callable[[Array, int], bool] | None = None,
-) -> Tally:
+) -> EventTally:
     """How often events occur in fresh runs on both data sets.
 
     Where time is up fewer runs are made: that does not depend on what they write, so the counts mean what they say.
@@ -201,7 +201,7 @@ def tally(
         LanguageError: a call fails, or its output cannot be told apart from others.
     """
     work = partial(_count_events, crew.parcel, pair, tuple(events))
-    watch: Watch | None = monitor
+    watch: Stopper | None = monitor
     if not crew.workers.alone:
         watch = None if monitor.deadline is None else _Until(time.time() + monitor.deadline - time.monotonic())
     chunks = _chunks(crew.subject, runs, seeds, looks=enough is not None)
@@ -227,7 +227,9 @@ def tally(
         part = work(_Until(0.0), first, least=_FEWEST)
         _add(crew.subject, part, totals, written)
         made = part.runs
-    return Tally(made, totals, (together([left for left, _ in written]), together([right for _, right in written])))
+    return EventTally(
+        made, totals, (together([left for left, _ in written]), together([right for _, right in written]))
+    )
 
 
 def recounts(
@@ -264,7 +266,7 @@ def _recount_events(
 
 def _add(subject: Runnable, part: _Counted, totals: Array, written: list[tuple[Samples, Samples]]) -> None:
     if part.failure is not None:
-        assert isinstance(subject.draw, Calls)
+        assert isinstance(subject.draw, FunctionCalls)
         subject.draw.pieces_of(part.failure)
     totals += part.counts
     if part.written is not None:
@@ -274,7 +276,7 @@ def _add(subject: Runnable, part: _Counted, totals: Array, written: list[tuple[S
 def _chunks(subject: Runnable, runs: int, seeds: np.random.SeedSequence, *, looks: bool) -> Iterator[_Chunk]:
     """The runs of a test in chunks, which depend on nothing but their number; small ones at first where each is looked at."""
     seeded = size = _TOGETHER
-    if isinstance(subject.draw, Calls):
+    if isinstance(subject.draw, FunctionCalls):
         seeded = _BATCHED_TOGETHER if subject.draw.batched else _CALLED_TOGETHER
         size = min(seeded, subject.draw.chunk_size)
     start = 0
@@ -291,7 +293,7 @@ def _count_events(
     parcel: Parcel[Runnable],
     pair: Adjacent,
     events: Sequence[Event],
-    watch: Watch | None,
+    watch: Stopper | None,
     chunk: _Chunk,
     least: int = 0,
 ) -> _Counted:
@@ -301,10 +303,10 @@ def _count_events(
         return _Counted(0, nothing)
     subject = parcel.open()
     found: list[Samples] = []
-    if isinstance(subject.draw, Calls):
+    if isinstance(subject.draw, FunctionCalls):
         calls = subject.draw
         given = zip((pair.left, pair.right), chunk.seeds, strict=True)
-        left, right = (Side(calls, calls.passed(side), chunk.count, each, chunk.number) for side, each in given)
+        left, right = (SampledSide(calls, calls.passed(side), chunk.count, each, chunk.number) for side, each in given)
         made = both_sides((left, right), watch, least)
         for side in (left, right):
             pieces = side.pieces(made)
@@ -322,7 +324,7 @@ def _count_events(
 
 
 def _record_pieces(pieces: Iterable[Piece], count: int) -> Samples:
-    record = Record(count, generator=False)
+    record = SampleRecorder(count, generator=False)
     for runs, column in pieces:
         record.write(runs, column)
     return record.samples()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from privproof.audits.sampling.event_kinds import Kind, Proposal, Score, best_of, kind_of
+from privproof.audits.sampling.event_kinds import EventKind, Proposal, Score, best_of, kind_of
 from privproof.audits.sampling.features import NO_CODE, Feature, GroupCounts, Parity, Residue, float_features
 from privproof.audits.sampling.output_events import Event, Having
 from privproof.audits.sampling.output_forms import FLOAT
@@ -109,7 +109,9 @@ def _counts(codes: Array, known: Array) -> Array:
     return np.bincount(np.searchsorted(known, codes[codes != NO_CODE]), minlength=len(known))
 
 
-def _nested_unions(feature: Feature, known: Array, first: tuple[Array, Array], second: tuple[Array, Array]) -> Kind:
+def _nested_unions(
+    feature: Feature, known: Array, first: tuple[Array, Array], second: tuple[Array, Array]
+) -> EventKind:
     """Nested unions of codes by falling ratio on one half of the runs, with their counts on the other half."""
     order = np.argsort(-(first[0] + 0.5) / (first[1] + 1.0), kind="stable")
     order = order[first[0][order] >= _FEWEST_OF_A_CODE]
@@ -117,7 +119,7 @@ def _nested_unions(feature: Feature, known: Array, first: tuple[Array, Array], s
     def made(i: int) -> Event:
         return Having(feature, tuple(sorted(known[order[: i + 1]].tolist())))
 
-    return Kind(second[0][order].cumsum(), second[1][order].cumsum(), made)
+    return EventKind(second[0][order].cumsum(), second[1][order].cumsum(), made)
 
 
 # --------------------------------------------------------------------------------------------------------------- features

@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from privproof.audits.sampling.output_samples import Record, Samples
+from privproof.audits.sampling.output_samples import SampleRecorder, Samples
 from privproof.audits.sampling.output_tables import Piece
-from privproof.audits.sampling.two_sides import Failure, Side, own_states
+from privproof.audits.sampling.two_sides import Failure, SampledSide, own_states
 from privproof.errors import LanguageError
 from privproof.execution.chunks import ATTEMPTS, map_chunks
 from privproof.execution.workers import Parcel, Workers
@@ -38,7 +38,7 @@ _TRIED = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Calls:
+class FunctionCalls:
     """Runs a callable: ``Calls("f", f)(arguments, count, seed)``.
 
     Attributes:
@@ -72,7 +72,7 @@ class Calls:
         except (TypeError, ValueError):
             return False
 
-    def having(self, constants: Mapping[str, object]) -> Calls:
+    def having(self, constants: Mapping[str, object]) -> FunctionCalls:
         """The same callable with some arguments given; fractions are passed as floats."""
         floats = {name: float(v) if isinstance(v, Fraction) else v for name, v in constants.items()}
         return replace(self, constants={**self.constants, **floats})
@@ -110,9 +110,9 @@ class Calls:
             arguments = {name: self.adapt(name, value) for name, value in arguments.items()}
         return {**arguments, **self.constants}
 
-    def parts(self, passed: Mapping[str, object], count: int, seed: int) -> list[Part]:
+    def parts(self, passed: Mapping[str, object], count: int, seed: int) -> list[ChunkRuns]:
         """So many runs on arguments as they are passed, in chunks."""
-        return [Part(dict(passed), count, seed, number) for number in range(-(-count // self.chunk_size))]
+        return [ChunkRuns(dict(passed), count, seed, number) for number in range(-(-count // self.chunk_size))]
 
     def assembled(self, count: int, found: Iterable[list[Piece] | Failure]) -> Samples:
         """The runs of all chunks.
@@ -120,7 +120,7 @@ class Calls:
         Raises:
             LanguageError: a call fails, or its output cannot be told apart from others.
         """
-        record = Record(count, generator=False)
+        record = SampleRecorder(count, generator=False)
         for number, part in enumerate(found):
             for runs, column in self.pieces_of(part):
                 record.write(runs + number * self.chunk_size, column)
@@ -149,9 +149,9 @@ def repeats(draw: Draw, arguments: Mapping[str, object], *, seed: int = 0) -> bo
     """Whether a few runs are the same when they are made twice with one seed.
 
     >>> import random
-    >>> repeats(Calls("coin", lambda: random.random() < 0.5), {})
+    >>> repeats(FunctionCalls("coin", lambda: random.random() < 0.5), {})
     True
-    >>> repeats(Calls("secret", lambda: random.SystemRandom().random()), {})
+    >>> repeats(FunctionCalls("secret", lambda: random.SystemRandom().random()), {})
     False
     """
     first, second = (draw(arguments, _TRIED, seed) for _ in range(2))
@@ -164,7 +164,7 @@ def repeats(draw: Draw, arguments: Mapping[str, object], *, seed: int = 0) -> bo
 
 
 @dataclass(frozen=True)
-class Part:
+class ChunkRuns:
     """The runs of a chunk: what is passed, how many there are in all chunks together, the seed of them all, and which chunk it is."""
 
     passed: dict[str, object]
@@ -173,15 +173,15 @@ class Part:
     number: int
 
 
-def chunk_outputs(calls: Calls, part: Part) -> list[Piece] | Failure:
+def chunk_outputs(calls: FunctionCalls, part: ChunkRuns) -> list[Piece] | Failure:
     """The outputs of one chunk."""
     with own_states():
-        side = Side(calls, part.passed, part.count, part.seed, part.number)
+        side = SampledSide(calls, part.passed, part.count, part.seed, part.number)
         side.advance(inf)
     return side.pieces()
 
 
-def _made_there(parcel: Parcel[Calls], part: Part) -> list[Piece] | Failure:
+def _made_there(parcel: Parcel[FunctionCalls], part: ChunkRuns) -> list[Piece] | Failure:
     return chunk_outputs(parcel.open(), part)
 
 

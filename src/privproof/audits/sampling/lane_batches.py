@@ -21,7 +21,7 @@ from privproof.language.walking import variables
 
 
 @dataclass
-class Batch:
+class LaneBatch:
     """Lanes that are at one instruction, and their variables."""
 
     lanes: Array
@@ -30,16 +30,16 @@ class Batch:
     def __len__(self) -> int:
         return len(self.lanes)
 
-    def part(self, chosen: Array, names: tuple[str, ...]) -> Batch:
+    def part(self, chosen: Array, names: tuple[str, ...]) -> LaneBatch:
         """Some of the lanes, with some of the variables."""
         store = {name: select(self.store[name], chosen) for name in names if name in self.store}
-        return Batch(self.lanes[chosen], store)
+        return LaneBatch(self.lanes[chosen], store)
 
 
-Evaluate: TypeAlias = Callable[[Batch], Column]
+Evaluate: TypeAlias = Callable[[LaneBatch], Column]
 
 
-def join_batches(batches: list[Batch], names: tuple[str, ...]) -> list[Batch]:
+def join_batches(batches: list[LaneBatch], names: tuple[str, ...]) -> list[LaneBatch]:
     """The batches, joined where their variables hold values of one kind."""
     if len(batches) == 1:
         return batches
@@ -51,19 +51,19 @@ def join_batches(batches: list[Batch], names: tuple[str, ...]) -> list[Batch]:
         found = signatures([batches[number].store[name] for number in having])
         for number, signature in zip(having, found, strict=True):
             keys[number].append((name, signature))
-    alike: dict[Hashable, list[Batch]] = {}
+    alike: dict[Hashable, list[LaneBatch]] = {}
     for key, batch in zip(keys, batches, strict=True):
         alike.setdefault(tuple(key), []).append(batch)
     return [_one(group, names) for group in alike.values()]
 
 
-def _one(batches: list[Batch], names: tuple[str, ...]) -> Batch:
+def _one(batches: list[LaneBatch], names: tuple[str, ...]) -> LaneBatch:
     if len(batches) == 1:
         return batches[0]
     sizes = list(map(len, batches))
     known = [name for name in names if name in batches[0].store]
     store = {name: join_columns([batch.store[name] for batch in batches], sizes) for name in known}
-    return Batch(np.concatenate([batch.lanes for batch in batches]), store)
+    return LaneBatch(np.concatenate([batch.lanes for batch in batches]), store)
 
 
 # ---------------------------------------------------------------------------------------------------------- expressions
@@ -93,7 +93,7 @@ def evaluator(expression: Expression) -> Evaluate:
             return lambda batch: apply(name, [evaluate(batch) for evaluate in evaluators], len(batch))
 
 
-Part: TypeAlias = Callable[[Batch, "Array | None"], Column]
+Part: TypeAlias = Callable[[LaneBatch, "Array | None"], Column]
 """The column of an expression's values for some lanes of a batch, or for all."""
 
 
@@ -102,7 +102,7 @@ def _part(expression: Expression) -> Part:
     return lambda batch, chosen: evaluate(batch if chosen is None else batch.part(chosen, names))
 
 
-def _choose_by_lane(batch: Batch, found: bool | Array, then: Part, otherwise: Part) -> Column:  # noqa: FBT001
+def _choose_by_lane(batch: LaneBatch, found: bool | Array, then: Part, otherwise: Part) -> Column:  # noqa: FBT001
     """One expression for the lanes where something is true, another for the rest."""
     if isinstance(found, bool):
         return then(batch, None) if found else otherwise(batch, None)
@@ -113,10 +113,10 @@ def _choose_by_lane(batch: Batch, found: bool | Array, then: Part, otherwise: Pa
 
 
 def _logic(name: str, first: Evaluate, second: Part) -> Evaluate:
-    def evaluate(batch: Batch) -> Column:
+    def evaluate(batch: LaneBatch) -> Column:
         value = first(batch)
 
-        def kept(_: Batch, lanes: Array | None) -> Column:
+        def kept(_: LaneBatch, lanes: Array | None) -> Column:
             return value if lanes is None else select(value, lanes)
 
         sides = (second, kept) if name == "and" else (kept, second)
@@ -126,7 +126,7 @@ def _logic(name: str, first: Evaluate, second: Part) -> Evaluate:
 
 
 def _variable(name: str, place: Place) -> Evaluate:
-    def value(batch: Batch) -> Column:
+    def value(batch: LaneBatch) -> Column:
         if name not in batch.store:
             raise LanguageError(
                 "variable",

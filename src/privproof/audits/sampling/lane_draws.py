@@ -27,7 +27,7 @@ from privproof.audits.sampling.lane_joining import reorder_column
 from privproof.audits.sampling.sample_columns import (
     Array,
     Column,
-    Numbers,
+    NumberColumn,
     Same,
     as_floats,
     distinct,
@@ -68,7 +68,7 @@ _LONGEST = 2**13
 """Binary digits of the last entry, about: its numbers are powers of alpha, and exact."""
 
 
-class Weights:
+class LaneWeights:
     """Draws numbers 0, 1, ..., each with exactly its weight as probability; the weights sum to one."""
 
     def __init__(self, weights: Sequence[Fraction]) -> None:
@@ -128,8 +128,8 @@ class TwoSided:
         tail = alpha**self.reach
         near = [(1 - alpha) / (1 + alpha) * alpha**k for k in range(self.reach)]
         side = [*near[1:], tail / (1 + alpha)]
-        self.around = Weights([*side[::-1], near[0], *side])
-        self.onward = Weights([*((1 - alpha) * alpha**k for k in range(self.reach)), tail])
+        self.around = LaneWeights([*side[::-1], near[0], *side])
+        self.onward = LaneWeights([*((1 - alpha) * alpha**k for k in range(self.reach)), tail])
 
     def draw(self, count: int, bits: np.random.Generator) -> Array:
         """So many independent distances."""
@@ -180,7 +180,7 @@ class Bell:
     def __init__(self, variance: Fraction) -> None:
         self.variance = variance
         self.reach = isqrt(ceil(2 * variance * _DIGITS)) + 1
-        self.table: Weights | None = None
+        self.table: LaneWeights | None = None
         if self.reach > _WIDEST:
             return
         with precision(_DIGITS + 64):
@@ -189,7 +189,7 @@ class Bell:
             scale = arb(1 << _DIGITS) / (2 * sum(weights[1:], weights[0] / 2) + arb(0, 1) * 2 * beyond)
             side = [int(rational_bounds(weight * scale)[0].floor()) for weight in weights]
         masses = [Fraction(max(mass, 0), 1 << _DIGITS) for mass in (*side[:0:-1], *side)]
-        self.table = Weights([*masses, 1 - sum(masses, Fraction(0))])
+        self.table = LaneWeights([*masses, 1 - sum(masses, Fraction(0))])
 
     def draw(self, count: int, bits: np.random.Generator) -> Array:
         """So many independent numbers."""
@@ -203,13 +203,13 @@ class Bell:
         return drawn
 
 
-class Draws:
+class LaneDraws:
     """A source of noise for many runs."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.bits = np.random.Generator(np.random.PCG64(secrets.randbits(128) if seed is None else seed))
         self.laws: dict[Hashable, Law] = {}
-        self.weights: dict[int, tuple[Weights, list[Any], Array | None]] = {}
+        self.weights: dict[int, tuple[LaneWeights, list[Any], Array | None]] = {}
         self.sides: dict[Fraction, TwoSided] = {}
         self.bells: dict[Fraction, Bell] = {}
 
@@ -217,7 +217,7 @@ class Draws:
         """Noise with the given arguments, independent for every run."""
         if noise != WEIGHED and not NOISES[noise].discrete:
             return self._continuous(noise, operands, count)
-        if noise in WHOLE and isinstance(operands[0], Numbers) and operands[0].array.dtype != np.float64:
+        if noise in WHOLE and isinstance(operands[0], NumberColumn) and operands[0].array.dtype != np.float64:
             around_zero = self.draw(noise, [Same(0), *operands[1:]], count)
             return apply("+", [operands[0], around_zero], count)
         codes, tuples = distinct(operands, count)
@@ -240,11 +240,11 @@ class Draws:
             case TableLaw(outcomes):
                 if id(law) not in self.weights:  # laws live as long as their source
                     values = [value for value, _ in outcomes]
-                    self.weights[id(law)] = Weights([p for _, p in outcomes]), values, numeric_array(values)
+                    self.weights[id(law)] = LaneWeights([p for _, p in outcomes]), values, numeric_array(values)
                 weights, values, array = self.weights[id(law)]
                 codes = weights.draw(count, self.bits)
                 if array is not None:
-                    return Numbers(array[codes])
+                    return NumberColumn(array[codes])
                 present = np.flatnonzero(np.bincount(codes, minlength=len(values)))
                 places = np.zeros(len(values), dtype=np.int64)
                 places[present] = np.arange(len(present))
@@ -252,11 +252,11 @@ class Draws:
             case Geometric(center, alpha):
                 if alpha not in self.sides:
                     self.sides[alpha] = TwoSided(alpha)
-                return apply("+", [Same(center), Numbers(self.sides[alpha].draw(count, self.bits))], count)
+                return apply("+", [Same(center), NumberColumn(self.sides[alpha].draw(count, self.bits))], count)
             case DiscreteGaussian(center, variance):
                 if variance not in self.bells:
                     self.bells[variance] = Bell(variance)
-                return apply("+", [Same(center), Numbers(self.bells[variance].draw(count, self.bits))], count)
+                return apply("+", [Same(center), NumberColumn(self.bells[variance].draw(count, self.bits))], count)
             case Continuous() | Shaped():
                 raise AssertionError(law)
 
@@ -268,12 +268,12 @@ class Draws:
             known = list(np.array([_floats(law) for law in laws]).T[:, codes])
         center, scale, *bound = known
         if noise == "gaussian":
-            return Numbers(center + self.bits.standard_normal(count) * scale)
+            return NumberColumn(center + self.bits.standard_normal(count) * scale)
         if noise == "gumbel":
-            return Numbers(center + self.bits.gumbel(size=count) * scale)
+            return NumberColumn(center + self.bits.gumbel(size=count) * scale)
         size = self.bits.standard_exponential(count) * scale
         if bound:
             size = -np.log1p(self.bits.random(count) * np.expm1(-bound[0] / scale)) * scale
         if noise in ("laplace", TRUNCATED):
             size = np.where(self.bits.integers(0, 2, count, dtype=np.bool_), size, -size)
-        return Numbers(center + size)
+        return NumberColumn(center + size)

@@ -18,7 +18,7 @@ from privproof.audits.sampling.sample_columns import (
     MOST,
     Array,
     Column,
-    Numbers,
+    NumberColumn,
     Rows,
     Same,
     distinct,
@@ -58,7 +58,7 @@ def join_columns(pieces: Sequence[Column], sizes: Sequence[int]) -> Column:
             kinds = {"float"}
         if len(kinds) == 1 and kinds <= {"bool", "int", "float"}:
             kind = {"bool": np.bool_, "int": np.int64, "float": np.float64}[kinds.pop()]
-            return Numbers(np.concatenate([_column_array(p, n, kind) for p, n in zip(pieces, sizes, strict=True)]))
+            return NumberColumn(np.concatenate([_column_array(p, n, kind) for p, n in zip(pieces, sizes, strict=True)]))
     return _join_by_table(pieces, sizes)
 
 
@@ -112,7 +112,7 @@ def _form(found: Rows | None) -> Hashable:
 def _scalar(column: Column) -> str:
     """What a column holds: bool, int (of 64 bits), float, one fraction, or something else."""
     match column:
-        case Numbers(array):
+        case NumberColumn(array):
             return {"b": "bool", "i": "int", "f": "float"}[array.dtype.kind]
         case Same(bool()):
             return "bool"
@@ -128,7 +128,7 @@ def _scalar(column: Column) -> str:
 
 def _column_array(column: Column, count: int, kind: Any) -> Array:
     match column:
-        case Numbers(array):
+        case NumberColumn(array):
             return array.astype(kind, copy=False)
         case Same(value):
             return np.full(count, value, dtype=kind)
@@ -139,9 +139,9 @@ def _column_array(column: Column, count: int, kind: Any) -> Array:
 def _exact_as_float(column: Column) -> bool:
     """Whether a column holds floats, or whole numbers or a fraction that floats represent exactly."""
     match column:
-        case Numbers(array) if array.dtype == np.int64:
+        case NumberColumn(array) if array.dtype == np.int64:
             return within(array, -EXACT_FLOAT, EXACT_FLOAT)
-        case Numbers(array):
+        case NumberColumn(array):
             return array.dtype == np.float64
         case Same(bool()):
             return False

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from privproof.audits.sampling.function_calls import Calls, as_floats
+from privproof.audits.sampling.function_calls import FunctionCalls, as_floats
 from privproof.audits.sampling.runnable_functions import Declared, Runnable, choose_relation, inputs_by_name
 from privproof.errors import LanguageError
 from privproof.exact import Budget, EpsilonLike, Number, Rational, rational
@@ -170,7 +170,7 @@ def from_opendp(
     elif not doubts:
         claim, remarks = _opendp_claim(measurement, distance, delta, called)
     source = "OpenDP draws from the operating system: the runs cannot be repeated"
-    calls = Calls(
+    calls = FunctionCalls(
         called,
         measurement,
         positional=True,
@@ -373,7 +373,7 @@ def from_diffprivlib(
     repeatable = seeding is not None
     if not repeatable:
         notes = (*notes, "diffprivlib draws from the operating system: random_state= makes runs that can be repeated")
-    calls = Calls(
+    calls = FunctionCalls(
         called,
         mechanism.randomise,
         positional=True,

@@ -39,7 +39,7 @@ class OneOf:
 
 
 @dataclass(frozen=True)
-class Beginning:
+class ListBeginning:
     """The output is a list that begins with something."""
 
     items: tuple[Any, ...]
@@ -72,7 +72,7 @@ class Having:
         return f"{self.feature} is {self.feature.code_words(self.codes)}"
 
 
-Event: TypeAlias = "OneOf | Beginning | HalfSpace | Having"
+Event: TypeAlias = "OneOf | ListBeginning | HalfSpace | Having"
 
 
 def form_words(form: Any) -> str:
@@ -102,7 +102,7 @@ def occurs(event: Event, samples: Samples) -> Array:
     match event:
         case OneOf(patterns):
             return _any(patterns, samples)
-        case Beginning(items):
+        case ListBeginning(items):
             return _runs_beginning_with(items, samples)
         case HalfSpace(form, weights, threshold):
             return _beyond(repr(form), weights, threshold, samples)
@@ -262,7 +262,7 @@ def patterns_of_event(event: Event, outputs: Sequence[Any]) -> tuple[Any, ...]:
     match event:
         case OneOf(patterns):
             return patterns
-        case Beginning(items):
+        case ListBeginning(items):
             begun = [o for o in outputs if _match(list(items), _start(o, len(items)), [0]) is not None]
             return tuple(_with_floats(output) for output in begun)
         case HalfSpace() | Having(FloatBits()):

@@ -17,7 +17,7 @@ import numpy as np
 from privproof.audits.sampling.sample_columns import EXACT_FLOAT, Array, identity
 
 
-class _Float:
+class _FloatForm:
     """Stands for a float in an output."""
 
     def __repr__(self) -> str:
@@ -42,7 +42,7 @@ _WHOLE = {bool, int}
 _NO_NUMBERS = {bool, str, type(None)}
 _WIDEST = 4096
 """Bits of an output that parities are made of."""
-FLOAT: Final = _Float()
+FLOAT: Final = _FloatForm()
 SLOT: Final = _Slot()
 
 
@@ -167,14 +167,14 @@ def items_of(outputs: Sequence[Any]) -> Items:
 
 
 @dataclass(frozen=True, eq=False)
-class Bits:
+class OutputBits:
     """Outputs of a table as rows of binary digits, the lowest first; `rows` says which outputs they are."""
 
     rows: Array
     digits: Array
 
 
-def bits_of(outputs: Sequence[Any], *, listed: bool) -> Bits:
+def bits_of(outputs: Sequence[Any], *, listed: bool) -> OutputBits:
     """The outputs that are whole numbers from 0 on, or those that are lists of bits, as rows of binary digits.
 
     Shorter outputs have zeros at the end, so that a digit depends on its output alone.
@@ -186,7 +186,7 @@ def bits_of(outputs: Sequence[Any], *, listed: bool) -> Bits:
         raw = b"".join((o % (1 << width)).to_bytes(size, "little") for _, o in numbers)
         packed = np.frombuffer(raw, dtype=np.uint8).reshape(len(numbers), size)
         digits = np.unpackbits(packed, axis=1, bitorder="little")[:, :width]
-        return Bits(np.array([i for i, _ in numbers], dtype=np.int64), digits)
+        return OutputBits(np.array([i for i, _ in numbers], dtype=np.int64), digits)
     lists = [
         (i, o)
         for i, o in enumerate(outputs)
@@ -196,4 +196,4 @@ def bits_of(outputs: Sequence[Any], *, listed: bool) -> Bits:
     digits = np.zeros((len(lists), width), dtype=np.uint8)
     for row, (_, output) in enumerate(lists):
         digits[row, : len(output)] = output[:width]
-    return Bits(np.array([i for i, _ in lists], dtype=np.int64), digits)
+    return OutputBits(np.array([i for i, _ in lists], dtype=np.int64), digits)

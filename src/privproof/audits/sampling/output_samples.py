@@ -15,12 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from privproof.audits.sampling.output_forms import FLOAT, Bits, Items, Sheet, bits_of, identity_of, items_of, sheets
+from privproof.audits.sampling.output_forms import (
+    FLOAT,
+    Items,
+    OutputBits,
+    Sheet,
+    bits_of,
+    identity_of,
+    items_of,
+    sheets,
+)
 from privproof.audits.sampling.sample_columns import (
     Array,
     Coded,
     Column,
-    Numbers,
+    NumberColumn,
     Rows,
     Same,
     distinct,
@@ -70,12 +79,12 @@ class Samples:
         return items_of(self.outputs)
 
     @cached_property
-    def number_bits(self) -> Bits:
+    def number_bits(self) -> OutputBits:
         """The outputs that are whole numbers from 0 on, as binary digits."""
         return bits_of(self.outputs, listed=False)
 
     @cached_property
-    def list_bits(self) -> Bits:
+    def list_bits(self) -> OutputBits:
         """The outputs that are lists of bits."""
         return bits_of(self.outputs, listed=True)
 
@@ -152,7 +161,7 @@ def _floats(value: Any) -> Iterator[None]:
             yield from _floats(item)
 
 
-class Record:
+class SampleRecorder:
     """Collects what runs write: a tree of all sequences written so far, and for every run its place in it.
 
     Attributes:
@@ -176,7 +185,7 @@ class Record:
             return
         found: list[Array] = []
         column = _without_floats(column, found)
-        codes, tuples = distinct([Numbers(self.places[runs]), column], len(runs))
+        codes, tuples = distinct([NumberColumn(self.places[runs]), column], len(runs))
         following = []
         for place, value in tuples:
             key = (place, identity(value))
@@ -196,7 +205,7 @@ class Record:
 
     def samples(self) -> Samples:
         """Everything that was written."""
-        codes, ends = distinct([Numbers(self.places)], len(self.places))
+        codes, ends = distinct([NumberColumn(self.places)], len(self.places))
         table: dict[str, int] = {}
         outputs: list[Any] = []
         merged = []
@@ -221,7 +230,7 @@ class Record:
 def _without_floats(column: Column, found: list[Array]) -> Column:
     """The column with `FLOAT` in the place of floats, which are put aside from left to right."""
     match column:
-        case Numbers(array) if array.dtype == np.float64:
+        case NumberColumn(array) if array.dtype == np.float64:
             found.append(array)
             return Same(FLOAT)
         case Rows(kind, columns, is_shared):

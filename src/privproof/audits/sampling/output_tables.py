@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from privproof.audits.sampling.sample_columns import MOST, Array, Column, Kind, Numbers, from_table, row
+from privproof.audits.sampling.sample_columns import MOST, Array, Column, Kind, NumberColumn, from_table, row
 
 Piece: TypeAlias = tuple[Array, Column]
 """Some of the runs, and the column of their outputs."""
@@ -30,7 +30,7 @@ _OTHERS = frozenset((str, bytes, Fraction, type(None)))
 
 
 @dataclasses.dataclass(frozen=True)
-class Raised:
+class RaisedOutput:
     """What a run shows that fails: the kind of its exception."""
 
     kind: str
@@ -73,10 +73,10 @@ def _column(values: Sequence[Any]) -> Column | None:
     if kinds <= _FLOATS:
         return _from_array(np.array(values, dtype=np.float64))
     if kinds <= _TRUTHS:
-        return Numbers(np.array(values, dtype=np.bool_))
+        return NumberColumn(np.array(values, dtype=np.bool_))
     if kinds <= _WHOLES:
         try:
-            return Numbers(np.array(values, dtype=np.int64))
+            return NumberColumn(np.array(values, dtype=np.int64))
         except OverflowError:
             return _table_column(list(map(int, values)))
     if kinds <= _OTHERS:
@@ -107,10 +107,10 @@ def _from_array(array: Array) -> Column | None:
         return row("list", found) if len(found) == len(columns) else None
     if array.dtype.kind == "f":
         floats = array.astype(np.float64)
-        return None if np.isnan(floats).any() else Numbers(floats)
+        return None if np.isnan(floats).any() else NumberColumn(floats)
     if array.dtype == np.uint64 and len(array) and int(array.max()) > MOST:
         return _table_column(array.tolist())
-    return Numbers(array.astype(np.bool_ if array.dtype.kind == "b" else np.int64))
+    return NumberColumn(array.astype(np.bool_ if array.dtype.kind == "b" else np.int64))
 
 
 def _table_column(values: Iterable[Any]) -> Column:
@@ -137,7 +137,7 @@ def plain(value: Any) -> Any:
         Unprintable: it prints its address.
     """
     match value:
-        case Raised():
+        case RaisedOutput():
             return repr(value)
         case None | str() | bytes() | Fraction() if type(value) in _OTHERS:
             return value

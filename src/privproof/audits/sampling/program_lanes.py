@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from privproof.audits.sampling.column_operations import apply, change_list, element, truth
-from privproof.audits.sampling.lane_batches import Batch, Evaluate, evaluator, join_batches
-from privproof.audits.sampling.lane_draws import Draws
-from privproof.audits.sampling.output_samples import Record, Samples
-from privproof.audits.sampling.sample_columns import Array, Coded, Column, Numbers, Rows, Same, mark_column_shared
+from privproof.audits.sampling.lane_batches import Evaluate, LaneBatch, evaluator, join_batches
+from privproof.audits.sampling.lane_draws import LaneDraws
+from privproof.audits.sampling.output_samples import SampleRecorder, Samples
+from privproof.audits.sampling.sample_columns import Array, Coded, Column, NumberColumn, Rows, Same, mark_column_shared
 from privproof.compiling.exploring import ITSELF, aliased_variables, has_list, into_itself, itself
 from privproof.compiling.scales import unit
 from privproof.errors import LanguageError
@@ -54,7 +54,9 @@ def sample(mechanism: Mechanism, arguments: Mapping[str, object], count: int, *,
     if count < 1:
         raise LanguageError("count", f"count={count} is not a number of runs", place="count", hint="count=100_000")
     mechanism = prepare_mechanism(mechanism)
-    machine = _Machine(mechanism, arguments, Draws(seed), Record(count, generator=mechanism.translated.generator))
+    machine = _Machine(
+        mechanism, arguments, LaneDraws(seed), SampleRecorder(count, generator=mechanism.translated.generator)
+    )
     for start in range(0, count, _TOGETHER):
         machine.run(np.arange(start, min(count, start + _TOGETHER)))
     return machine.record.samples()
@@ -68,13 +70,15 @@ def prepare_mechanism(mechanism: Mechanism) -> Mechanism:
     return mechanism
 
 
-Step: TypeAlias = Callable[[Batch], "list[tuple[int, Batch]]"]
+Step: TypeAlias = Callable[[LaneBatch], "list[tuple[int, LaneBatch]]"]
 
 
 class _Machine:
     """Executes the instructions of one mechanism."""
 
-    def __init__(self, mechanism: Mechanism, arguments: Mapping[str, object], draws: Draws, record: Record) -> None:
+    def __init__(
+        self, mechanism: Mechanism, arguments: Mapping[str, object], draws: LaneDraws, record: SampleRecorder
+    ) -> None:
         self.flow = mechanism.flow
         self.draws = draws
         self.record = record
@@ -86,7 +90,7 @@ class _Machine:
 
     def run(self, lanes: Array) -> None:
         """Run so many lanes from the beginning to their ends."""
-        waiting: dict[int, list[Batch]] = {0: [Batch(lanes, dict(self.start))]}
+        waiting: dict[int, list[LaneBatch]] = {0: [LaneBatch(lanes, dict(self.start))]}
         steps = 0
         while waiting:
             number = min(waiting, key=self.turn.__getitem__)
@@ -118,7 +122,7 @@ class _Machine:
                 evaluate, aliased = evaluator(value), self._aliased(value, following)
                 looping, very = into_itself(step), set(itself(value))
 
-                def assign(batch: Batch) -> list[tuple[int, Batch]]:
+                def assign(batch: LaneBatch) -> list[tuple[int, LaneBatch]]:
                     new = evaluate(batch)
                     if looping and _holds_list(new):
                         raise Stuck(ITSELF)
@@ -133,7 +137,7 @@ class _Machine:
             case Sample(name, noise, arguments):
                 evaluators = [evaluator(argument) for argument in arguments]
 
-                def draw(batch: Batch) -> list[tuple[int, Batch]]:
+                def draw(batch: LaneBatch) -> list[tuple[int, LaneBatch]]:
                     batch.store[name] = self.draws.draw(noise, [e(batch) for e in evaluators], len(batch))
                     return [(following, batch)]
 
@@ -141,7 +145,7 @@ class _Machine:
             case Emit(value):
                 evaluate = evaluator(value)
 
-                def emit(batch: Batch) -> list[tuple[int, Batch]]:
+                def emit(batch: LaneBatch) -> list[tuple[int, LaneBatch]]:
                     self.record.write(batch.lanes, evaluate(batch))
                     return [(following, batch)]
 
@@ -149,7 +153,7 @@ class _Machine:
             case Return(value):
                 evaluate = evaluator(value)
 
-                def end(batch: Batch) -> list[tuple[int, Batch]]:
+                def end(batch: LaneBatch) -> list[tuple[int, LaneBatch]]:
                     if not self.record.generator:
                         self.record.write(batch.lanes, evaluate(batch))
                     return []
@@ -157,7 +161,7 @@ class _Machine:
                 return end
 
     def _test(self, evaluate: Evaluate, then: int, otherwise: int) -> Step:
-        def test(batch: Batch) -> list[tuple[int, Batch]]:
+        def test(batch: LaneBatch) -> list[tuple[int, LaneBatch]]:
             found = truth(evaluate(batch), len(batch))
             if isinstance(found, bool):
                 return [(then if found else otherwise, batch)]
@@ -174,7 +178,7 @@ class _Machine:
     def _next(self, name: str, following: int) -> Step:
         """Lanes that find another answer in the stream go on."""
 
-        def step(batch: Batch) -> list[tuple[int, Batch]]:
+        def step(batch: LaneBatch) -> list[tuple[int, LaneBatch]]:
             position = batch.store[_POSITION]
             more = truth(apply("<", [position, Same(len(self.answers))], len(batch)), len(batch))
             if isinstance(more, bool):
@@ -197,7 +201,7 @@ class _Machine:
         evaluate, aliased = evaluator(value), self._aliased(value, following)
         looping = into_itself(step)
 
-        def change(batch: Batch) -> list[tuple[int, Batch]]:
+        def change(batch: LaneBatch) -> list[tuple[int, LaneBatch]]:
             column = batch.store.get(name, Same(None))
             found = evaluate(batch)
             if looping and _holds_list(found):
@@ -214,7 +218,7 @@ class _Machine:
         live = self.flow.live[following] if following < len(self.flow.live) else ()
         return tuple(name for name in dict.fromkeys(aliased_variables(value)) if name in live)
 
-    def _named(self, batch: Batch, others: Iterable[str], new: Column, very: Collection[str]) -> Column:
+    def _named(self, batch: LaneBatch, others: Iterable[str], new: Column, very: Collection[str]) -> Column:
         """A value that gets a name; a list that other variables may hold too, or may be, is marked as having two."""
         if not _holds_list(new):
             return new
@@ -233,7 +237,7 @@ def _holds_list(column: Column) -> bool:
             return any(map(has_list, table))
         case Rows(kind, columns):
             return kind == "list" or any(map(_holds_list, columns))
-        case Numbers():
+        case NumberColumn():
             return False
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from privproof.audits.sampling.function_calls import Calls, Draw, as_floats, repeats
+from privproof.audits.sampling.function_calls import Draw, FunctionCalls, as_floats, repeats
 from privproof.audits.sampling.output_samples import Samples
 from privproof.audits.sampling.program_lanes import prepare_mechanism, sample
 from privproof.errors import BudgetError, LanguageError, PrivproofError
@@ -316,7 +316,7 @@ def _change_runnable(
                 hint=f'inputs={{"{next(iter(run.inputs))}": ...}}',
             )
     draw = run.draw
-    if inputs is not None and isinstance(draw, Calls) and not draw.positional:
+    if inputs is not None and isinstance(draw, FunctionCalls) and not draw.positional:
         draw = replace(draw, adapt=_argument_adapter(known))
     if inputs is not None or neighbours is not None:
         relation = choose_relation(relation if neighbours is None and run.inputs else neighbours, known, run.name)
@@ -370,7 +370,9 @@ def _of_callable(
     else:
         known = _inputs_of_parameters(parameters, inputs, given, called, function)
     relation = choose_relation(neighbours, known, called)
-    calls = Calls(called, function, batched=batched, rng=rng, processes=processes, adapt=_argument_adapter(known))
+    calls = FunctionCalls(
+        called, function, batched=batched, rng=rng, processes=processes, adapt=_argument_adapter(known)
+    )
     first = next((key for key in parameters or () if key not in given), "value")
     return Runnable(called, calls, known, relation, claim, notes=unread, first=next(iter(known), first))
 

@@ -1,6 +1,6 @@
 """Columns: the values that one variable has in many runs.
 
-A column is `Same` while all runs agree, `Numbers` where they hold truth values, whole numbers (of 64 bits) or floats, `Rows` where
+A column is `Same` while all runs agree, `NumberColumn` where they hold truth values, whole numbers (of 64 bits) or floats, `Rows` where
 they hold lists or tuples of one length (a column for every position), and `Coded` for everything else: texts, None, fractions,
 large numbers, mixed kinds, as numbers into a table of values.  A column does not know how many runs it has unless it must; the
 functions that need the number take it as an argument.
@@ -35,7 +35,7 @@ class Same:
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class NumberColumn:
     """Truth values, whole numbers or floats: an array of bool, int64 or float64."""
 
     array: Array
@@ -64,7 +64,7 @@ class Rows:
     shared: bool = False
 
 
-Column: TypeAlias = "Same | Numbers | Coded | Rows"
+Column: TypeAlias = "Same | NumberColumn | Coded | Rows"
 
 
 _ATOMS = {bool, int, str}
@@ -104,7 +104,7 @@ def from_table(values: Sequence[Any], codes: Array) -> Column:
         return Same(values[0])
     array = numeric_array(values)
     if array is not None:
-        return Numbers(array[codes])
+        return NumberColumn(array[codes])
     first = values[0]
     if all(_alike(first, value) for value in values):
         kind: Kind = "list" if isinstance(first, Cells) else "tuple"
@@ -179,7 +179,7 @@ def values_at(column: Column, runs: Array) -> list[Any]:
     match column:
         case Same(value):
             return [value] * len(runs)
-        case Numbers(array):
+        case NumberColumn(array):
             listed: list[Any] = array[runs].tolist()
             return listed
         case Coded(codes, table):
@@ -194,8 +194,8 @@ def select(column: Column, runs: Array) -> Column:
     match column:
         case Same():
             return column
-        case Numbers(array):
-            return Numbers(array.take(runs))
+        case NumberColumn(array):
+            return NumberColumn(array.take(runs))
         case Coded(codes, table):
             return _narrow_table(codes.take(runs), table)
         case Rows(kind, columns, is_shared):
@@ -217,14 +217,14 @@ def _column_codes(column: Column, count: int) -> tuple[Array, int] | None:
     match column:
         case Same():
             return None
-        case Numbers(array) if array.dtype == np.bool_:
+        case NumberColumn(array) if array.dtype == np.bool_:
             return array.astype(np.int64), 2
-        case Numbers(array) if array.dtype == np.int64:
+        case NumberColumn(array) if array.dtype == np.int64:
             low, high = int(array.min()), int(array.max())
             if high - low < 4 * count + 1024:
                 return array - low, high - low + 1
             return _rank_values(array)
-        case Numbers(array):
+        case NumberColumn(array):
             return _rank_values(array.view(np.int64))
         case Coded(codes, table):
             return codes, len(table)
@@ -256,7 +256,7 @@ def _combine_codes(columns: Iterable[Column], count: int) -> tuple[Array, int] |
 def distinct(columns: Sequence[Column], count: int) -> tuple[Array, list[tuple[Any, ...]]]:
     """The distinct tuples of values in some columns, and for every run the number of its tuple.
 
-    >>> codes, tuples = distinct([Numbers(np.array([5, 3, 5])), Same("a")], 3)
+    >>> codes, tuples = distinct([NumberColumn(np.array([5, 3, 5])), Same("a")], 3)
     >>> codes.tolist(), tuples
     ([1, 0, 1], [(3, 'a'), (5, 'a')])
     """
@@ -293,7 +293,7 @@ def within(array: Array, low: int, high: int) -> bool:
 def as_floats(column: Column) -> Array | float | None:
     """The numbers of a column as floats, rounded as Python does; nothing if it holds anything else."""
     match column:
-        case Numbers(array):
+        case NumberColumn(array):
             return array.astype(np.float64)
         case Same(bool() | int() | float() | Fraction() as value):
             return float(value)

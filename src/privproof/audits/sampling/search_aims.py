@@ -30,7 +30,7 @@ from privproof.audits.sampling.confidence_intervals import (
 from privproof.audits.sampling.event_kinds import Score
 from privproof.audits.sampling.output_events import Event
 from privproof.audits.sampling.sample_columns import Array
-from privproof.audits.sampling.smoothed_counts import Foretold
+from privproof.audits.sampling.smoothed_counts import ForetoldCount
 from privproof.audits.sampling.tradeoff_curves import DeltaAt, EpsilonAt, Tradeoff, roughly
 
 _DOUBT = 0.1
@@ -150,7 +150,7 @@ class Candidate:
     runs: int
     worth: float
     outputs: tuple[Any, ...] = field(repr=False, default=())
-    foretold: Foretold | None = None
+    foretold: ForetoldCount | None = None
 
     @property
     def estimate(self) -> float:

@@ -38,7 +38,7 @@ _TRUSTED = 30.0
 
 
 @dataclass(frozen=True)
-class Foretold:
+class ForetoldCount:
     """An event, and its probabilities on both sides by the model.
 
     Attributes:
@@ -67,7 +67,7 @@ class Foretold:
         return known / (runs + self.occurrences / self.right), known
 
 
-def foretold_unions(feature: GroupCounts, left: Samples, right: Samples) -> list[Foretold]:
+def foretold_unions(feature: GroupCounts, left: Samples, right: Samples) -> list[ForetoldCount]:
     """Nested unions of cells by falling ratio, as the model has it, likelier on the left."""
     sides = [feature.codes(samples) for samples in (left, right)]
     known = np.unique(np.concatenate(sides))
@@ -89,7 +89,7 @@ def foretold_unions(feature: GroupCounts, left: Samples, right: Samples) -> list
     slopes = np.cumsum(each[:, None] * terms[order], axis=0) / np.maximum(unlikely, 1e-300)[:, None]
     doubts = np.einsum("ij,jk,ik->i", slopes, doubt, slopes)  # of the logarithm of the right probability
     return [
-        Foretold(
+        ForetoldCount(
             Having(feature, tuple(sorted(known[order[: i + 1]].tolist()))),
             float(likely[i]) / len(left),
             float(unlikely[i]) / len(left),

@@ -85,12 +85,12 @@ class DeltaAt:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class GaussianTradeoff:
     """Mu of Gaussian differential privacy: no event tells more than one of N(mu, 1) against N(0, 1) (Dong, Roth and Su 2022).
 
     The trade-off function is its own inverse, so that complement and exchange of the data sets add nothing.
 
-    >>> f"{Gaussian().least(np.array(0.6915), np.array(0.3085)):.3f}"
+    >>> f"{GaussianTradeoff().least(np.array(0.6915), np.array(0.3085)):.3f}"
     '1.000'
     """
 

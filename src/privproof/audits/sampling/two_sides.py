@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from privproof.audits.sampling.output_tables import Piece, Raised, Unprintable, pieces
+from privproof.audits.sampling.output_tables import Piece, RaisedOutput, Unprintable, pieces
 from privproof.language.randomness import Seeded, drawing_from
 
 if TYPE_CHECKING:
-    from privproof.audits.sampling.function_calls import Calls
+    from privproof.audits.sampling.function_calls import FunctionCalls
 
 _ALWAYS = 8
 """A function that fails in so many calls one after the other fails on these data: that is a mistake, and no output."""
@@ -43,7 +43,7 @@ _LOOK = 0.01
 """Seconds between two looks at the clock: calls are made in groups that take about so long."""
 
 
-class _Silence(TextIOBase):
+class _SwallowedPrints(TextIOBase):
     """Swallows what a callable prints: that is no output of it."""
 
     def write(self, text: str) -> int:
@@ -66,14 +66,14 @@ class _Endless(Exception):
     """An iterator yields more than anybody would wait for."""
 
 
-class Watch(Protocol):
+class Stopper(Protocol):
     """What knows whether to stop."""
 
     def stopped(self) -> str | None:
         """Why to stop now, or None."""
 
 
-class Side:
+class SampledSide:
     """The runs of one chunk on one data set.  They can be made a few at a time: their sources of randomness are kept in between.
 
     Attributes:
@@ -81,7 +81,7 @@ class Side:
         failure: what went wrong.
     """
 
-    def __init__(self, calls: Calls, passed: Mapping[str, object], count: int, seed: int, number: int) -> None:
+    def __init__(self, calls: FunctionCalls, passed: Mapping[str, object], count: int, seed: int, number: int) -> None:
         self.calls, self.arguments = calls, dict(passed)
         self.count = min(calls.chunk_size, count - number * calls.chunk_size)
         self.made = 0
@@ -111,7 +111,7 @@ class Side:
         else:
             random.setstate(self._states[0])
             np.random.set_state(self._states[1])
-        with drawing_from(self._source), redirect_stdout(_Silence()):
+        with drawing_from(self._source), redirect_stdout(_SwallowedPrints()):
             try:
                 self._advance(seconds, least)
             except _Endless as error:
@@ -137,7 +137,7 @@ class Side:
             self._calls(self._function, min(group, self.count - self.made))
             before, now = now, time.monotonic()
             group = 2 * group if now - before < _LOOK else max(1, group // 2)
-        failed = self._last is not None and all(type(output) is Raised for output in self._outputs)
+        failed = self._last is not None and all(type(output) is RaisedOutput for output in self._outputs)
         if self._last is not None and failed and self.made == self.count >= _ALWAYS:
             raise self._last
 
@@ -153,7 +153,7 @@ class Side:
                 raise
             except Exception as error:
                 self._last = error
-                self._outputs.append(Raised(type(error).__name__))
+                self._outputs.append(RaisedOutput(type(error).__name__))
         self.made += count
 
     def _listed(self, output: Any) -> Any:
@@ -208,7 +208,7 @@ class Side:
         return f"{self.calls.name}({listed})"
 
 
-def both_sides(sides: tuple[Side, Side], watch: Watch | None, least: int = 0) -> int:
+def both_sides(sides: tuple[SampledSide, SampledSide], watch: Stopper | None, least: int = 0) -> int:
     """Make the runs of a chunk on both data sets, in turns where time is limited; how many there are on each of them.
 
     Args:

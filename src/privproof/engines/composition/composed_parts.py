@@ -26,7 +26,7 @@ from privproof.engines.composition.hockey_stick_curves import (
     without_replacement,
 )
 from privproof.engines.composition.loss_lattices import HockeyStick
-from privproof.engines.divergences.divergence_parts import Compared, compare_runs
+from privproof.engines.divergences.divergence_parts import ComparedTrees, compare_runs
 from privproof.engines.runs.runs_certificates import runs_document
 from privproof.engines.search_monitor import Monitor
 from privproof.evidence.question_documents import without_budget
@@ -101,7 +101,7 @@ class FromRuns:
         return runs_document(self.runs)
 
     @cached_property
-    def pairs(self) -> list[Compared]:
+    def pairs(self) -> list[ComparedTrees]:
         """All neighbours with different laws, in both orders."""
         return compare_runs(self.runs, self.document["runs"], self.monitor, _PARTS)
 

@@ -20,7 +20,7 @@ from privproof.engines.composition.composed_losses import BITS, Losses, TooManyL
 from privproof.engines.composition.composed_parts import FromRuns, Known, SeenPart, from_certificates
 from privproof.engines.composition.hockey_stick_curves import common_divisor
 from privproof.engines.composition.loss_lattices import HockeyStick, losses_above, losses_below
-from privproof.engines.engine_protocol import Request
+from privproof.engines.engine_protocol import EngineRequest
 from privproof.engines.runs.runs_engine import all_runs
 from privproof.engines.runs.runs_requests import as_run, is_of_every_size
 from privproof.engines.search_monitor import Monitor, Progress, Stopped
@@ -76,7 +76,7 @@ class CompositionEngine:
 
     name = ENGINE
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         budget = request.budget
         if request.word is not None:
@@ -85,7 +85,7 @@ class CompositionEngine:
             return "a delta for each output is not composed"
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Iterator[Answer]:
         """The claim, proved or refuted, or the bounds that are known."""
         question = request.question
         assert isinstance(question, ComposedQuestion)
@@ -130,7 +130,7 @@ def _on_lattice(question: ComposedQuestion, step: Epsilon, monitor: Monitor) -> 
     for use in question.uses:
         if is_of_every_size(use.of):
             raise QuestionError("size", "losses are made for lists of given sizes", place=use.of.name, hint="size=3")
-    composing = _Composing(Request(question), question, monitor)
+    composing = _Composing(EngineRequest(question), question, monitor)
     size = float(step.ball(64))
     reaches = [max(1, math.ceil(float(reach.ball(64)) / size)) for reach in composing.reaches]
     if max(reaches) > _MOST_REACH:
@@ -147,7 +147,7 @@ Together: TypeAlias = tuple[tuple[int, SeenPart], ...]
 
 
 @dataclass(frozen=True)
-class _Lattice:
+class _LossLattice:
     """Losses at one step: composed from above, both ways, and from below."""
 
     step: Epsilon
@@ -193,7 +193,7 @@ class _Single:
 
 
 class _Composing:
-    def __init__(self, request: Request, question: ComposedQuestion, monitor: Monitor) -> None:
+    def __init__(self, request: EngineRequest, question: ComposedQuestion, monitor: Monitor) -> None:
         self.request, self.monitor = request, monitor
         self.known: list[Known] = []
         uses: list[Use] = []
@@ -242,13 +242,13 @@ class _Composing:
                 most = max(most, high)
         return _simple(most)
 
-    def lattice(self, level: int) -> _Lattice | _Single | None:
+    def lattice(self, level: int) -> _LossLattice | _Single | None:
         """The losses of a level; None where there would be too many."""
         if [use.times for use in self.question.uses] == [1]:
             return _Single(self.known[0])
         return self.request.shared(f"lattice {level}", lambda: self._lattice(_LEVELS[level]))
 
-    def _lattice(self, fine: int) -> _Lattice | None:
+    def _lattice(self, fine: int) -> _LossLattice | None:
         balls = [float(reach.ball(64)) for reach in self.reaches]
         least = self.reaches[balls.index(min(balls))]
         if least.ratio != 1 and least.root * fine > _LARGEST_ROOT:
@@ -259,7 +259,7 @@ class _Composing:
         if max(reaches) > _MOST_REACH:
             return None
         self.monitor.listen(Progress(f"composing with losses in steps of {size:.3g}"))
-        return _Lattice(step, reaches, self.above(step, reaches), self.below(step, reaches))
+        return _LossLattice(step, reaches, self.above(step, reaches), self.below(step, reaches))
 
     def below(self, step: Epsilon, reaches: Sequence[int]) -> tuple[tuple[Together, Losses], ...]:
         """The composed losses from below, on the neighbours that may be the worst."""
@@ -330,9 +330,9 @@ class _Composing:
         reason = "the delta lies between what is proved and what is refuted"
         return self._answer("unknown", details, reason=reason)
 
-    def _narrowest(self, at: Epsilon) -> tuple[_Lattice | _Single, Fraction, Fraction]:
+    def _narrowest(self, at: Epsilon) -> tuple[_LossLattice | _Single, Fraction, Fraction]:
         """The coarsest lattice whose bounds on delta are near to each other, with these; else the finest there is room for."""
-        best: tuple[_Lattice | _Single, Fraction, Fraction] | None = None
+        best: tuple[_LossLattice | _Single, Fraction, Fraction] | None = None
         for level in range(len(_LEVELS)):
             lattice = self.lattice(level)
             if lattice is None:
@@ -361,7 +361,7 @@ class _Composing:
         if lattice is None:
             raise TooManyLosses("the largest losses of the uses are too far apart for one lattice")
 
-        def enough(chosen: _Lattice | _Single, at: Fraction) -> bool:
+        def enough(chosen: _LossLattice | _Single, at: Fraction) -> bool:
             return _round_delta(fraction(rational_bounds(chosen.upper(epsilon(at)))[1]), up=True) <= delta
 
         while not enough(lattice, high):
@@ -389,7 +389,7 @@ class _Composing:
         )
 
     def _largest_refuted(
-        self, lattice: _Lattice | _Single, delta: Fraction, below: Fraction
+        self, lattice: _LossLattice | _Single, delta: Fraction, below: Fraction
     ) -> tuple[dict[str, object], Epsilon] | None:
         """The largest epsilon that is too small at a delta, in thousandths, with what shows it."""
 
@@ -408,7 +408,7 @@ class _Composing:
         found = epsilon(Fraction(low, 1000))
         return {"below": {"epsilon": str(found), "evidence": _refutation(lattice, worst)}}, found
 
-    def _proof(self, lattice: _Lattice | _Single) -> dict[str, object]:
+    def _proof(self, lattice: _LossLattice | _Single) -> dict[str, object]:
         uses = [{**known.evidence, **_ends(reach)} for known, reach in zip(self.known, lattice.reaches, strict=True)]
         return {"method": "composition", **_steps(lattice), "uses": uses}
 
@@ -433,7 +433,7 @@ class _Composing:
         )
 
 
-def _steps(lattice: _Lattice | _Single) -> dict[str, object]:
+def _steps(lattice: _LossLattice | _Single) -> dict[str, object]:
     return {} if lattice.step is None else {"step": str(lattice.step)}
 
 
@@ -441,7 +441,7 @@ def _ends(reach: int | None) -> dict[str, object]:
     return {} if reach is None else {"reach": reach}
 
 
-def _refutation(lattice: _Lattice | _Single, worst: tuple[arb, Together]) -> dict[str, object]:
+def _refutation(lattice: _LossLattice | _Single, worst: tuple[arb, Together]) -> dict[str, object]:
     first, *also = (
         {**_ends(lattice.reaches[number]), "use": number, "left": seen.left, "right": seen.right}
         for number, seen in worst[1]

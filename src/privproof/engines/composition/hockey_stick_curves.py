@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from privproof.engines.composition.loss_lattices import HockeyStick
-from privproof.engines.divergences.divergence_parts import Compared, DivergencePart
+from privproof.engines.divergences.divergence_parts import ComparedTrees, DivergencePart
 from privproof.engines.runs.runs_divergence import LeafDivergence
 from privproof.exact import ZERO, Epsilon, Rational
 from privproof.exact.balls import rational_bounds
@@ -68,7 +68,7 @@ def alike(parts: Sequence[DivergencePart] | None) -> tuple[object, ...] | None:
     return tuple(found)
 
 
-def pair_above(pair: Compared, trees: tuple[Sequence[TreeLeaf], Sequence[TreeLeaf]]) -> HockeyStick:
+def pair_above(pair: ComparedTrees, trees: tuple[Sequence[TreeLeaf], Sequence[TreeLeaf]]) -> HockeyStick:
     """An upper bound of the curve of two trees."""
     parts = pair.above
     if parts is None:
@@ -76,13 +76,13 @@ def pair_above(pair: Compared, trees: tuple[Sequence[TreeLeaf], Sequence[TreeLea
     return lambda c: sum((part.excess(c)[0] for part in parts), arb(0))
 
 
-def pair_enclosed(pair: Compared) -> HockeyStick:
+def pair_enclosed(pair: ComparedTrees) -> HockeyStick:
     """The curve of what of two trees is known to be seen, enclosed: of numbers with noise of several kinds, only that they came."""
     parts = [part if part.excess(arb(1))[1] else DivergencePart(part.p, part.q) for part in pair.below]
     return lambda c: sum((part.excess(c)[0] for part in parts), arb(0))
 
 
-def certain_mass(pair: Compared) -> arb:
+def certain_mass(pair: ComparedTrees) -> arb:
     """What is possible on the left and impossible on the right, at least."""
     return sum((part.p.lower() for part in pair.below if part.q.is_zero()), arb(0))
 

@@ -10,9 +10,9 @@ from functools import cached_property
 
 from flint import arb
 
-from privproof.engines.divergences.divergence_parts import Compared, DivergencePart
+from privproof.engines.divergences.divergence_parts import ComparedTrees, DivergencePart
 from privproof.engines.divergences.gaussian_tradeoffs import Tests, least_excess, mu_of_rate, needed_mu
-from privproof.engines.divergences.renyi_orders import BITS, Line, Schedule, divergence
+from privproof.engines.divergences.renyi_orders import BITS, RhoLine, Schedule, divergence
 from privproof.engines.search_monitor import Monitor
 from privproof.exact import INFINITE, ONE, Epsilon, Rational, decimal, epsilon, fraction, rational
 from privproof.exact.balls import precision, rational_bounds
@@ -64,7 +64,7 @@ class Bounding(ABC):
     beyond = 1
     """A value that is refuted where all are."""
 
-    def __init__(self, measure: Measure, pairs: Sequence[Compared], monitor: Monitor) -> None:
+    def __init__(self, measure: Measure, pairs: Sequence[ComparedTrees], monitor: Monitor) -> None:
         self.measure, self.pairs, self.monitor = measure, pairs, monitor
 
     @property
@@ -102,7 +102,7 @@ class Bounding(ABC):
         return found.value.compare(value) > 0
 
     @abstractmethod
-    def from_below(self, pair: Compared) -> FoundBound | None:
+    def from_below(self, pair: ComparedTrees) -> FoundBound | None:
         """A lower bound from one pair."""
 
     @abstractmethod
@@ -174,7 +174,7 @@ def _met_rate(parts: Sequence[DivergencePart] | None, order: Rational) -> Ration
     return _even_rate(parts) if whole else None
 
 
-class RenyiOrders(Bounding):
+class RenyiBounding(Bounding):
     """The Rényi divergence of one order."""
 
     @property
@@ -183,7 +183,7 @@ class RenyiOrders(Bounding):
         assert self.measure.order is not None
         return self.measure.order
 
-    def from_below(self, pair: Compared) -> FoundBound | None:
+    def from_below(self, pair: ComparedTrees) -> FoundBound | None:
         return _at_order(pair, self.order, per_order=False)
 
     def proved(self, value: Epsilon) -> dict[str, object] | None:
@@ -209,7 +209,7 @@ class RenyiOrders(Bounding):
 class Rho(Bounding):
     """The largest Rényi divergence for each unit of the order."""
 
-    def from_below(self, pair: Compared) -> FoundBound | None:
+    def from_below(self, pair: ComparedTrees) -> FoundBound | None:
         parts = pair.below
         if _even_rate(parts) is not None:
             return _at_order(pair, Rational(2), per_order=True)
@@ -236,7 +236,7 @@ class Rho(Bounding):
             self.monitor.pause()
             if not pair.above:
                 return None
-            line = Line(pair.above, value)
+            line = RhoLine(pair.above, value)
             if line.holds(None) or any(line.holds(each) for each in schedules):
                 continue
             made = line.schedule()
@@ -259,7 +259,7 @@ class Mu(Bounding):
 
     beyond = 100
 
-    def from_below(self, pair: Compared) -> FoundBound | None:
+    def from_below(self, pair: ComparedTrees) -> FoundBound | None:
         parts = pair.below
         best, point = 0.0, _POINTS[0]
         for e in _POINTS:
@@ -285,11 +285,13 @@ class Mu(Bounding):
                     return None
         return self._found(pair, parts, value, point)
 
-    def _certain(self, pair: Compared, parts: Sequence[DivergencePart]) -> FoundBound:
+    def _certain(self, pair: ComparedTrees, parts: Sequence[DivergencePart]) -> FoundBound:
         """Something that is impossible on the right: no mu is enough."""
         return self._found(pair, parts, INFINITE, Fraction(10**4))
 
-    def _found(self, pair: Compared, parts: Sequence[DivergencePart], value: Epsilon, point: Fraction) -> FoundBound:
+    def _found(
+        self, pair: ComparedTrees, parts: Sequence[DivergencePart], value: Epsilon, point: Fraction
+    ) -> FoundBound:
         evidence = {"method": "point", "left": pair.left, "right": pair.right, "epsilon": str(point)}
         with precision(BITS):
             ball = Ball.of(least_excess(parts, arb(rational(point))))
@@ -316,7 +318,7 @@ class Mu(Bounding):
         return mu_of_rate(self.even_rate) if self.even_rate is not None and self.continuous else None
 
 
-def _at_order(pair: Compared, order: Rational, *, per_order: bool) -> FoundBound | None:
+def _at_order(pair: ComparedTrees, order: Rational, *, per_order: bool) -> FoundBound | None:
     """The lower bound that one order of one pair gives."""
     evidence = {"method": "order", "left": pair.left, "right": pair.right, "order": str(order)}
     said = f"the Rényi divergence of order {decimal(order, digits=10)} is this"
@@ -335,8 +337,8 @@ def _at_order(pair: Compared, order: Rational, *, per_order: bool) -> FoundBound
     return FoundBound(value, pair.left, pair.right, evidence, said, Ball.of(found))
 
 
-def bounding_of_measure(measure: Measure, pairs: Sequence[Compared], monitor: Monitor) -> Bounding:
+def bounding_of_measure(measure: Measure, pairs: Sequence[ComparedTrees], monitor: Monitor) -> Bounding:
     """What bounds a measure."""
     if measure.kind == "renyi":
-        return RenyiOrders(measure, pairs, monitor)
+        return RenyiBounding(measure, pairs, monitor)
     return (Rho if measure.kind == "rho" else Mu)(measure, pairs, monitor)

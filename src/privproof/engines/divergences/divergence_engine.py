@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from privproof.compiling.sorts import CHOICES
 from privproof.engines.divergences.claim_conversions import least_of_pure, least_of_range, most_range, of_pure_within
 from privproof.engines.divergences.divergence_bounds import Bounding, FoundBound, bounding_of_measure
-from privproof.engines.divergences.divergence_parts import Compared, compare_runs
+from privproof.engines.divergences.divergence_parts import ComparedTrees, compare_runs
 from privproof.engines.divergences.shift_divergences import budgets_to_ask, covers, growth_of_shifts, least_of_shifts
-from privproof.engines.engine_protocol import Request
+from privproof.engines.engine_protocol import EngineRequest
 from privproof.engines.runs.runs_certificates import runs_document
 from privproof.engines.runs.runs_decision import Deciding
 from privproof.engines.runs.runs_engine import all_runs
@@ -50,11 +50,11 @@ class DivergencesEngine:
 
     name = ENGINE
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         return "a word is asked about" if request.word is not None else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Iterator[Answer]:
         """From the runs of a function where it can be run, from a proof for every size otherwise."""
         question = request.question
         assert isinstance(question, MeasuredQuestion)
@@ -100,7 +100,9 @@ class DivergencesEngine:
         told = "; ".join(dict.fromkeys(each.reason for each in (*reasons, pure) if each.reason))
         yield replace((*reasons, pure)[0], status="unknown", reason=told)
 
-    def _from_runs(self, question: MeasuredQuestion, run: RunsQuestion, request: Request, monitor: Monitor) -> Answer:
+    def _from_runs(
+        self, question: MeasuredQuestion, run: RunsQuestion, request: EngineRequest, monitor: Monitor
+    ) -> Answer:
         try:
             sized, runs = request.shared("runs", lambda: all_runs(run, monitor))
             return _Running(replace(question, of=sized), runs, monitor).answer()
@@ -111,7 +113,7 @@ class DivergencesEngine:
         except Stopped:
             return Answer(status="unknown", question=question, engine=ENGINE, reason=monitor.stopped() or "stopped")
 
-    def _from_shifts(self, question: MeasuredQuestion, request: Request) -> Answer:
+    def _from_shifts(self, question: MeasuredQuestion, request: EngineRequest) -> Answer:
         """What follows from an alignment whose shifts of Gaussian noise are settled."""
         ask: Callable[[Budget], Verdict] | None = request.prepared.get("within")
         if question.measure.kind == "mu" and _draws_discrete(question.of):
@@ -162,7 +164,7 @@ class DivergencesEngine:
             reason=f"shifts were found from which only {told} follows",
         )
 
-    def _growing(self, question: MeasuredQuestion, request: Request, monitor: Monitor) -> Answer:
+    def _growing(self, question: MeasuredQuestion, request: EngineRequest, monitor: Monitor) -> Answer:
         """Whether a value holds that grows with the size: from shifts of Gaussian noise, or not at a small size."""
         answer = self._from_shifts(question, request)
         program = as_program(question.of)
@@ -195,7 +197,7 @@ class DivergencesEngine:
             notes=("from shifts of Gaussian noise that are settled when it is drawn", *verdict.notes),
         )
 
-    def _from_range(self, question: MeasuredQuestion, request: Request) -> Answer | None:
+    def _from_range(self, question: MeasuredQuestion, request: EngineRequest) -> Answer | None:
         """What follows from the range of losses of one choice by scores, if it is more than follows from its epsilon.
 
         The range is that of the changes of scores, which an epsilon of scores without bounds is as well; the checker shows it.
@@ -241,7 +243,7 @@ class DivergencesEngine:
             notes=(f"all losses lie within {verdict.upper.show()} of each other: a choice by scores", *verdict.notes),
         )
 
-    def _from_epsilon(self, question: MeasuredQuestion, request: Request) -> Answer:
+    def _from_epsilon(self, question: MeasuredQuestion, request: EngineRequest) -> Answer:
         """What follows from a proof of some epsilon."""
         verdict = _pure_verdict(request)
         if not isinstance(verdict, Proved) or verdict.upper.infinite:
@@ -281,7 +283,7 @@ def _least(of: AnyQuestion) -> dict[str, Rational | None]:
     return {"size": ZERO, **{name: program.mechanism.inputs[name].low for name in public if program is not None}}
 
 
-def _pure_verdict(request: Request) -> Verdict | None:
+def _pure_verdict(request: EngineRequest) -> Verdict | None:
     """The verdict on the smallest epsilon; None where nobody is there to ask."""
     ask: Callable[[], Verdict] | None = request.prepared.get("pure")
     return None if ask is None else request.shared("pure verdict", ask)
@@ -322,7 +324,7 @@ class _Running:
         return runs_document(self.runs)
 
     @cached_property
-    def pairs(self) -> list[Compared]:
+    def pairs(self) -> list[ComparedTrees]:
         return compare_runs(self.runs, self.document["runs"], self.monitor)  # type: ignore[arg-type]
 
     def answer(self) -> Answer:

@@ -100,7 +100,7 @@ class DivergencePart:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedTrees:
     """Two trees that are compared.
 
     Attributes:
@@ -116,7 +116,7 @@ class Compared:
     below: tuple[DivergencePart, ...]
 
 
-def compare_runs(runs: Runs, places: Sequence[int], monitor: Monitor, bits: int = BITS) -> list[Compared]:
+def compare_runs(runs: Runs, places: Sequence[int], monitor: Monitor, bits: int = BITS) -> list[ComparedTrees]:
     """All neighbours with different laws, in both orders; `places`: for every data set the number of its tree."""
     ordered = [pair for i, j in runs.pairs for pair in ((i, j), (j, i))]
     found = []
@@ -126,7 +126,9 @@ def compare_runs(runs: Runs, places: Sequence[int], monitor: Monitor, bits: int 
     return found
 
 
-def _compare_trees(left: int, right: int, trees: tuple[Sequence[TreeLeaf], Sequence[TreeLeaf]], bits: int) -> Compared:
+def _compare_trees(
+    left: int, right: int, trees: tuple[Sequence[TreeLeaf], Sequence[TreeLeaf]], bits: int
+) -> ComparedTrees:
     """The parts of two trees, their probabilities in balls of so many bits.
 
     Raises:
@@ -154,7 +156,7 @@ def _compare_trees(left: int, right: int, trees: tuple[Sequence[TreeLeaf], Seque
         rest = [sum((g.p for g in groups), arb(0)) for shape, groups in two.items() if shape not in one]
         below += [DivergencePart(arb(0), q) for q in rest]
         seen = tuple(below) if told_apart(*trees) else ()
-        return Compared(left, right, tuple(above) if bounded else None, seen)
+        return ComparedTrees(left, right, tuple(above) if bounded else None, seen)
 
 
 def _part(mine: Group, other: Group) -> DivergencePart | None:

@@ -94,7 +94,7 @@ class Schedule:
     steps: tuple[tuple[Literal["ladder", "cell"], Rational], ...] = ()
 
 
-class Line:
+class RhoLine:
     """Whether the Rényi divergences of some parts stay below ``rho a``."""
 
     def __init__(self, parts: Sequence[DivergencePart], rho: Epsilon) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 
 from privproof.engines.draws.draws_certificates import outcome_evidence, product_evidence
 from privproof.engines.draws.draws_laws import DrawsLaws, Incomparable
-from privproof.engines.draws.draws_neighbours import Letter, PairProduct, Relation, TooLarge
-from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.draws.draws_neighbours import Letter, PairProduct, Relation, TooManyNeighbours
+from privproof.engines.engine_protocol import Answers, EngineRequest
 from privproof.engines.search_monitor import Monitor, Progress, Stopped
 from privproof.evidence.engine_answers import Answer
 from privproof.evidence.witnesses import DrawsWitness, ObservedParts, Witness
@@ -38,32 +38,32 @@ class DrawsEngine:
 
     name = "draws"
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         if request.word is not None:
             return "one word is asked about"
         budget = request.budget
         return "separate draws do not take a delta" if budget is not None and budget.delta != 0 else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """The bound with data that attain it."""
         question = request.question
         assert isinstance(question, DrawsQuestion)
         budget = request.budget
         assert budget is not None
-        search = _Search(question, monitor)
+        search = _DrawsSearch(question, monitor)
         try:
             search.run()
         except Stopped:
             search.stopped = monitor.stopped() or "stopped"
-        except TooLarge as problem:
+        except TooManyNeighbours as problem:
             search.stopped = f"two runs reach too many pairs of states: {problem}"
         except Incomparable as problem:
             search.stopped = f"the largest ratio of {problem} noise beside other noise is not found"
-        yield from _Judging(question, search, budget, request.tight).answers()
+        yield from _DrawsJudging(question, search, budget, request.tight).answers()
 
 
-class _Search:
+class _DrawsSearch:
     """The bound, and the best data found.
 
     Attributes:
@@ -189,11 +189,11 @@ class _Search:
 
 
 @dataclass(frozen=True)
-class _Judging:
+class _DrawsJudging:
     """What a search says."""
 
     question: DrawsQuestion
-    search: _Search
+    search: _DrawsSearch
     budget: Budget
     tight: bool
 

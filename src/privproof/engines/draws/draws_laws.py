@@ -21,7 +21,7 @@ from privproof.models.draws_model import EXACTLY, NoiseCall
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldApart:
     """What tells two laws apart best: an outcome, and the ratio of its probabilities, None where it is infinite."""
 
     outcome: Any
@@ -40,7 +40,7 @@ class DrawsLaws:
         self._alphas: dict[str, Rational] = {}
         self._powers: dict[tuple[str, int], Rational] = {}
         self._tables: dict[int, dict[Any, tuple[Any, Rational]]] = {}
-        self._told: dict[tuple[int, int], Told] = {}
+        self._told: dict[tuple[int, int], ToldApart] = {}
 
     @cached_property
     def _centers(self) -> list[tuple[Any, int] | None]:
@@ -52,10 +52,10 @@ class DrawsLaws:
             for call in self.calls
         ]
 
-    def told(self, left: int, right: int) -> Told:
+    def told(self, left: int, right: int) -> ToldApart:
         """What tells two laws apart best, the first one making it likelier."""
         if left == right:
-            return Told(None, ONE)
+            return ToldApart(None, ONE)
         if (left, right) not in self._told:
             one, other = self._centers[left], self._centers[right]
             if one is not None and other is not None and one[0] == other[0]:
@@ -130,18 +130,18 @@ class DrawsLaws:
             return self._power(call, beyond) / (1 + alpha)
         return 1 - self._power(call, 1 - beyond) / (1 + alpha)
 
-    def _geometric(self, left: int, right: int) -> Told:
+    def _geometric(self, left: int, right: int) -> ToldApart:
         call, other = self.calls[left], self.calls[right]
         i, j = call.arguments[0], other.arguments[0]
         if call.noise == "geometric":
-            return Told(i, 1 / self._power(call, abs(i - j)))
+            return ToldApart(i, 1 / self._power(call, abs(i - j)))
         low, high = call.arguments[1:3]
         if low == high:
-            return Told(low, ONE)
+            return ToldApart(low, ONE)
         end = low if i < j else high
         if low <= min(i, j) and max(i, j) <= high:
-            return Told(end, 1 / self._power(call, abs(i - j)))
-        return Told(end, self._truncated(call, end) / self._truncated(other, end))
+            return ToldApart(end, 1 / self._power(call, abs(i - j)))
+        return ToldApart(end, self._truncated(call, end) / self._truncated(other, end))
 
     # ---------------------------------------------------------------------------------------------------------------- tables
 
@@ -159,14 +159,14 @@ class DrawsLaws:
             self._tables[law] = {key(shared_value(value)): (value, p) for value, p in rows}
         return self._tables[law]
 
-    def _compared(self, left: int, right: int) -> Told:
+    def _compared(self, left: int, right: int) -> ToldApart:
         one, other = self._table(left), self._table(right)
-        best: Told | None = None
+        best: ToldApart | None = None
         for name, (value, p) in one.items():
             if name not in other:
-                return Told(value, None)
+                return ToldApart(value, None)
             ratio = p / other[name][1]
             if best is None or (best.ratio is not None and ratio > best.ratio):
-                best = Told(value, ratio)
+                best = ToldApart(value, ratio)
         assert best is not None
         return best

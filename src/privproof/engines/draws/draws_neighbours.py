@@ -36,7 +36,7 @@ Letter: TypeAlias = tuple[int, int]
 """The numbers of the values that both sides read."""
 
 
-class TooLarge(Exception):
+class TooManyNeighbours(Exception):
     """More than can be listed."""
 
 
@@ -143,7 +143,7 @@ class PairProduct:
         needed, room = marks + _OF_STATE * states, entries_within(_MOST_CODES, 1)
         if needed > room:
             said = f"marks and rows of {memory_words(needed)}, more than {memory_words(room)}"
-            raise TooLarge(f"{states} states on both sides, {said}")
+            raise TooManyNeighbours(f"{states} states on both sides, {said}")
         seen = np.zeros(marks, dtype=bool)
         seen[0] = True
         codes, parents, letters, levels = [np.array([0])], [np.array([-1])], [np.array([-1])], [np.array([0])]
@@ -162,7 +162,7 @@ class PairProduct:
             levels.append(np.full(len(reached), level))
             frontier, count = reached, count + len(reached)
             if count > _MOST_NODES:
-                raise TooLarge(f"more than {_MOST_NODES} pairs of states")
+                raise TooManyNeighbours(f"more than {_MOST_NODES} pairs of states")
         self.codes = np.concatenate(codes)
         self.parents = dict(zip(self.codes.tolist(), np.concatenate(parents).tolist(), strict=True))
         self.by = dict(zip(self.codes.tolist(), np.concatenate(letters).tolist(), strict=True))
@@ -283,7 +283,7 @@ class PairProduct:
         """The largest product of what is drawn on the way and at the end, step by step from the end."""
         nodes = self.codes.tolist()
         if len(nodes) * len(self.letters) * self.size > _MOST_WORK:
-            raise TooLarge(f"{len(nodes)} pairs of states, {self.size} steps")
+            raise TooManyNeighbours(f"{len(nodes)} pairs of states, {self.size} steps")
         place = {code: number for number, code in enumerate(nodes)}
         edges: list[list[tuple[int, int, Rational | None]]] = [[] for _ in nodes]
         for code in nodes:

@@ -48,21 +48,21 @@ class DensityLaw:
 
     def below(self, point: Rational) -> arb:
         """The probability of less than a point."""
-        return Curve(self, "below").piece(point, point).value(arb(point))
+        return LawCurve(self, "below").piece(point, point).value(arb(point))
 
     def above(self, point: Rational) -> arb:
         """The probability of more than a point."""
-        return Curve(self, "above").piece(point, point).value(arb(point))
+        return LawCurve(self, "above").piece(point, point).value(arb(point))
 
 
 @dataclass(frozen=True)
-class Curve:
+class LawCurve:
     """A function of a law: the probability to be below a point, or above it, or the density."""
 
     law: DensityLaw
     what: What
 
-    def piece(self, low: Rational, high: Rational) -> Piece:
+    def piece(self, low: Rational, high: Rational) -> CurvePiece:
         """The function between two points without a kink between them; a point right at the kink belongs to either side."""
         turned = self.law.turned
         what = self.what if not turned or self.what == "density" else _OTHER[self.what]
@@ -74,14 +74,14 @@ class Curve:
         ):  # symmetric: the probability to be below, seen from the other side
             turned, what, low, high, center = not turned, "below", -high, -low, -center
         after = low >= center if self.law.kind != "gaussian" else True
-        return Piece(self.law.kind, what, center, self.law.scale, after=after, turned=turned)
+        return CurvePiece(self.law.kind, what, center, self.law.scale, after=after, turned=turned)
 
 
 _OTHER: dict[What, What] = {"below": "above", "above": "below", "density": "density"}
 
 
 @dataclass(frozen=True)
-class Piece:
+class CurvePiece:
     """An analytic piece of a curve: after the center, or before it; `turned` if it is read from right to left."""
 
     kind: Kind

@@ -18,9 +18,9 @@ from flint import arb
 
 from privproof.engines.integrals.density_curves import DensityLaw
 from privproof.engines.integrals.integral_enclosures import (
-    Condition,
-    Interval,
+    FormCondition,
     Noise,
+    NoiseInterval,
     ZoneGraph,
     all_nodes,
     node_density,
@@ -45,11 +45,11 @@ class GapDensity:
 
     weight: arb
     noises: tuple[Noise, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[FormCondition, ...]
     factors: tuple[tuple[int, Rational], ...]
     constant: Rational
     law: DensityLaw = field(init=False, compare=False, repr=False)
-    interval: Interval = field(init=False, compare=False, repr=False)
+    interval: NoiseInterval = field(init=False, compare=False, repr=False)
     nodes: tuple[tuple[arb, arb], ...] = field(init=False, compare=False, repr=False)
     error: arb = field(init=False, compare=False, repr=False)
 
@@ -64,7 +64,7 @@ class GapDensity:
         _, scale = self.noises[end]
         if any(each != "gaussian" for each, _ in self.noises):
             raise LanguageError("integral", "a gap between noises that are not all Gaussian is shown", hint="one noise")
-        interval, rest = Interval(), []
+        interval, rest = NoiseInterval(), []
         for condition in self.conditions:
             if end not in condition.factors:
                 rest.append(condition)
@@ -169,9 +169,9 @@ class GapDensity:
     def mass(self, low: Rational | None, high: Rational | None) -> arb:
         """The probability to lie between two points."""
         own = dict(self.factors)
-        within = [] if low is None else [Condition(own, self.constant - low)]
+        within = [] if low is None else [FormCondition(own, self.constant - low)]
         turned = {a: -f for a, f in own.items()}
-        within += [] if high is None else [Condition(turned, high - self.constant)]
+        within += [] if high is None else [FormCondition(turned, high - self.constant)]
         return self.weight * probability(self.noises, (*self.conditions, *within))
 
 

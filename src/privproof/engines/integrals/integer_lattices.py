@@ -54,10 +54,10 @@ def lattice_sum(functions: Sequence[Sequence[Step]], forms: Sequence[Form]) -> R
     Raises:
         LanguageError: it takes too many terms.
     """
-    return _Lattice(len(functions)).total(functions, forms)
+    return _IntegerLattice(len(functions)).total(functions, forms)
 
 
-class _Lattice:
+class _IntegerLattice:
     def __init__(self, size: int) -> None:
         self.size = size
         self.made = 0

@@ -14,7 +14,7 @@ from typing import NoReturn, TypeAlias
 
 from flint import arb
 
-from privproof.engines.integrals.density_curves import Curve, DensityLaw, Kind
+from privproof.engines.integrals.density_curves import DensityLaw, Kind, LawCurve
 from privproof.engines.integrals.integration_panels import (
     Analytic,
     Density,
@@ -39,7 +39,7 @@ Noise: TypeAlias = tuple[Kind, Rational]
 
 
 @dataclass(frozen=True)
-class Condition:
+class FormCondition:
     """That a linear form in noises, by number, is at least 0."""
 
     factors: Mapping[int, Rational]
@@ -47,7 +47,7 @@ class Condition:
 
 
 @dataclass
-class Interval:
+class NoiseInterval:
     """From one end to another; None for no end."""
 
     low: Rational | None = None
@@ -71,10 +71,10 @@ class Interval:
         """Whether it has no end."""
         return self.low is None and self.high is None
 
-    def moved(self, factor: Rational, constant: Rational) -> Interval:
+    def moved(self, factor: Rational, constant: Rational) -> NoiseInterval:
         """The interval of ``factor x + constant``."""
         ends = [None if end is None else factor * end + constant for end in (self.low, self.high)]
-        return Interval(*(ends if factor > 0 else reversed(ends)))
+        return NoiseInterval(*(ends if factor > 0 else reversed(ends)))
 
 
 @dataclass
@@ -82,8 +82,8 @@ class IntegralNode:
     """A noise in its coordinate ``factor x + constant``; `offsets` from its parent's value bound it."""
 
     law: DensityLaw
-    interval: Interval
-    offsets: Interval = field(default_factory=Interval)
+    interval: NoiseInterval
+    offsets: NoiseInterval = field(default_factory=NoiseInterval)
     children: list[IntegralNode] = field(default_factory=list)
 
     @property
@@ -92,7 +92,7 @@ class IntegralNode:
         return not self.children and self.interval.open
 
 
-def probability(noises: Sequence[Noise], conditions: Iterable[Condition]) -> arb:
+def probability(noises: Sequence[Noise], conditions: Iterable[FormCondition]) -> arb:
     """The probability that all conditions hold.
 
     Raises:
@@ -100,7 +100,7 @@ def probability(noises: Sequence[Noise], conditions: Iterable[Condition]) -> arb
 
     >>> from privproof.exact import rational
     >>> two = [("gaussian", rational(1)), ("laplace", rational(3))]
-    >>> found = probability(two, [Condition({0: rational(1), 1: rational(-1)}, rational(0))])
+    >>> found = probability(two, [FormCondition({0: rational(1), 1: rational(-1)}, rational(0))])
     >>> abs(found - 0.5) < 1e-12
     True
     """
@@ -116,11 +116,11 @@ class ZoneGraph:
 
     def __init__(self, noises: Sequence[Noise]) -> None:
         self.noises = noises
-        self.intervals = [Interval() for _ in noises]
-        self.edges: dict[tuple[int, int], list[Condition]] = {}
+        self.intervals = [NoiseInterval() for _ in noises]
+        self.edges: dict[tuple[int, int], list[FormCondition]] = {}
         self.possible = True
 
-    def add(self, condition: Condition) -> None:
+    def add(self, condition: FormCondition) -> None:
         """Add a condition."""
         factors = {atom: factor for atom, factor in condition.factors.items() if factor != 0}
         if not factors:
@@ -185,7 +185,7 @@ class ZoneGraph:
         return node
 
     def _child(
-        self, child: int, parent: int, conditions: Sequence[Condition], factor: Rational, constant: Rational
+        self, child: int, parent: int, conditions: Sequence[FormCondition], factor: Rational, constant: Rational
     ) -> tuple[IntegralNode, Rational, Rational]:
         """A child in a coordinate in which it is compared with the parent's ``factor x + constant`` itself."""
         first = conditions[0]
@@ -208,7 +208,7 @@ class ZoneGraph:
         return node, scale, offset
 
 
-def interval_mass(law: DensityLaw, interval: Interval) -> arb:
+def interval_mass(law: DensityLaw, interval: NoiseInterval) -> arb:
     """The probability of an interval."""
     if interval.low is None:
         return arb(1) if interval.high is None else law.below(interval.high)
@@ -258,7 +258,7 @@ def all_nodes(node: IntegralNode) -> Iterable[IntegralNode]:
 
 def node_density(grid: Grid, node: IntegralNode) -> Density:
     """The measure of a noise, where it and everything behind it agree."""
-    inside = tabulate_curve(grid, Curve(node.law, "density"))
+    inside = tabulate_curve(grid, LawCurve(node.law, "density"))
     left, right = node.law.beyond(*grid.ends)
     low, high = node.interval.low, node.interval.high
     if not node.interval.open:
@@ -280,13 +280,13 @@ def _kernel(grid: Grid, node: IntegralNode) -> Analytic:
     """The probability that a noise, and everything behind it, agrees with each value of its parent."""
     low, high = node.offsets.low, node.offsets.high
     if node.plain:
-        below = None if high is None else tabulate_curve(grid, Curve(_shift_law(node.law, high), "below"))
+        below = None if high is None else tabulate_curve(grid, LawCurve(_shift_law(node.law, high), "below"))
         if low is None:
             assert below is not None
             return below
         if below is None:
-            return tabulate_curve(grid, Curve(_shift_law(node.law, low), "above"))
-        return _difference(below, tabulate_curve(grid, Curve(_shift_law(node.law, low), "below")))
+            return tabulate_curve(grid, LawCurve(_shift_law(node.law, low), "above"))
+        return _difference(below, tabulate_curve(grid, LawCurve(_shift_law(node.law, low), "below")))
     if (low or ZERO) != 0 or (high or ZERO) != 0 or (low is not None and high is not None):
         _refuse("two noises are compared twice, and one of them with others, too")
     return running_integral(grid, node_density(grid, node), upwards=high is not None)

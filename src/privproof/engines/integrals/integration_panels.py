@@ -22,7 +22,7 @@ from itertools import pairwise
 
 from flint import arb, arb_mat, ctx
 
-from privproof.engines.integrals.density_curves import Curve
+from privproof.engines.integrals.density_curves import LawCurve
 from privproof.exact import Rational
 
 NODES = 32
@@ -93,7 +93,7 @@ class Grid:
 
     panels: tuple[Panel, ...]
     bits: int = field(default_factory=lambda: int(ctx.prec))
-    kept: dict[Curve, Analytic] = field(default_factory=dict, compare=False, repr=False)
+    kept: dict[LawCurve, Analytic] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def nodes(self) -> tuple[tuple[arb, ...], ...]:
@@ -141,14 +141,14 @@ class Density:
         return Density(self.inside.times(factor), self.left, self.right)
 
 
-def tabulate_curve(grid: Grid, curve: Curve) -> Analytic:
+def tabulate_curve(grid: Grid, curve: LawCurve) -> Analytic:
     """A curve on a grid whose cuts include its kinks; kept with the grid, since the same laws come again and again."""
     if curve not in grid.kept:
         grid.kept[curve] = _evaluate_curve(grid, curve)
     return grid.kept[curve]
 
 
-def _evaluate_curve(grid: Grid, curve: Curve) -> Analytic:
+def _evaluate_curve(grid: Grid, curve: LawCurve) -> Analytic:
     values, bounds = [], []
     for panel, nodes in zip(grid.panels, grid.nodes, strict=True):
         piece = curve.piece(panel.low, panel.high)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
-from privproof.engines.integrals.integral_enclosures import Condition
+from privproof.engines.integrals.integral_enclosures import FormCondition
 from privproof.exact import ONE, ZERO, Rational
 
 Bound: TypeAlias = "Rational | None"
@@ -35,7 +35,7 @@ class Zone:
             if i != j
         )
 
-    def conditions(self) -> list[Condition]:
+    def conditions(self) -> list[FormCondition]:
         """Those of its bounds that do not follow from others, as conditions."""
         last = len(self.bounds) - 1
         found = []
@@ -45,7 +45,7 @@ class Zone:
                 continue
             if any(k not in (i, j) and _sum(self.bounds[i][k], self.bounds[k][j]) == bound for k in range(last + 1)):
                 continue
-            found.append(Condition({atom: f for atom, f in ((i, -ONE), (j, ONE)) if atom != last}, bound))
+            found.append(FormCondition({atom: f for atom, f in ((i, -ONE), (j, ONE)) if atom != last}, bound))
         return found
 
     def bounded(self, i: int, j: int, bound: Rational) -> Zone:
@@ -55,7 +55,7 @@ class Zone:
         return _close_bounds(rows)
 
 
-def zone_of(count: int, conditions: Iterable[Condition]) -> Zone | None:
+def zone_of(count: int, conditions: Iterable[FormCondition]) -> Zone | None:
     """The zone of some conditions on so many noises; None where one of them bounds no difference."""
     rows: list[list[Bound]] = [[ZERO if i == j else None for j in range(count + 1)] for i in range(count + 1)]
     for condition in conditions:

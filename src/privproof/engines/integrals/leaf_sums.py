@@ -26,7 +26,7 @@ _Terms: TypeAlias = dict[tuple[int, Rational], Rational]
 """``sum c * x^k * ρ^x`` over the entries ``(k, ρ): c``."""
 
 
-class _Piece(NamedTuple):
+class _IntegerPiece(NamedTuple):
     """A function on the integers from `low` up to but not `high`."""
 
     low: End
@@ -54,7 +54,7 @@ def geometric_probability(
     for alpha in alphas:
         if not 0 < alpha < 1:
             raise LanguageError("noise", f"alpha={alpha} is not between 0 and 1", hint="alpha is e^(-epsilon/scale)")
-    sums = _Sums()
+    sums = _LeafSums()
     whole = [_whole(*pair) for pair in zip(halfspaces, strict, strict=True)]
     groups = group_numbers([number for number, _ in halfspace.coefficients] for halfspace in whole)
     uneven = {groups[halfspace.coefficients[0][0]] for halfspace in whole if not _has_unit_steps(halfspace)}
@@ -102,27 +102,29 @@ def _form(halfspace: Halfspace, places: Mapping[int, int]) -> Form:
     return tuple(coefficients), int(halfspace.constant.p)
 
 
-class _Sums:
+class _LeafSums:
     """Mass functions, products, messages and totals; upper ends and bounds come in inclusive and are kept exclusive."""
 
-    def prior(self, noise: Rational, low: End, high: End) -> list[_Piece]:
+    def prior(self, noise: Rational, low: End, high: End) -> list[_IntegerPiece]:
         height = (1 - noise) / (1 + noise)
-        pieces = [_Piece(None, ZERO, {(0, 1 / noise): height}), _Piece(ZERO, None, {(0, noise): height})]
-        return self.product(pieces, [_Piece(low, None if high is None else high + 1, {(0, ONE): ONE})])
+        pieces = [_IntegerPiece(None, ZERO, {(0, 1 / noise): height}), _IntegerPiece(ZERO, None, {(0, noise): height})]
+        return self.product(pieces, [_IntegerPiece(low, None if high is None else high + 1, {(0, ONE): ONE})])
 
-    def product(self, left: list[_Piece], right: list[_Piece]) -> list[_Piece]:
-        pieces: list[_Piece] = []
+    def product(self, left: list[_IntegerPiece], right: list[_IntegerPiece]) -> list[_IntegerPiece]:
+        pieces: list[_IntegerPiece] = []
         for one in left:
             for two in right:
                 low, high = highest((one.low, two.low)), lowest((one.high, two.high))
                 if low is None or high is None or low < high:
-                    pieces.append(_Piece(low, high, _times(one.terms, two.terms)))
+                    pieces.append(_IntegerPiece(low, high, _times(one.terms, two.terms)))
         return pieces
 
-    def message(self, function: list[_Piece], lowers: Sequence[Line], uppers: Sequence[Line]) -> list[_Piece]:
+    def message(
+        self, function: list[_IntegerPiece], lowers: Sequence[Line], uppers: Sequence[Line]
+    ) -> list[_IntegerPiece]:
         ends = [(slope, intercept + 1) for slope, intercept in uppers]
         inner = [_antidifference(piece.terms) for piece in function]
-        made: list[_Piece] = []
+        made: list[_IntegerPiece] = []
         spans = [(piece.low, piece.high) for piece in function]
         for low, high, (first, last, start, stop) in regions(spans, lowers, ends, integers=True):
             terms: _Terms = {}
@@ -135,10 +137,10 @@ class _Sums:
                     gather(terms, _substitute_line(inner[place], lowers[start]), -ONE)
                 else:
                     gather(terms, {(0, ONE): _value(inner[place], function[place].low)}, -ONE)
-            made.append(_Piece(low, high, terms))
+            made.append(_IntegerPiece(low, high, terms))
         return made
 
-    def total(self, function: list[_Piece]) -> Rational:
+    def total(self, function: list[_IntegerPiece]) -> Rational:
         result = ZERO
         for piece in function:
             inside = _antidifference(piece.terms)

@@ -16,12 +16,12 @@ from typing import TypeAlias
 
 from flint import arb
 
-from privproof.engines.integrals.density_curves import Curve, DensityLaw
+from privproof.engines.integrals.density_curves import DensityLaw, LawCurve
 from privproof.engines.integrals.integral_enclosures import (
-    Condition,
+    FormCondition,
     IntegralNode,
-    Interval,
     Noise,
+    NoiseInterval,
     ZoneGraph,
     interval_mass,
     probability,
@@ -53,7 +53,7 @@ class NumberDensity:
 
     weight: arb
     noises: tuple[Noise, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[FormCondition, ...]
     atom: int
     factor: Rational
     constant: Rational
@@ -140,23 +140,23 @@ class NumberDensity:
             _narrow(interval, low, high)
             return arb(0) if interval.empty else self.weight * interval_mass(self.law, interval)
         own = {self.atom: self.factor}
-        within = [] if low is None else [Condition(own, self.constant - low)]
-        within += [] if high is None else [Condition({self.atom: -self.factor}, high - self.constant)]
+        within = [] if low is None else [FormCondition(own, self.constant - low)]
+        within += [] if high is None else [FormCondition({self.atom: -self.factor}, high - self.constant)]
         return self.weight * probability(self.noises, (*self.conditions, *within))
 
 
-def _holds(interval: Interval, point: Rational) -> bool:
+def _holds(interval: NoiseInterval, point: Rational) -> bool:
     return (interval.low is None or point >= interval.low) and (interval.high is None or point <= interval.high)
 
 
-def _narrow(interval: Interval, low: Rational | None, high: Rational | None) -> None:
+def _narrow(interval: NoiseInterval, low: Rational | None, high: Rational | None) -> None:
     if low is not None:
         interval.above(low)
     if high is not None:
         interval.below(high)
 
 
-def _ends(interval: Interval) -> Iterable[Rational]:
+def _ends(interval: NoiseInterval) -> Iterable[Rational]:
     return (end for end in (interval.low, interval.high) if end is not None)
 
 
@@ -176,7 +176,7 @@ def _share(node: IntegralNode, low: Rational, high: Rational) -> Value:
     middle = (low + high) / 2
     slope = arb(0)
     within = replace(node.interval)
-    density = Curve(node.law, "density")
+    density = LawCurve(node.law, "density")
     least, most = node.offsets.low, node.offsets.high
     if least is not None and (within.low is None or middle + least > within.low):
         within.low = middle + least

@@ -73,7 +73,7 @@ class Numeric:
 
 
 @dataclass(frozen=True)
-class Noise:
+class CentredNoise:
     """A noise centred at 0 of scale ``scale/ε``: ``laplace``, or ``exponential`` with support from 0 upwards."""
 
     kind: str
@@ -121,7 +121,7 @@ class Calculus(Generic[K]):
     def __init__(self, ring: Ring[K]) -> None:
         self.ring: Ring[K] = ring
 
-    def prior(self, noise: Noise, low: End, high: End) -> Function[K]:
+    def prior(self, noise: CentredNoise, low: End, high: End) -> Function[K]:
         """The density of a noise between two ends."""
         grid, rate = int(noise.scale.p), int(noise.scale.q)
         two_sided = noise.kind == "laplace"

@@ -19,7 +19,7 @@ from flint import arb
 from privproof.engines.integrals import difference_polynomials as differences
 from privproof.engines.integrals import polyhedra
 from privproof.engines.integrals.leaf_integrals import Core, Halfspace, eliminate
-from privproof.engines.integrals.piecewise_functions import Calculus, Function, K, Noise, Numeric, Ring, Symbolic
+from privproof.engines.integrals.piecewise_functions import Calculus, CentredNoise, Function, K, Numeric, Ring, Symbolic
 from privproof.errors import LanguageError, NumberError
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
@@ -33,7 +33,7 @@ _MOST_BITS = 4096
 """Beyond this precision the closed form takes over, which loses nothing."""
 
 
-def probability(noises: Sequence[Noise], halfspaces: Sequence[Halfspace]) -> ExponentialSum:
+def probability(noises: Sequence[CentredNoise], halfspaces: Sequence[Halfspace]) -> ExponentialSum:
     """The probability that all halfspaces hold, as a closed form in ε.
 
     >>> lap, below = Noise("laplace", Rational(2)), Halfspace(((0, Rational(-1)),), Rational(-3))
@@ -49,7 +49,7 @@ def probability(noises: Sequence[Noise], halfspaces: Sequence[Halfspace]) -> Exp
 
 
 def probability_ball(
-    noises: Sequence[Noise], halfspaces: Sequence[Halfspace], epsilon: Rational, bits: int = 128
+    noises: Sequence[CentredNoise], halfspaces: Sequence[Halfspace], epsilon: Rational, bits: int = 128
 ) -> arb:
     """A ball around the probability at this ε, exactly zero if the probability is.
 
@@ -89,7 +89,9 @@ def difference(low: int | None, high: int | None, offset: Rational) -> Halfspace
     return Halfspace(tuple(sorted(ends)), -offset)
 
 
-def _integral(noises: Sequence[Noise], halfspaces: Sequence[Halfspace], ring: Ring[K], *, careful: bool = False) -> K:
+def _integral(
+    noises: Sequence[CentredNoise], halfspaces: Sequence[Halfspace], ring: Ring[K], *, careful: bool = False
+) -> K:
     for halfspace in halfspaces:
         for number, _ in halfspace.coefficients:
             if not 0 <= number < len(noises):

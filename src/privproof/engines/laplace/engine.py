@@ -20,7 +20,7 @@ from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import unit
 from privproof.compiling.summaries import SUMMED, sums_up
 from privproof.compiling.translation import program_agreement, refuse_endless
-from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest
 from privproof.engines.laplace.certificates import loss_evidence, mixture_evidence, proof_evidence
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import costs_of, explanation, given_away_by
@@ -83,14 +83,14 @@ class AlignmentEngine:
 
     name = ENGINE
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         question = request.question
         if request.tight and isinstance(question, ProgramQuestion) and _pays_by_delta(question.mechanism):
             return "alignments of Gaussian and of truncated noise are for a claim with a delta"
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """For every size and all public numbers, or at the size that is asked for: a proof or a refutation of the claim, or both bounds."""
         question = request.question
         assert isinstance(question, ProgramQuestion)
@@ -105,7 +105,7 @@ class AlignmentEngine:
         yield from each_in_own_context(_found(request, question, monitor))
 
 
-def _found(request: Request, question: ProgramQuestion, monitor: Monitor) -> Iterator[Answer]:
+def _found(request: EngineRequest, question: ProgramQuestion, monitor: Monitor) -> Iterator[Answer]:
     """The answers to a question that can be asked."""
     program = _in_class(question.mechanism)
     search: _Tight | _Search | _Settled

@@ -16,7 +16,7 @@ from flint import arb
 from privproof.engines.integrals.leaf_integrals import Halfspace
 from privproof.engines.integrals.leaf_sums import geometric_probability
 from privproof.engines.integrals.noise_races import order_probability
-from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.piecewise_functions import CentredNoise
 from privproof.engines.integrals.region_probabilities import probability, probability_ball
 from privproof.errors import LanguageError
 from privproof.exact import ONE, rational
@@ -33,7 +33,7 @@ _HALF = rational("1/2")
 """An alpha in the place of noise that is not geometric, which no inequality mentions there."""
 _APART = {"geometric": "geometric", "gumbel": "Gumbel"}
 """Noise that is summed up before the rest is integrated, and what it is called."""
-_UNUSED = Noise("laplace", ONE)
+_UNUSED = CentredNoise("laplace", ONE)
 """A law in the place of a noise that no inequality mentions."""
 _REMEMBERED = 4_096
 """So many probabilities of polyhedra are remembered: data that are moved alike, and leaves that differ in what is shown, have the same."""
@@ -50,7 +50,7 @@ class _Split:
     """A leaf without its geometric and its Gumbel noise: the probability of these, and what is left to be integrated."""
 
     weight: ExponentialSum
-    noises: tuple[Noise, ...]
+    noises: tuple[CentredNoise, ...]
     halfspaces: tuple[Halfspace, ...]
 
 
@@ -83,7 +83,7 @@ def _split(leaf: BranchLeaf, also: Sequence[Linear]) -> _Split:
         weight = weight * rational(geometric_probability(alphas, *zip(*discrete, strict=True)))
     if orders:
         weight = weight * order_probability({j: noise.scale for j, noise in enumerate(leaf.noises)}, orders)
-    noises = tuple(_UNUSED if noise.kind in _APART else Noise(noise.kind, noise.scale) for noise in leaf.noises)
+    noises = tuple(_UNUSED if noise.kind in _APART else CentredNoise(noise.kind, noise.scale) for noise in leaf.noises)
     return _Split(weight, noises, tuple(rest))
 
 
@@ -118,7 +118,7 @@ def measure_ball(found: Sequence[BranchLeaf], pattern: object, bits: int = 128) 
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _ball(noises: tuple[Noise, ...], halfspaces: tuple[Halfspace, ...], bits: int) -> arb:
+def _ball(noises: tuple[CentredNoise, ...], halfspaces: tuple[Halfspace, ...], bits: int) -> arb:
     return probability_ball(noises, halfspaces, ONE, bits)
 
 

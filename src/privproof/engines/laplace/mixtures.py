@@ -32,7 +32,7 @@ from privproof.engines.search_monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Epsilon, Rational, fraction, log, rational
 from privproof.exact.balls import rational_bounds
-from privproof.exact.shipping import Shares, TooLarge, cheapest_shipment
+from privproof.exact.shipping import ProgramTooLarge, Shares, cheapest_shipment
 from privproof.language.evaluating import WRONG, evaluator
 from privproof.language.flow import instruction_reads
 from privproof.language.inputs import ADD_REMOVE
@@ -283,7 +283,7 @@ def _planned(tossed: Tossed, program: Program, found: _Classes, pairings: tuple[
     for left, right, amounts, rooms in sides:
         try:
             shipped = cheapest_shipment(amounts, rooms, lambda s, t: factors.get((s, t)))
-        except TooLarge:
+        except ProgramTooLarge:
             return "the coins of a record have too many outcomes"
         if shipped is None:
             return "an outcome of the coins is possible for one record and not for another"

@@ -8,7 +8,7 @@ from privproof.engines.parametric.bernstein_boxes import Coordinate
 from privproof.engines.parametric.condition_decision import (
     ConditionProof,
     Decision,
-    Factor,
+    PolynomialFactor,
     Proof,
     Undecided,
     Violation,
@@ -21,7 +21,7 @@ __all__ = [
     "ConditionProof",
     "Coordinate",
     "Decision",
-    "Factor",
+    "PolynomialFactor",
     "Proof",
     "Supremum",
     "Undecided",

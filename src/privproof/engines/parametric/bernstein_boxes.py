@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from privproof.exact import Rational
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Interval, Region
+from privproof.exact.regions import Interval, ParameterRegion
 
 Tensor: TypeAlias = NDArray[Any]
 """Coefficients by index along every axis: integers of any size, or floats in a search."""
@@ -40,7 +40,7 @@ class Coordinate:
     high: Polynomial
 
 
-def coordinates(region: Region) -> tuple[Coordinate, ...]:
+def coordinates(region: ParameterRegion) -> tuple[Coordinate, ...]:
     """Coordinates that straighten a region as far as its linear constraints allow; the others remain.
 
     >>> for each in coordinates(Region.of({"p": "0 <= p <= 1", "q": "0 <= q <= 1"}, ["p + q <= 1"])):
@@ -70,7 +70,7 @@ def coordinates(region: Region) -> tuple[Coordinate, ...]:
 
 
 def _end(
-    known: Sequence[Polynomial], name: str, remaining: Sequence[str], region: Region, sign: int
+    known: Sequence[Polynomial], name: str, remaining: Sequence[str], region: ParameterRegion, sign: int
 ) -> Polynomial | None:
     """The lower (+1) or upper (-1) end that a constraint gives a parameter, if it lies inside the interval throughout."""
     index = region.names.index(name)
@@ -91,7 +91,7 @@ def _end(
     return None
 
 
-def _plain(region: Region) -> tuple[Coordinate, ...]:
+def _plain(region: ParameterRegion) -> tuple[Coordinate, ...]:
     def constant(value: Rational) -> Polynomial:
         return Polynomial.constant(value, region.names)
 

@@ -67,7 +67,7 @@ def boxes_of(tree: str) -> int:
 
 
 @dataclass(frozen=True)
-class Side:
+class ConstraintSide:
     """A constraint in the coordinates: its number among the constraints of the region, and its coefficients."""
 
     number: int
@@ -99,7 +99,7 @@ class Grown:
 
 
 def grow(
-    tensor: Tensor, sides: Sequence[Side], monitor: Monitor, *, boxes: int, confirm: Callable[[Point], bool]
+    tensor: Tensor, sides: Sequence[ConstraintSide], monitor: Monitor, *, boxes: int, confirm: Callable[[Point], bool]
 ) -> Grown:
     """Look for a tree in floats.
 
@@ -118,7 +118,7 @@ def grow(
 class _Growth:
     """A search in floats; what is counted and asked is shared by the trees inside the tree."""
 
-    sides: Sequence[Side]
+    sides: Sequence[ConstraintSide]
     monitor: Monitor
     boxes: int
     confirm: Callable[[Point], bool]
@@ -327,11 +327,11 @@ def _bisect_boxes(
     )
 
 
-def settle(tensor: Tensor, sides: Sequence[Side], tree: Grown, monitor: Monitor) -> str | None:
+def settle(tensor: Tensor, sides: Sequence[ConstraintSide], tree: Grown, monitor: Monitor) -> str | None:
     """The tree decided in integers, bisected further where it must be; None where that does not end soon."""
     written: list[str] = []
     further = 0
-    waiting: list[_Waiting] = [_Waiting(tensor, [side.tensor for side in sides], tree, 0, 0)]
+    waiting: list[_WaitingBox] = [_WaitingBox(tensor, [side.tensor for side in sides], tree, 0, 0)]
     while waiting:
         box = waiting.pop()
         assert box.values.dtype == object
@@ -343,8 +343,8 @@ def settle(tensor: Tensor, sides: Sequence[Side], tree: Grown, monitor: Monitor)
             both = split_by_order(box.values, corner)
             outer = [split_by_order(bounds, corner) for bounds in box.outer]
             written.append("<" + _letter(corner.first, corner.first_high) + _letter(corner.second, corner.second_high))
-            waiting.append(_Waiting(both[1], [pair[1] for pair in outer], second, 0, box.depth + 1))
-            waiting.append(_Waiting(both[0], [pair[0] for pair in outer], first, 0, box.depth + 1))
+            waiting.append(_WaitingBox(both[1], [pair[1] for pair in outer], second, 0, box.depth + 1))
+            waiting.append(_WaitingBox(both[0], [pair[0] for pair in outer], first, 0, box.depth + 1))
             continue
         if kind < 0:
             settled = _settling_letter(box.values, box.outer, sides)
@@ -360,13 +360,13 @@ def settle(tensor: Tensor, sides: Sequence[Side], tree: Grown, monitor: Monitor)
         outer = [halves(bounds, kind) for bounds in box.outer]
         child = -1 if box.tree is None else box.tree.children[box.node]
         below = box.tree if child >= 0 else None
-        waiting.append(_Waiting(high, [pair[1] for pair in outer], below, child + 1, box.depth + 1))
-        waiting.append(_Waiting(low, [pair[0] for pair in outer], below, child, box.depth + 1))
+        waiting.append(_WaitingBox(high, [pair[1] for pair in outer], below, child + 1, box.depth + 1))
+        waiting.append(_WaitingBox(low, [pair[0] for pair in outer], below, child, box.depth + 1))
     return "".join(written)
 
 
 @dataclass(frozen=True)
-class _Waiting:
+class _WaitingBox:
     """A box to be settled, and the tree found for it, if there is one."""
 
     values: Tensor
@@ -380,7 +380,7 @@ def _letter(axis: int, high: bool) -> str:  # noqa: FBT001
     return LETTERS[axis].upper() if high else LETTERS[axis]
 
 
-def _settling_letter(values: Tensor, outer: Sequence[Tensor], sides: Sequence[Side]) -> str:
+def _settling_letter(values: Tensor, outer: Sequence[Tensor], sides: Sequence[ConstraintSide]) -> str:
     """How a box is settled in integers, or an empty text."""
     if np.min(values) >= 0:
         return "."

@@ -30,7 +30,7 @@ from privproof.engines.parametric.bernstein_boxes import (
     cut_box,
     size,
 )
-from privproof.engines.parametric.box_search import LARGEST, LETTERS, Side, boxes_of, grow, settle
+from privproof.engines.parametric.box_search import LARGEST, LETTERS, ConstraintSide, boxes_of, grow, settle
 from privproof.engines.parametric.simple_points import (
     Evaluator,
     Values,
@@ -44,8 +44,8 @@ from privproof.engines.parametric.simple_points import (
 from privproof.engines.search_monitor import Monitor, Progress, Stopped
 from privproof.exact import Rational, show
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Region
-from privproof.models.parameter_conditions import Condition, Conditions
+from privproof.exact.regions import ParameterRegion
+from privproof.models.parameter_conditions import Condition, RegionConditions
 
 BOXES = 20_000
 """Boxes that one condition may be divided into; what is open by then is handed to the solvers, or unknown."""
@@ -60,7 +60,7 @@ _CUTS = 3
 
 
 @dataclass(frozen=True)
-class Factor:
+class PolynomialFactor:
     """A factor of F with its power, and the tree that shows it non-negative on the region (empty for an even power)."""
 
     polynomial: Polynomial
@@ -74,7 +74,7 @@ class ConditionProof:
 
     pair: tuple[str, str]
     output: str
-    factors: tuple[Factor, ...]
+    factors: tuple[PolynomialFactor, ...]
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class _Violated(Exception):
 
 
 def prove(
-    conditions: Conditions,
+    conditions: RegionConditions,
     c: Rational,
     delta: Rational,
     monitor: Monitor,
@@ -174,7 +174,7 @@ def prove(
 
 
 def non_negative(
-    polynomials: Sequence[Polynomial], region: Region, monitor: Monitor, *, boxes: int = BOXES
+    polynomials: Sequence[Polynomial], region: ParameterRegion, monitor: Monitor, *, boxes: int = BOXES
 ) -> list[str | None]:
     """Trees that show polynomials non-negative on the region, in the coordinates of the region; None where none is found.
 
@@ -182,7 +182,7 @@ def non_negative(
     >>> non_negative([Polynomial.of(text, ("p", "q")) for text in ("1 - p - q", "p - q")], region, Monitor())
     ['.', None]
     """
-    task = Task(Conditions(region, ()), Rational(0), monitor, boxes)
+    task = Task(RegionConditions(region, ()), Rational(0), monitor, boxes)
     result: list[str | None] = []
     for polynomial in polynomials:
         try:
@@ -195,7 +195,7 @@ def non_negative(
 class Task:
     """Conditions on a region, prepared once for many values of c."""
 
-    def __init__(self, conditions: Conditions, delta: Rational, monitor: Monitor, boxes: int) -> None:
+    def __init__(self, conditions: RegionConditions, delta: Rational, monitor: Monitor, boxes: int) -> None:
         self.conditions, self.region = conditions, conditions.region
         self.delta, self.monitor, self.boxes = delta, monitor, boxes
         self.coordinates = coordinates(self.region)
@@ -215,14 +215,14 @@ class Task:
         found = simple_points(self.region)
         return found if self.inner is None or self.inner in found[:1] else [*found, self.inner]
 
-    def _sides(self) -> list[Side]:
+    def _sides(self) -> list[ConstraintSide]:
         result = []
         for number, constraint in enumerate(self.region.constraints[: len(LETTERS)]):
             inside = compose_polynomial(constraint.expression, self.values)
             if size(inside) <= LARGEST:
                 tensor = coefficients(inside)
                 if np.min(tensor) < 0 or (constraint.strict and np.min(tensor) == 0 == np.max(tensor)):
-                    result.append(Side(number, tensor, constraint.strict))
+                    result.append(ConstraintSide(number, tensor, constraint.strict))
         return result
 
     # ----------------------------------------------------------------------------------------------------------- all
@@ -240,7 +240,7 @@ class Task:
         if found is not None:
             return found
         proved: list[ConditionProof] = []
-        known: dict[Polynomial, tuple[Factor, ...] | None] = {}
+        known: dict[Polynomial, tuple[PolynomialFactor, ...] | None] = {}
         left_open: list[Condition] = []
         for number, condition in enumerate(listed):
             self.monitor.listen(Progress(f"condition {number + 1} of {len(listed)}"))
@@ -322,32 +322,32 @@ class Task:
 
     # ----------------------------------------------------------------------------------------------------------- one
 
-    def factors(self, condition: Condition, difference: Polynomial) -> tuple[Factor, ...] | None:
+    def factors(self, condition: Condition, difference: Polynomial) -> tuple[PolynomialFactor, ...] | None:
         """A product of factors none of which is negative; None where none is found.
 
         Raises:
             _Violated: the search came upon a violation.
         """
         if difference.is_zero:
-            return (Factor(difference, 1, "."),)
+            return (PolynomialFactor(difference, 1, "."),)
         inside = compose_polynomial(difference, self.values)
         if size(inside) <= LARGEST and np.min(coefficients(inside)) >= 0:
-            return (Factor(difference, 1, "."),)
+            return (PolynomialFactor(difference, 1, "."),)
         pieces = self._pieces(condition, difference)
         if pieces is None:
             return self._whole(condition, difference)
-        result: list[Factor] = []
+        result: list[PolynomialFactor] = []
         for polynomial, power in pieces:
             tree = "" if power % 2 == 0 else self.tree(polynomial, difference, condition)
             if tree is None:
                 return None if len(pieces) == 1 else self._whole(condition, difference)
-            result.append(Factor(polynomial, power, tree))
+            result.append(PolynomialFactor(polynomial, power, tree))
         product = prod((factor.polynomial**factor.power for factor in result), start=difference**0)
         return tuple(result) if product == difference else self._whole(condition, difference)
 
-    def _whole(self, condition: Condition, difference: Polynomial) -> tuple[Factor, ...] | None:
+    def _whole(self, condition: Condition, difference: Polynomial) -> tuple[PolynomialFactor, ...] | None:
         tree = self.tree(difference, difference, condition)
-        return None if tree is None else (Factor(difference, 1, tree),)
+        return None if tree is None else (PolynomialFactor(difference, 1, tree),)
 
     def _pieces(self, condition: Condition, difference: Polynomial) -> list[tuple[Polynomial, int]] | None:
         """Factors and powers whose product is the difference, each positive somewhere in the region."""
@@ -423,7 +423,7 @@ class Task:
                     if count == _CUTS:
                         return
 
-    def _cut(self, tensor: Tensor, sides: list[Side], shares: dict[int, Rational]) -> str | None:
+    def _cut(self, tensor: Tensor, sides: list[ConstraintSide], shares: dict[int, Rational]) -> str | None:
         """A tree that begins with cuts through a point, so that it becomes a corner of the boxes."""
         if not shares:
             grown = grow(tensor, sides, self.monitor, boxes=self.boxes, confirm=lambda _: False)

@@ -8,7 +8,7 @@ from typing import Any
 
 from privproof.compiling.pufferfish import Compared, run_again
 from privproof.compiling.pufferfish import secrets_table as compared_rows
-from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest
 from privproof.engines.parametric import (
     Proof,
     Supremum,
@@ -38,11 +38,11 @@ class ParametricEngine:
 
     name = _ENGINE
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """Whether the budget holds at every prior of the class, or the smallest epsilon that does."""
         assert isinstance(request.question, UnderPriors)
         question = request.question.pinned()

@@ -22,7 +22,7 @@ from privproof.engines.parametric.simple_points import Evaluator, Values, as_flo
 from privproof.engines.search_monitor import Monitor, Progress, Stopped
 from privproof.exact import Rational, fraction, rational, show, simplest
 from privproof.exact.polynomials import Polynomial
-from privproof.models.parameter_conditions import Condition, Conditions
+from privproof.models.parameter_conditions import Condition, RegionConditions
 
 _ROUNDS = 30
 """Times that a bound is raised by a violation found, or that a bracket is widened; then the bracket is as it is."""
@@ -74,7 +74,7 @@ class Supremum:
 
 
 def supremum(
-    conditions: Conditions,
+    conditions: RegionConditions,
     delta: Rational,
     monitor: Monitor,
     *,

@@ -21,7 +21,7 @@ from privproof.errors import PrivproofError
 from privproof.exact import Rational, rational
 from privproof.exact.patience import seconds_left
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Region
+from privproof.exact.regions import ParameterRegion
 
 _Z3_EFFORT = 20_000_000
 """Z3's resource limit, some seconds; it counts steps, so that a loaded machine gives the same answer."""
@@ -67,7 +67,7 @@ class Opinion:
     values: dict[str, Rational] | None = None
 
 
-def opinions(difference: Polynomial, scale: Polynomial, region: Region) -> Iterator[Opinion]:
+def opinions(difference: Polynomial, scale: Polynomial, region: ParameterRegion) -> Iterator[Opinion]:
     """What the installed solvers say about ``difference < 0`` in a region where the scale is positive, one after the other."""
     text = script(difference, scale, region)
     if importlib.util.find_spec("z3") is not None:
@@ -76,7 +76,7 @@ def opinions(difference: Polynomial, scale: Polynomial, region: Region) -> Itera
         yield _cvc5(text, region.names)
 
 
-def script(difference: Polynomial, scale: Polynomial, region: Region) -> str:
+def script(difference: Polynomial, scale: Polynomial, region: ParameterRegion) -> str:
     """The question as SMT-LIB text.
 
     >>> region = Region.of({"p": "0 < p <= 1"})

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from privproof.engines.parametric.bernstein_boxes import Coordinate
 from privproof.exact import Rational, fraction, rational
 from privproof.exact.polynomials import Polynomial
-from privproof.exact.regions import Interval, Region
+from privproof.exact.regions import Interval, ParameterRegion
 
 Values = dict[str, Rational]
 
@@ -28,7 +28,7 @@ _MANY = 4_000
 """Simple points in all: every condition is evaluated at each."""
 
 
-def simple_points(region: Region, *, most: int = _MANY, closed: bool = False) -> list[Values]:
+def simple_points(region: ParameterRegion, *, most: int = _MANY, closed: bool = False) -> list[Values]:
     """Points of the region with small denominators, the simplest first; of its closed box, if so asked.
 
     >>> [str(point["p"]) for point in simple_points(Region.of({"p": "0 < p <= 1"}), most=6)]
@@ -129,7 +129,7 @@ def shares_of(values: Values, coordinates: Sequence[Coordinate]) -> Values:
 
 
 def simplify_point(
-    values: Values, region: Region, inner: Values | None, holds: Callable[[Values], bool]
+    values: Values, region: ParameterRegion, inner: Values | None, holds: Callable[[Values], bool]
 ) -> Values | None:
     """A simple point of the region near a given one at which something holds; None if none is found.
 
@@ -153,7 +153,7 @@ def simplify_point(
     return None
 
 
-def _inside(value: Rational, region: Region, name: str, denominator: int) -> Rational:
+def _inside(value: Rational, region: ParameterRegion, name: str, denominator: int) -> Rational:
     """A value moved off an open end of its interval by a unit fraction."""
     interval = region.box[region.names.index(name)]
     step = min(Rational(1, denominator), (interval.high - interval.low) / 2)
@@ -164,7 +164,7 @@ def _inside(value: Rational, region: Region, name: str, denominator: int) -> Rat
     return value
 
 
-def inner_point(region: Region, coordinates: Sequence[Coordinate]) -> Values | None:
+def inner_point(region: ParameterRegion, coordinates: Sequence[Coordinate]) -> Values | None:
     """Some point of the region, away from its ends and borders if one is found."""
     tried = simple_points(region, most=400)
     shares = [(Fraction(1, 2),) * len(region.names), (Fraction(1, 3),) * len(region.names)]

@@ -19,7 +19,7 @@ from privproof.scenarios import ProgramQuestion
 
 
 @dataclass(frozen=True)
-class Event:
+class RegisterEvent:
     """An event on a pair of data sets.
 
     Attributes:
@@ -38,12 +38,12 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Excess:
+class RegisterExcess:
     """The largest excess, enclosed, and how to find an event that has the lower bound."""
 
     lower: Rational
     upper: Rational
-    event: Callable[[], Event]
+    event: Callable[[], RegisterEvent]
 
 
 class Decider(Protocol):
@@ -57,7 +57,7 @@ class Decider(Protocol):
     def open(self) -> bool:
         """Whether another engine may know more."""
 
-    def excess(self, bound: Epsilon, enough: Rational | None = None) -> Excess:
+    def excess(self, bound: Epsilon, enough: Rational | None = None) -> RegisterExcess:
         """The largest excess at an epsilon; once it is known to be below a number, or above it, that may be enough."""
 
     def evidence(self) -> dict[str, object]:
@@ -74,17 +74,17 @@ class ByTable:
     ends: bool
     open: bool = False
 
-    def excess(self, bound: Epsilon, enough: Rational | None = None) -> Excess:
+    def excess(self, bound: Epsilon, enough: Rational | None = None) -> RegisterExcess:
         """The largest excess at an epsilon."""
         times = bound.ball(BITS).exp()
         most = self.worst.at(times)
-        return Excess(most.lower, most.upper, lambda: self._event(most, times))
+        return RegisterExcess(most.lower, most.upper, lambda: self._event(most, times))
 
     def evidence(self) -> dict[str, object]:
         """The evidence of a proof."""
         return corners_evidence() if self.ends else registers_evidence()
 
-    def _event(self, most: Most, times: arb) -> Event:
+    def _event(self, most: Most, times: arb) -> RegisterEvent:
         """The outcomes of a pair that are too likely on the left."""
         roles = self.worst.roles
         p, q = arb(0), arb(0)
@@ -99,7 +99,7 @@ class ByTable:
                 chosen.append(each.outcome)
                 p, q = p + mine, q + other
         left, right = ([roles.letters[k] for k in side] for side in (most.left, most.right))
-        return Event(arguments(self.question, left), arguments(self.question, right), tuple(chosen), p, q)
+        return RegisterEvent(arguments(self.question, left), arguments(self.question, right), tuple(chosen), p, q)
 
 
 class ByCorners:
@@ -110,20 +110,20 @@ class ByCorners:
     def __init__(self, question: ProgramQuestion, model: Registers, corners: Corners) -> None:
         self.question, self.model, self.corners = question, model, corners
 
-    def excess(self, bound: Epsilon, enough: Rational | None = None) -> Excess:
+    def excess(self, bound: Epsilon, enough: Rational | None = None) -> RegisterExcess:
         """The largest excess at an epsilon."""
         wanted = None if enough is None or enough == ONE else enough
         found = self.corners.at(bound.ball(BITS).exp(), str(bound), wanted)
 
-        def event() -> Event:
+        def event() -> RegisterEvent:
             if not found.left:  # no pair was found that has an excess
-                return Event({}, {}, (), arb(0), arb(0))
+                return RegisterEvent({}, {}, (), arb(0), arb(0))
             outcomes = tuple(self.model.outcomes[k] for k in sorted(found.event))
             p, q = (self.corners.probability(side, found.event) for side in (found.left, found.right))
             left, right = (arguments(self.question, side) for side in (found.left, found.right))
-            return Event(left, right, outcomes, p, q)
+            return RegisterEvent(left, right, outcomes, p, q)
 
-        return Excess(found.lower, found.upper, event)
+        return RegisterExcess(found.lower, found.upper, event)
 
     def evidence(self) -> dict[str, object]:
         """The evidence of a proof."""

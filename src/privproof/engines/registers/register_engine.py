@@ -17,12 +17,12 @@ from privproof.compiling.covering import told_coverage
 from privproof.compiling.registers import registers
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import program_agreement
-from privproof.engines.engine_protocol import Answers, Remark, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest, Remark
 from privproof.engines.registers.data_corners import Corners, Reals
 from privproof.engines.registers.pulled_events import pulls
 from privproof.engines.registers.register_certificates import outcomes_evidence
 from privproof.engines.registers.register_data import data_of
-from privproof.engines.registers.register_decision import ByCorners, ByTable, Decider, Event
+from privproof.engines.registers.register_decision import ByCorners, ByTable, Decider, RegisterEvent
 from privproof.engines.registers.register_integrals import BITS
 from privproof.engines.registers.register_roles import Roles
 from privproof.engines.registers.worst_neighbours import WorstNeighbours
@@ -56,7 +56,7 @@ class RegisterEngine:
 
     name = ENGINE
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         question = request.question
         if not isinstance(question, ProgramQuestion) or request.word is not None:
@@ -84,7 +84,7 @@ class RegisterEngine:
             return Remark(f"not integrated: {problem}") if gaussian else str(problem)
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """A proof or a refutation of the claim, or both bounds."""
         question = request.question
         assert isinstance(question, ProgramQuestion)
@@ -98,7 +98,7 @@ class RegisterEngine:
                 said = f"the program and the function differ {told}"
                 yield Answer(status="unknown", question=question, engine=ENGINE, reason=said)
                 return
-            yield from _Deciding(question, decider, budget, note).answers(tight=request.tight)
+            yield from _RegisterDeciding(question, decider, budget, note).answers(tight=request.tight)
         except Unsupported as problem:
             yield Answer(status="unknown", question=question, engine=ENGINE, reason=str(problem), pass_on=True)
         except Stopped:
@@ -115,7 +115,7 @@ def _try_program(question: ProgramQuestion) -> tuple[str | None, str]:
     return tried.told, said + told_coverage(tried)
 
 
-def _decider(question: ProgramQuestion, request: Request, monitor: Monitor) -> Decider:
+def _decider(question: ProgramQuestion, request: EngineRequest, monitor: Monitor) -> Decider:
     """What the largest excess of a question is found by.
 
     Raises:
@@ -135,7 +135,7 @@ def _decider(question: ProgramQuestion, request: Request, monitor: Monitor) -> D
 
 
 @dataclass
-class _Deciding:
+class _RegisterDeciding:
     """What the largest excess says about a claim."""
 
     question: ProgramQuestion
@@ -215,7 +215,7 @@ class _Deciding:
         )
         yield replace(answer, question=self.question.under(replace(self.budget, epsilon=epsilon(upper))), more=found)
 
-    def needed(self, event: Event) -> Epsilon:
+    def needed(self, event: RegisterEvent) -> Epsilon:
         """The epsilon that an event asks for at the delta, rounded down."""
         if not (event.p > arb(self.budget.delta) and event.q > 0):
             return epsilon(0)
@@ -242,7 +242,7 @@ class _Deciding:
         )
 
 
-def _witness(event: Event) -> LossWitness:
+def _witness(event: RegisterEvent) -> LossWitness:
     """An event with its probabilities, enclosed."""
     observed = ObservedOutcomes(tuple(each.text for each in event.outcomes))
     return Witness(dict(event.left), dict(event.right), observed, Ball.of(event.p), Ball.of(event.q))

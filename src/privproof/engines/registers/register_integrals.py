@@ -26,7 +26,7 @@ from typing import NamedTuple, TypeAlias
 
 from flint import arb, arb_mat
 
-from privproof.engines.integrals.density_curves import Curve, DensityLaw, highest_normal
+from privproof.engines.integrals.density_curves import DensityLaw, LawCurve, highest_normal
 from privproof.engines.integrals.integration_panels import RHO, Grid, cut_grid, errors, evenly, rule, tabulate_curve
 from privproof.exact import Rational
 from privproof.exact.balls import precision
@@ -103,7 +103,7 @@ def _grid(numbered: Sequence[DensityLaw], group: Sequence[Monomial], count: int)
 Vector: TypeAlias = "list[arb]"
 
 
-def _values(grid: Grid, curve: Curve) -> tuple[Vector, Vector]:
+def _values(grid: Grid, curve: LawCurve) -> tuple[Vector, Vector]:
     """The values of a curve at all nodes, and its bounds on all ellipses."""
     found = tabulate_curve(grid, curve)
     return [value for panel in found.values for value in panel], list(found.bounds)
@@ -118,7 +118,7 @@ def _times(one: Sequence[arb], other: Sequence[arb]) -> Vector:
     return [a * b for a, b in zip(one, other, strict=True)]
 
 
-class _Split:
+class _SplitMonomials:
     """Monomials as products of two parts: the powers of one factor, and everything else."""
 
     def __init__(self, group: Sequence[Monomial]) -> None:
@@ -176,16 +176,16 @@ _SIDE = {1: "below", 2: "above"}
 def _over_line(laws: Sequence[DensityLaw], group: Sequence[Monomial], grid: Grid | None) -> dict[Monomial, arb]:
     """Integrals over one register."""
     grid = grid or _grid(laws, group, 1)
-    split = _Split(group)
+    split = _SplitMonomials(group)
     weights = _weights(grid)
     start, bounds, tails = {}, {}, {}
     _, whole = errors()
     for law in {each.densities[0] for each in group}:
-        values, moduli = _values(grid, Curve(laws[law], "density"))
+        values, moduli = _values(grid, LawCurve(laws[law], "density"))
         start[law] = _times(weights, values)
         bounds[law] = [panel.radius * whole * bound for panel, bound in zip(grid.panels, moduli, strict=True)]
         tails[law] = sum(laws[law].beyond(*grid.ends), arb(0)).upper()
-    curves = {factor: _values(grid, Curve(laws[factor[0]], _SIDE[factor[1]])) for factor in split.factors}  # type: ignore[arg-type]
+    curves = {factor: _values(grid, LawCurve(laws[factor[0]], _SIDE[factor[1]])) for factor in split.factors}  # type: ignore[arg-type]
     table = split.products(start, {factor: values for factor, (values, _) in curves.items()}, len(weights))
     off = split.products(bounds, {factor: moduli for factor, (_, moduli) in curves.items()}, len(grid.panels))
     found = {}
@@ -221,10 +221,11 @@ def _expanded_integrals(
     _, weights, matrix = rule(grid.bits)
     count = len(weights)
     densities = {
-        law: _values(grid, Curve(numbered[law], "density")) for law in sorted({x for e in group for x in e.densities})
+        law: _values(grid, LawCurve(numbered[law], "density"))
+        for law in sorted({x for e in group for x in e.densities})
     }
     shares = {
-        (law, side): _values(grid, Curve(numbered[law], side))[0]  # type: ignore[arg-type]
+        (law, side): _values(grid, LawCurve(numbered[law], side))[0]  # type: ignore[arg-type]
         for law in {factor[0] for each in group for factor, _ in each.powers}
         for side in _SIDE.values()
     }
@@ -312,10 +313,10 @@ def _pair_by_pair(
     _, weights, matrix = rule(grid.bits)
     count = len(weights)
     laws = sorted({law for each in group for law in each.densities})
-    split = _Split([_inner(each) for each in group])
-    densities = {law: _values(grid, Curve(numbered[law], "density")) for law in laws}
+    split = _SplitMonomials([_inner(each) for each in group])
+    densities = {law: _values(grid, LawCurve(numbered[law], "density")) for law in laws}
     ends = {
-        law: {side: _values(grid, Curve(numbered[law], side)) for side in _SIDE.values()}  # type: ignore[arg-type]
+        law: {side: _values(grid, LawCurve(numbered[law], side)) for side in _SIDE.values()}  # type: ignore[arg-type]
         for law in {factor[0] for each in group for factor, _ in each.powers}
     }
     found = dict.fromkeys(group, arb(0))

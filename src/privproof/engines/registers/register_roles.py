@@ -32,7 +32,7 @@ Sum: TypeAlias = tuple[tuple[Monomial, int], ...]
 
 
 @dataclass(frozen=True)
-class Shaped:
+class ShapedOutcome:
     """An outcome by roles.
 
     Attributes:
@@ -60,7 +60,7 @@ class Roles:
 
     model: Registers
     letters: tuple[Rational, ...]
-    shaped: tuple[Shaped, ...] = ()
+    shaped: tuple[ShapedOutcome, ...] = ()
     shapes: dict[tuple[str, Rational, Rational, Rational, bool], int] = field(default_factory=dict)
     laws: list[DensityLaw] = field(default_factory=list)
     _numbers: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Roles:
         key = (drawn.kind, drawn.scale, drawn.center.constant, factor, drawn.turned)
         return self.shapes.setdefault(key, len(self.shapes))
 
-    def _shaped(self, outcome: Outcome, shape_of: Sequence[int], entry_of: Sequence[int | None]) -> Shaped:
+    def _shaped(self, outcome: Outcome, shape_of: Sequence[int], entry_of: Sequence[int | None]) -> ShapedOutcome:
         fixed: list[list[Part]] = []
         roles: dict[int, list[list[Part]]] = {}
         count = len(outcome.terms)
@@ -89,7 +89,7 @@ class Roles:
                 entry = entry_of[atom]
                 row = fixed if entry is None else roles.setdefault(entry, [[] for _ in range(count)])
                 row[number].append(part)
-        return Shaped(
+        return ShapedOutcome(
             outcome,
             _role(fixed),
             tuple(term.registers for term in outcome.terms),
@@ -106,7 +106,7 @@ class Roles:
             self._numbers[shape, letter] = self.laws.index(law)
         return self._numbers[shape, letter]
 
-    def sum(self, shaped: Shaped, counts: Counts) -> Sum:
+    def sum(self, shaped: ShapedOutcome, counts: Counts) -> Sum:
         """The probability of an outcome as a sum of monomials, each with how often it occurs."""
         key = (shaped.fixed, shaped.registers, counts)
         if key not in self._sums:
@@ -132,7 +132,7 @@ class Roles:
         """The value of a sum that was integrated."""
         return sum((times * self._known[monomial] for monomial, times in each), arb(0))
 
-    def counted(self, shaped: Shaped, data: Sequence[int]) -> Counts:
+    def counted(self, shaped: ShapedOutcome, data: Sequence[int]) -> Counts:
         """How often each letter of some data stands in each role of an outcome."""
         found: Counter[tuple[Role, int]] = Counter()
         for entry, role in shaped.roles.items():

@@ -26,7 +26,7 @@ from flint import arb, fmpz
 
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.registers.register_integrals import BITS
-from privproof.engines.registers.register_roles import Role, Roles, Shaped, Sum, counts_of
+from privproof.engines.registers.register_roles import Role, Roles, ShapedOutcome, Sum, counts_of
 from privproof.exact import Rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.memory import entries_within, memory_words
@@ -190,7 +190,7 @@ class _InOrder:
         for parts in product(*ranges):
             yield tuple(count for part in parts for count in part)
 
-    def sum(self, each: Shaped, entry: int, state: tuple[int, ...], letter: int) -> Sum:
+    def sum(self, each: ShapedOutcome, entry: int, state: tuple[int, ...], letter: int) -> Sum:
         """The probability of an outcome that is settled at an entry, with a letter there."""
         found: dict[tuple[Role, int], int] = {}
         others = self.letters - 1
@@ -314,7 +314,7 @@ class _Alike:
             raise _OtherKind
         own: set[Role] = set()
         rest: set[Role] = set()
-        chosen: dict[int, Shaped] = {}
+        chosen: dict[int, ShapedOutcome] = {}
         if len({(each.fixed, each.registers) for each in roles.shaped}) > 1:
             raise _OtherKind
         for each in roles.shaped:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from flint import arb, fmpq_mat
 
 from privproof.engines.integrals.discrete_normal import Lattice, lattice
-from privproof.engines.integrals.integral_enclosures import Condition, probability
+from privproof.engines.integrals.integral_enclosures import FormCondition, probability
 from privproof.engines.integrals.integration_grids import grid_probability
 from privproof.engines.integrals.leaf_sums import geometric_probability
 from privproof.engines.laplace.events import halfspace
-from privproof.engines.runs.leaf_likelihoods import Move
+from privproof.engines.runs.leaf_likelihoods import MovedNumber
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, rational
 from privproof.language.laws import TRUNCATED, WHOLE
@@ -161,7 +161,7 @@ def _on_grid(noises: tuple[Any, ...], forms: tuple[Any, ...]) -> arb:
 
 @lru_cache(maxsize=4096)
 def _continuous(noises: tuple[Any, ...], forms: tuple[Any, ...]) -> arb:
-    return probability(noises, [Condition(dict(terms), constant) for terms, constant in forms])
+    return probability(noises, [FormCondition(dict(terms), constant) for terms, constant in forms])
 
 
 def group_leaves(leaves: Iterable[TreeLeaf]) -> list[Group]:
@@ -207,7 +207,7 @@ class Spread:
     """
 
     square: Rational
-    moves: tuple[Move, ...]
+    moves: tuple[MovedNumber, ...]
     lattice: Lattice | None
     direction: tuple[Rational, ...]
     variance: Rational
@@ -227,7 +227,7 @@ def spread_of(shown: tuple[Any, ...], move: Sequence[Rational]) -> Spread | None
     """The distance between numbers with the same noise around means that differ; None if no noise makes up for it."""
     rows, laws, _ = shown
     normal: list[int] = []
-    moves: list[Move] = []
+    moves: list[MovedNumber] = []
     whole: dict[int, tuple[Rational, int]] = {}
     used = [atom for row in rows for atom, _ in row]
     direction = [ZERO] * len(rows)
@@ -246,7 +246,7 @@ def spread_of(shown: tuple[Any, ...], move: Sequence[Rational]) -> Spread | None
         if laws[atom][0] == "discrete_gaussian" and (by / factor).q == 1:
             whole[number] = laws[atom][1], int((by / factor).p)
             continue
-        moves.append(Move(laws[atom], by / factor))
+        moves.append(MovedNumber(laws[atom], by / factor))
         direction[number] = Rational(1 if by > 0 else -1)
         variance = abs(factor) * laws[atom][1]
     square = ZERO

@@ -35,7 +35,7 @@ Cell: TypeAlias = tuple[arb, arb]
 
 
 @dataclass(frozen=True)
-class Move:
+class MovedNumber:
     """A number with noise of its own that is moved.
 
     Attributes:
@@ -124,7 +124,7 @@ def positive(value: arb) -> arb:
     return arb(half, half)
 
 
-def likelihoods(move: Move) -> Likelihoods:
+def likelihoods(move: MovedNumber) -> Likelihoods:
     """The likelihoods of a number that is moved.
 
     Raises:

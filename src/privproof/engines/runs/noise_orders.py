@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from privproof.engines.integrals.integral_enclosures import Condition
+from privproof.engines.integrals.integral_enclosures import FormCondition
 from privproof.engines.integrals.integration_zones import Zone, all_joined, zone_of
 from privproof.engines.runs.leaf_groups import CONTINUOUS
 from privproof.exact import Rational
@@ -49,7 +49,7 @@ def join_ways(leaves: Sequence[TreeLeaf]) -> tuple[TreeLeaf, ...]:
     return tuple(found)
 
 
-def _test(condition: Condition) -> Test:
+def _test(condition: FormCondition) -> Test:
     terms: dict[int | str, Rational] = dict(condition.factors.items())
     return Test(Linear(terms, condition.constant), strict=False, outcome=True)
 
@@ -70,5 +70,5 @@ def _zone(leaf: TreeLeaf) -> Zone | None:
     atoms = {atom for test in leaf.tests for atom in test.form.terms}
     if leaf.guesses or any(leaf.noises[atom].kind not in CONTINUOUS for atom in atoms):  # type: ignore[index]
         return None
-    conditions = (Condition(dict(test.halfspace.terms), test.halfspace.constant) for test in leaf.tests)  # type: ignore[arg-type]
+    conditions = (FormCondition(dict(test.halfspace.terms), test.halfspace.constant) for test in leaf.tests)  # type: ignore[arg-type]
     return zone_of(len(leaf.noises), conditions)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from privproof.engines.runs.run_alignments import Moved
-from privproof.engines.runs.runs_divergence import Region
-from privproof.engines.runs.runs_measures import Event
+from privproof.engines.runs.runs_divergence import OutcomeRegion
+from privproof.engines.runs.runs_measures import ShapedEvent
 from privproof.language.constants import typed_document
 from privproof.language.linear import Linear, Opaque
 from privproof.language.scripts import Draw, Test
@@ -162,10 +162,10 @@ def excess_evidence(left: int, right: int) -> dict[str, Any]:
     return {"method": "excess", "left": left, "right": right}
 
 
-def region_evidence(left: int, right: int, regions: Sequence[Region]) -> dict[str, Any]:
+def region_evidence(left: int, right: int, regions: Sequence[OutcomeRegion]) -> dict[str, Any]:
     """The evidence of a refutation: two neighbours, and outcomes with halfspaces or intervals of their noisy numbers."""
 
-    def where(region: Region) -> dict[str, Any]:
+    def where(region: OutcomeRegion) -> dict[str, Any]:
         if region.part is None:
             return {"factors": [str(factor) for factor in region.factors], "end": str(region.end)}
         ends = [[None if end is None else str(end) for end in interval] for interval in region.within]
@@ -175,7 +175,7 @@ def region_evidence(left: int, right: int, regions: Sequence[Region]) -> dict[st
     return {"method": "regions", "left": left, "right": right, "regions": listed}
 
 
-def event_evidence(left: int, right: int, event: Event) -> dict[str, Any]:
+def event_evidence(left: int, right: int, event: ShapedEvent) -> dict[str, Any]:
     """The evidence of a refutation: two neighbours and an event."""
     within = [[None if end is None else str(end) for end in ends] for ends in event.within]
     return {"method": "event", "left": left, "right": right, "shapes": list(event.shapes), "within": within}

@@ -48,7 +48,7 @@ _MOST_SHAPES = 200
 
 
 @dataclass(frozen=True)
-class Region:
+class OutcomeRegion:
     """Outcomes of one shape; where it has noisy numbers, those in a halfspace: ``sum of factors * numbers >= end``.
 
     Or those of which one number, the one called `part`, lies in one of some intervals.
@@ -77,7 +77,7 @@ class Excess:
 
     upper: arb
     least: arb
-    regions: tuple[Region, ...]
+    regions: tuple[OutcomeRegion, ...]
     p: arb
     q: arb
     followed: bool = False
@@ -107,7 +107,7 @@ class LeafDivergence:
             LanguageError: noise is compared in ways for which there is no integral here.
         """
         upper, least, p, q = arb(0), arb(0), arb(0), arb(0)
-        regions: list[Region] = []
+        regions: list[OutcomeRegion] = []
         followed = False
         with precision(BITS):
             others = self._by_shape(right)
@@ -205,10 +205,12 @@ def _of_number(mine: _Shown, others: _Shown, bound: arb) -> Excess:
     opaque = any(leaf.guesses or not all(isinstance(p, Linear) for p in leaf.outcome.parts) for leaf in mine.leaves)
     if not others.leaves:
         p = mine.probability
-        return Excess(p.upper(), arb(0), () if opaque else (Region(shape, text),), p, arb(0), followed=True)
+        return Excess(p.upper(), arb(0), () if opaque else (OutcomeRegion(shape, text),), p, arb(0), followed=True)
     laws = number_laws(mine.leaves, others.leaves)
     found = laws.excess(bound)
-    region = Region(shape, _interval_words(text, laws.part, found.intervals), part=laws.part, within=found.intervals)
+    region = OutcomeRegion(
+        shape, _interval_words(text, laws.part, found.intervals), part=laws.part, within=found.intervals
+    )
     regions = (region,) if found.intervals else ()
     return Excess(found.upper, arb(0), regions, found.p, found.q, followed=True)
 
@@ -222,7 +224,7 @@ def _matched_excess(mine: Sequence[Group], others: Sequence[Group], bound: arb) 
 
 def _of_group(mine: Group, other: Group | None, bound: arb) -> Excess:
     """The excess of one group on each side."""
-    everything = Region(mine.shape, mine.text)
+    everything = OutcomeRegion(mine.shape, mine.text)
     if other is None:
         least = arb(0) if mine.opaque else mine.p
         return Excess(mine.p.upper(), least, () if mine.opaque else (everything,), mine.p, arb(0))
@@ -287,7 +289,7 @@ def _height_left(p: arb, q: arb, bound: arb, spread: Spread, ramps: Sequence[Lik
     return positive(p * (normal_below(mu / 2 - e / mu) - c * normal_below(-mu / 2 - e / mu)))
 
 
-def _halfspace(mine: Group, other: Group, spread: Spread, bound: arb) -> Region | None:
+def _halfspace(mine: Group, other: Group, spread: Spread, bound: arb) -> OutcomeRegion | None:
     """The halfspace where the densities differ by more than epsilon allows, its end rounded."""
     if not mine.p > 0 or not other.p > 0:
         return None
@@ -297,7 +299,7 @@ def _halfspace(mine: Group, other: Group, spread: Spread, bound: arb) -> Region 
         if first is None:
             return None
         middle = sum((f * m for f, m in zip(spread.direction, other.means, strict=True)), ZERO)
-        return Region(
+        return OutcomeRegion(
             mine.shape, _words(mine.text, spread.direction, middle + first[1]), spread.direction, middle + first[1]
         )
     e = c.log()
@@ -312,10 +314,10 @@ def _halfspace(mine: Group, other: Group, spread: Spread, bound: arb) -> Region 
     factors = tuple(f / least for f in spread.direction)
     end = (middle + low) / least
     end = to_grid(end, up=False, parts=_DECIMALS)
-    return Region(mine.shape, _words(mine.text, factors, end), factors, end)
+    return OutcomeRegion(mine.shape, _words(mine.text, factors, end), factors, end)
 
 
-def _beyond(region: Region, group: Group, spread: Spread) -> arb:
+def _beyond(region: OutcomeRegion, group: Group, spread: Spread) -> arb:
     """The probability of a halfspace, around the means of a group."""
     place = sum((f * m for f, m in zip(region.factors, group.means, strict=True)), ZERO)
     if spread.lattice is not None:

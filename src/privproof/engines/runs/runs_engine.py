@@ -14,14 +14,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from privproof.compiling.runs import ran
-from privproof.engines.engine_protocol import Request
+from privproof.engines.engine_protocol import EngineRequest
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.runs.far_sizes import far_size
 from privproof.engines.runs.run_alignments import Aligner, Moved
 from privproof.engines.runs.runs_certificates import alignment_evidence, event_evidence, table_evidence
 from privproof.engines.runs.runs_decision import ENGINE, Deciding, max_of
 from privproof.engines.runs.runs_deltas import DeltaDeciding, delta_details
-from privproof.engines.runs.runs_measures import Event, Interval, has_atoms, likelihood, share
+from privproof.engines.runs.runs_measures import Interval, ShapedEvent, has_atoms, likelihood, share
 from privproof.engines.search_monitor import Monitor, Progress, Stopped
 from privproof.errors import LanguageError
 from privproof.evidence.certificate_documents import lower_bound
@@ -65,11 +65,11 @@ class RunsEngine:
 
     name = ENGINE
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         return "a word is asked about, and the function has none" if request.word is not None else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Iterator[Answer]:
         """The exact answer where there is one; otherwise the bounds from both sides."""
         asked = request.question
         assert isinstance(asked, RunsQuestion)
@@ -88,7 +88,7 @@ class RunsEngine:
             yield Answer(status="unknown", question=asked, engine=self.name, reason=said)
             return
         excesses = request.shared("largest excesses", dict[str, Any])
-        deciding = _Deciding(question.under(asked.budget), runs, budget, request.tight, monitor, excesses)
+        deciding = _RunsDeciding(question.under(asked.budget), runs, budget, request.tight, monitor, excesses)
         try:
             yield from map(deciding.as_sampled, deciding.answers())
         except Stopped:
@@ -103,7 +103,7 @@ def _refuted_afar(question: RunsQuestion, budget: Budget, monitor: Monitor) -> I
     monitor.listen(Progress(f"running {question.mechanism.name} at size {far}"))
     asked = replace(question, sizes=(far,), sampled=True)
     runs = ran(question.mechanism, (far,), sampled=True, pause=monitor.pause)
-    deciding = _Deciding(asked, runs, budget, tight=False, monitor=monitor, excesses={})
+    deciding = _RunsDeciding(asked, runs, budget, tight=False, monitor=monitor, excesses={})
     yield from (answer for answer in map(deciding.as_sampled, deciding.answers()) if answer.status == "refuted")
 
 
@@ -142,7 +142,7 @@ def _largest(found: Runs | None) -> int:
     return _LARGEST_TRUNCATED if further else _LARGEST_SIZE
 
 
-class _Deciding(Deciding):
+class _RunsDeciding(Deciding):
     """What the runs of a function say about a claim."""
 
     def answers(self) -> Iterator[Answer]:
@@ -192,7 +192,7 @@ class _Deciding(Deciding):
         if self.budget.delta != 0 and not self.budget.pointwise:
             yield from self.over_events(rows)
             return
-        worst: _Found | None = None
+        worst: _FoundEvent | None = None
         seen: set[tuple[int, int]] = set()
         places = self.document["runs"]
         numbers = [_rationals(row) for row in rows]
@@ -203,7 +203,7 @@ class _Deciding(Deciding):
             seen.add((places[i], places[j]))
             for shape in self.worst_shapes(rows[i], rows[j], numbers[i], numbers[j]):
                 zero = ExponentialSum.constant(0)
-                found = _Found(i, j, (shape,), rows[i][shape], rows[j].get(shape, zero), self.budget.delta)
+                found = _FoundEvent(i, j, (shape,), rows[i][shape], rows[j].get(shape, zero), self.budget.delta)
                 if worst is None or found.above(worst):
                     worst = found
         assert worst is not None
@@ -231,7 +231,7 @@ class _Deciding(Deciding):
         if self.tight:
             yield from self.least_epsilon(rows)
             return
-        worst: tuple[ExponentialSum, _Found] | None = None
+        worst: tuple[ExponentialSum, _FoundEvent] | None = None
         for i, j in self.ordered:
             self.monitor.pause()
             excess, found = self.excess(rows, i, j, self.budget.epsilon)
@@ -251,16 +251,16 @@ class _Deciding(Deciding):
 
     def excess(
         self, rows: Sequence[Mapping[str, ExponentialSum]], i: int, j: int, bound: Epsilon
-    ) -> tuple[ExponentialSum, _Found]:
+    ) -> tuple[ExponentialSum, _FoundEvent]:
         """By how much the likeliest event on the left is beyond what epsilon allows, and the event."""
         zero = ExponentialSum.constant(0)
         left, right, shapes = zero, zero, []
         for shape, p in rows[i].items():
             q = rows[j].get(shape, zero)
-            if _Found(i, j, (shape,), p, q, ZERO).exceeds(bound):
+            if _FoundEvent(i, j, (shape,), p, q, ZERO).exceeds(bound):
                 left, right = left + p, right + q
                 shapes.append(shape)
-        found = _Found(i, j, tuple(shapes), left, right, self.budget.delta)
+        found = _FoundEvent(i, j, tuple(shapes), left, right, self.budget.delta)
         return found.excess(bound), found
 
     def least_epsilon(self, rows: Sequence[Mapping[str, ExponentialSum]]) -> Iterator[Answer]:
@@ -272,7 +272,7 @@ class _Deciding(Deciding):
             )
             return
         worst = epsilon(0)
-        found: _Found | None = None
+        found: _FoundEvent | None = None
         for i, j in self.ordered:
             self.monitor.pause()
             value, shapes = _smallest(numbers[i], numbers[j], self.budget.delta)
@@ -280,7 +280,7 @@ class _Deciding(Deciding):
                 zero = ExponentialSum.constant(0)
                 left = sum((rows[i][s] for s in shapes), zero)
                 right = sum((rows[j].get(s, zero) for s in shapes), zero)
-                worst, found = value, _Found(i, j, shapes, left, right, self.budget.delta)
+                worst, found = value, _FoundEvent(i, j, shapes, left, right, self.budget.delta)
         assert found is not None
         yield from self.judged(found, (worst, worst), table_evidence())
 
@@ -324,7 +324,7 @@ class _Deciding(Deciding):
 
     def candidates(
         self, worst: tuple[Epsilon, tuple[int, int], int] | None, failed: tuple[int, int] | None
-    ) -> Iterator[tuple[int, int, Event]]:
+    ) -> Iterator[tuple[int, int, ShapedEvent]]:
         """Events of the pair that costs most, or that cannot be aligned: first those of the costliest leaf."""
         if failed is None and worst is not None:
             (i, j), number = worst[1], worst[2]
@@ -337,10 +337,10 @@ class _Deciding(Deciding):
             for leaf in self.runs.trees[j]:
                 yield from ((j, i, event) for event in self.events(leaf, j, i))
 
-    def events(self, leaf: TreeLeaf, left: int, right: int) -> Iterator[Event]:
+    def events(self, leaf: TreeLeaf, left: int, right: int) -> Iterator[ShapedEvent]:
         """Events of what a leaf shows: everything of its shape, and half-lines for its noisy numbers."""
         shape, text = leaf.outcome.shape, leaf.outcome.text
-        yield Event((shape,), (), text)
+        yield ShapedEvent((shape,), (), text)
         parts = leaf.outcome.parts
         linear = [part for part in parts if isinstance(part, Linear)]
         if not linear:
@@ -364,12 +364,12 @@ class _Deciding(Deciding):
                     centers = [part.constant] + ([against.constant] if isinstance(against, Linear) else [])
                     end = fraction(max(centers)) + reach if above else fraction(min(centers)) - reach
                     ends.append((end, None) if above else (None, end))
-                yield Event((shape,), tuple(ends), _words(text, ends))
+                yield ShapedEvent((shape,), tuple(ends), _words(text, ends))
 
-    def best(self, events: Iterator[tuple[int, int, Event]]) -> _Found | None:
+    def best(self, events: Iterator[tuple[int, int, ShapedEvent]]) -> _FoundEvent | None:
         """The event with the largest loss."""
-        best: _Found | None = None
-        seen: set[tuple[int, int, Event]] = set()
+        best: _FoundEvent | None = None
+        seen: set[tuple[int, int, ShapedEvent]] = set()
         for i, j, event in events:
             if (i, j, event) in seen:
                 continue
@@ -386,14 +386,14 @@ class _Deciding(Deciding):
                 continue
             if p.is_zero:
                 continue
-            found = _Found(i, j, event.shapes, p, q, self.budget.delta, event)
+            found = _FoundEvent(i, j, event.shapes, p, q, self.budget.delta, event)
             if best is None or found.above(best):
                 best = found
         return best
 
     # ------------------------------------------------------------------------------------------------------- answers
 
-    def judged(self, worst: _Found, bounds: tuple[Epsilon, Epsilon], evidence: dict[str, Any]) -> Iterator[Answer]:
+    def judged(self, worst: _FoundEvent, bounds: tuple[Epsilon, Epsilon], evidence: dict[str, Any]) -> Iterator[Answer]:
         """What the worst event says, where it is known that there is none worse."""
         lower, upper = bounds
         if lower.infinite or (not self.tight and worst.exceeds(self.budget.epsilon)):
@@ -402,7 +402,7 @@ class _Deciding(Deciding):
         else:
             yield self.proved(upper, lower, worst, evidence)
 
-    def proved(self, upper: Epsilon, lower: Epsilon, best: _Found | None, evidence: dict[str, Any]) -> Answer:
+    def proved(self, upper: Epsilon, lower: Epsilon, best: _FoundEvent | None, evidence: dict[str, Any]) -> Answer:
         budget = replace(self.budget, epsilon=upper) if self.tight else self.budget
         more: dict[str, Any] = {}
         if best is not None and lower.compare(epsilon(0)) > 0:
@@ -420,7 +420,7 @@ class _Deciding(Deciding):
         )
 
     def refuted(
-        self, found: _Found, lower: Epsilon, *, upper: Epsilon = INFINITE, more: Mapping[str, Any] | None = None
+        self, found: _FoundEvent, lower: Epsilon, *, upper: Epsilon = INFINITE, more: Mapping[str, Any] | None = None
     ) -> Answer:
         evidence = event_evidence(found.left, found.right, found.event_of(self.texts))
         return self.known(
@@ -434,7 +434,7 @@ class _Deciding(Deciding):
             notes=(*self.near_miss(found), *self.notes),
         )
 
-    def near_miss(self, found: _Found) -> tuple[str, ...]:
+    def near_miss(self, found: _FoundEvent) -> tuple[str, ...]:
         """What to say where the claim is missed by no more than floats round."""
         bound = self.budget.epsilon
         if self.tight or bound.infinite or self.budget.delta != 0 or not (self.runs.floats or found.rounded):
@@ -451,7 +451,7 @@ class _Deciding(Deciding):
     def texts(self) -> dict[str, str]:
         return dict(self.document["outputs"])
 
-    def witness(self, found: _Found | None) -> RunWitness | None:
+    def witness(self, found: _FoundEvent | None) -> RunWitness | None:
         if found is None:
             return None
         sides = [self.data_of(k) for k in (found.left, found.right)]
@@ -460,7 +460,7 @@ class _Deciding(Deciding):
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundEvent:
     """An event with its probabilities on two neighbours."""
 
     left: int
@@ -469,7 +469,7 @@ class _Found:
     p: ExponentialSum
     q: ExponentialSum
     delta: Rational
-    event: Event | None = None
+    event: ShapedEvent | None = None
 
     @property
     def rounded(self) -> bool:
@@ -506,7 +506,7 @@ class _Found:
             return self.p - self.q * bound.enclosure()[0]
         return self.p - (self.q * bound.ratio).scaled(bound.shift)
 
-    def above(self, other: _Found) -> bool:
+    def above(self, other: _FoundEvent) -> bool:
         """Whether it asks for more than another event."""
         one, two = (each.p - ExponentialSum.constant(each.delta) for each in (self, other))
         if one.sign(1) <= 0:
@@ -515,10 +515,10 @@ class _Found:
             return not other.q.is_zero or two.sign(1) <= 0
         return (one * other.q - two * self.q).sign(1) > 0
 
-    def event_of(self, texts: Mapping[str, str]) -> Event:
+    def event_of(self, texts: Mapping[str, str]) -> ShapedEvent:
         if self.event is not None:
             return self.event
-        return Event(
+        return ShapedEvent(
             self.shapes, (), " or ".join(texts[s] for s in self.shapes[:4]) + (", ..." if len(self.shapes) > 4 else "")
         )
 

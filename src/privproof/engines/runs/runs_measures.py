@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privproof.engines.integrals.leaf_sums import geometric_probability
-from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.piecewise_functions import CentredNoise
 from privproof.engines.integrals.region_probabilities import probability
 from privproof.engines.laplace.events import halfspace
 from privproof.errors import LanguageError
@@ -26,7 +26,7 @@ Interval = tuple[Fraction | None, Fraction | None]
 
 
 @dataclass(frozen=True)
-class Event:
+class ShapedEvent:
     """Outcomes of some shapes; where there is one shape with noisy numbers, each of them between two ends.
 
     Attributes:
@@ -40,7 +40,7 @@ class Event:
     text: str
 
 
-def likelihood(tree: Sequence[TreeLeaf], event: Event, *, upper: bool, whole: bool) -> ExponentialSum:
+def likelihood(tree: Sequence[TreeLeaf], event: ShapedEvent, *, upper: bool, whole: bool) -> ExponentialSum:
     """The probability of an event; where something opaque has a part in it, a bound from above or from below.
 
     Args:
@@ -140,7 +140,9 @@ def share(leaf: TreeLeaf, also: Sequence[Linear] = ()) -> ExponentialSum:
             alphas = [leaf.noises[j].scale for j in mine]
             result = result * rational(geometric_probability(alphas, moved, [False] * len(moved)))
         else:
-            result = result * probability([Noise(leaf.noises[j].kind, leaf.noises[j].scale) for j in mine], moved)
+            result = result * probability(
+                [CentredNoise(leaf.noises[j].kind, leaf.noises[j].scale) for j in mine], moved
+            )
     if any(not each.terms and each.constant < 0 for each in forms):
         return ExponentialSum.constant(0)
     return result

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from flint import arb
 
 from privproof.engines.integrals.gap_densities import GapDensity
-from privproof.engines.integrals.integral_enclosures import Condition
+from privproof.engines.integrals.integral_enclosures import FormCondition
 from privproof.engines.integrals.noise_densities import Exponent, NumberDensity, ball_of
 from privproof.engines.runs.leaf_groups import CONTINUOUS, way_probability
 from privproof.errors import LanguageError
@@ -107,7 +107,7 @@ class NumberExcess:
 
 
 @dataclass(frozen=True)
-class _Piece:
+class _DensityPiece:
     """A function ``factor * e^exponent * agreement`` on an interval, and the density that it is of."""
 
     factor: arb
@@ -159,12 +159,12 @@ class _Cells:
                     )
                 waiting += [(middle, two), (one, middle)]
 
-    def _pieces(self, middle: Rational) -> list[_Piece]:
+    def _pieces(self, middle: Rational) -> list[_DensityPiece]:
         """The functions of which ``f - c g`` is made around a point, those that are multiples of one another as one.
 
         Only so is a tie seen to be one: Laplace noise at two places has densities with a constant ratio beyond both.
         """
-        found: dict[Any, _Piece] = {}
+        found: dict[Any, _DensityPiece] = {}
         for side, sign in ((self.laws.left, arb(1)), (self.laws.right, -self.bound)):
             for density in side:
                 exponent = density.exponent(middle)
@@ -176,11 +176,11 @@ class _Cells:
                     before = found[key]
                     factor = before.factor + factor * arb(exponent[2] - before.exponent[2]).exp()
                     exponent = before.exponent
-                found[key] = _Piece(factor, exponent, density)
+                found[key] = _DensityPiece(factor, exponent, density)
         return list(found.values())
 
 
-def _value(piece: _Piece, base: Exponent, low: Rational, high: Rational) -> tuple[arb, arb]:
+def _value(piece: _DensityPiece, base: Exponent, low: Rational, high: Rational) -> tuple[arb, arb]:
     """A function over e to another exponent, on an interval, and its slope."""
     a, b, c = (x - y for x, y in zip(piece.exponent, base, strict=True))
     power = piece.factor * _power((a, b, c), low, high)
@@ -224,7 +224,7 @@ def number_laws(left: Sequence[TreeLeaf], right: Sequence[TreeLeaf]) -> NumberLa
     Raises:
         LanguageError: they differ in more, or something was done to the number or decided by it.
     """
-    ways = [[_Way.of(leaf) for leaf in side] for side in (left, right)]
+    ways = [[_NumberWay.of(leaf) for leaf in side] for side in (left, right)]
     first = ways[0][0]
     differ = [
         k
@@ -242,14 +242,14 @@ def number_laws(left: Sequence[TreeLeaf], right: Sequence[TreeLeaf]) -> NumberLa
 
 
 @dataclass(frozen=True)
-class _Way:
+class _NumberWay:
     """A leaf, and for each of its noises with which others it is connected by comparisons or in a number that is shown."""
 
     leaf: TreeLeaf
     connected: dict[Any, frozenset[Any]]
 
     @classmethod
-    def of(cls, leaf: TreeLeaf) -> _Way:
+    def of(cls, leaf: TreeLeaf) -> _NumberWay:
         """The way to a leaf."""
         if leaf.guesses or not all(isinstance(part, Linear) for part in leaf.outcome.parts):
             _refuse(
@@ -280,7 +280,7 @@ class _Way:
         return tuple(self.leaf.noises[atom].law for atom in sorted(atoms)), tests, shown
 
 
-def _densities(ways: Sequence[_Way], part: int) -> Iterator[ShownDensity]:
+def _densities(ways: Sequence[_NumberWay], part: int) -> Iterator[ShownDensity]:
     """The densities of a number on several ways; ways on which they are multiples of one another are put together."""
     found: dict[Any, ShownDensity] = {}
     for way in ways:
@@ -300,7 +300,8 @@ def _densities(ways: Sequence[_Way], part: int) -> Iterator[ShownDensity]:
             [test for test in leaf.tests if bool(set(atoms) & test.form.terms.keys()) == its] for its in (True, False)
         )
         conditions = tuple(
-            Condition({order[a]: f for a, f in test.halfspace.terms.items()}, test.halfspace.constant) for test in tests
+            FormCondition({order[a]: f for a, f in test.halfspace.terms.items()}, test.halfspace.constant)
+            for test in tests
         )
         noises = tuple((leaf.noises[each].kind, leaf.noises[each].scale) for each in atoms)
         weight = way_probability(leaf, rest)

@@ -23,7 +23,7 @@ import numpy as np
 
 from privproof.engines.search_monitor import Monitor
 from privproof.engines.streams.cost_cycles import demands
-from privproof.engines.streams.coupling_arena import Arena, Edge
+from privproof.engines.streams.coupling_arena import Arena, ArenaEdge
 from privproof.engines.streams.threshold_shifts import SHIFTS, Cost, ShiftPart, Shifts
 from privproof.errors import QuestionError
 
@@ -149,7 +149,7 @@ class Fronts:
 
     # --------------------------------------------------------------------------------------------------------- one step
 
-    def step(self, found: Product, edge: Edge) -> Iterable[Product]:
+    def step(self, found: Product, edge: ArenaEdge) -> Iterable[Product]:
         """What a step makes of a product: one product for every difference, or one for all where they concern one group."""
         ways = [self.advanced(found, edge, change) for change in edge.changes]
         if len(ways) == 2:
@@ -162,7 +162,7 @@ class Fronts:
                     return [one]
         return ways
 
-    def advanced(self, found: Product, edge: Edge, change: int) -> Product:
+    def advanced(self, found: Product, edge: ArenaEdge, change: int) -> Product:
         """What a step makes of a product when the data differ by `change`."""
         live = self.arena.live[edge.target]
         if len(found) == 1:
@@ -204,7 +204,7 @@ class Fronts:
         return self.folded(after)
 
     def recipe(
-        self, key: Names, edge: Edge, change: int, live: frozenset[str]
+        self, key: Names, edge: ArenaEdge, change: int, live: frozenset[str]
     ) -> tuple[Names, tuple[tuple[int, int, Cost], ...]] | None:
         """For a step of one part from a single group: the names of the group after it, and from which entry to which it leads."""
         mark = (key, self.shifts.form(edge.step), change, live)

@@ -35,7 +35,7 @@ _MOST_REPLACED = 4
 
 
 @dataclass(frozen=True)
-class Edge:
+class ArenaEdge:
     """A transition in the arena, with the differences that the adversary may choose in it."""
 
     source: int
@@ -61,12 +61,12 @@ class Arena:
     automaton: StreamAutomaton
     states: tuple[str, ...]
     marks: tuple[tuple[bool, Known], ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[ArenaEdge, ...]
     changes: tuple[int, ...]
     unit: Rational
     within: Rational
 
-    def step(self, edge: Edge | int) -> Transition:
+    def step(self, edge: ArenaEdge | int) -> Transition:
         """The transition of an edge."""
         found = self.edges[edge] if isinstance(edge, int) else edge
         return self.automaton.transitions[found.step]
@@ -177,7 +177,7 @@ class Arena:
             return self
         nodes: dict[tuple[int, frozenset[str]], int] = {(0, frozenset()): 0}
         waiting = [(0, frozenset[str]())]
-        edges: list[Edge] = []
+        edges: list[ArenaEdge] = []
         while waiting:
             node, replaced = waiting.pop()
             for number in self.leaving[node]:
@@ -189,7 +189,7 @@ class Arena:
                 if after not in nodes:
                     nodes[after] = len(nodes)
                     waiting.append(after)
-                edges.append(Edge(nodes[node, replaced], nodes[after], edge.step, edge.changes))
+                edges.append(ArenaEdge(nodes[node, replaced], nodes[after], edge.step, edge.changes))
         states = tuple(self.states[node] for node, _ in nodes)
         marks = tuple(self.marks[node] for node, _ in nodes)
         return replace(self, states=states, marks=marks, edges=tuple(edges))
@@ -213,7 +213,7 @@ def _arena(automaton: StreamAutomaton, changes: tuple[int, ...], within: Rationa
     beginning = (automaton.initial, False, NOTHING)
     nodes: dict[tuple[str, bool, Known], int] = {beginning: 0}
     waiting = [beginning]
-    edges: list[Edge] = []
+    edges: list[ArenaEdge] = []
     transitions, leaving = automaton.transitions, automaton.leaving
     while waiting:
         here = waiting.pop()
@@ -231,7 +231,7 @@ def _arena(automaton: StreamAutomaton, changes: tuple[int, ...], within: Rationa
                 if there not in nodes:
                     nodes[there] = len(nodes)
                     waiting.append(there)
-                edges.append(Edge(nodes[here], nodes[there], number, chosen))
+                edges.append(ArenaEdge(nodes[here], nodes[there], number, chosen))
     states = tuple(state for state, _, _ in nodes)
     marks = tuple((changed, known) for _, changed, known in nodes)
     return Arena(automaton, states, marks, tuple(edges), changes, unit, within)

@@ -23,7 +23,7 @@ from math import inf
 from typing import TypeAlias
 
 from privproof.engines.streams.cost_cycles import CycleFamily, Segment, cycles_along_path, demands, free
-from privproof.engines.streams.coupling_arena import Arena, Edge
+from privproof.engines.streams.coupling_arena import Arena, ArenaEdge
 from privproof.engines.streams.threshold_shifts import SHIFTS, Shifts
 from privproof.models.graph_algorithms import reachable
 from privproof.models.stream_automaton import Term, Transition
@@ -169,7 +169,7 @@ class Isolated:
         self._images: dict[object, frozenset[Point]] = {}
         self._asked: dict[int, frozenset[Point]] = {}
 
-    def table(self, edge: Edge, change: int) -> dict[Point, dict[Point, float]]:
+    def table(self, edge: ArenaEdge, change: int) -> dict[Point, dict[Point, float]]:
         """From old shifts to new ones, with the least cost."""
         key = (self.shifts.form(edge.step), change)
         if key not in self._tables:
@@ -200,7 +200,7 @@ class Isolated:
             found[old] = row
         return found
 
-    def image(self, edge: Edge, change: int, shifts: frozenset[Point]) -> frozenset[Point]:
+    def image(self, edge: ArenaEdge, change: int, shifts: frozenset[Point]) -> frozenset[Point]:
         """The shifts that are possible after a step."""
         key = (self.shifts.form(edge.step), change, shifts)
         if key not in self._images:
@@ -220,7 +220,7 @@ class Isolated:
             )
         return self._asked[label]
 
-    def onward(self, costs: dict[Point, float], edge: Edge, change: int) -> dict[Point, float]:
+    def onward(self, costs: dict[Point, float], edge: ArenaEdge, change: int) -> dict[Point, float]:
         """The least costs of shifts after a step, from those before it."""
         table = self.table(edge, change)
         after: dict[Point, float] = {}

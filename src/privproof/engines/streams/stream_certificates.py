@@ -8,7 +8,7 @@ from math import inf
 from privproof.engines.streams.cost_fronts import Fronts, Product
 from privproof.engines.streams.coupling_decision import Leak
 from privproof.engines.streams.shift_systems import Solution
-from privproof.engines.streams.stream_losses import Loss
+from privproof.engines.streams.stream_losses import StreamLoss
 from privproof.exact import Rational
 
 
@@ -67,7 +67,7 @@ def _product(found: Product) -> list[dict[str, object]]:
     ]
 
 
-def loss_evidence(found: Loss) -> dict[str, object]:
+def loss_evidence(found: StreamLoss) -> dict[str, object]:
     """The evidence of a loss: the transitions, both streams, and where written numbers shall lie."""
     return {
         "method": "loss",

@@ -8,14 +8,14 @@ from math import inf
 
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.streams import stream_question
-from privproof.engines.engine_protocol import Answers, Remark, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest, Remark
 from privproof.engines.search_monitor import Monitor, Progress, Stopped
 from privproof.engines.streams.coupling_decision import Leak
 from privproof.engines.streams.shift_systems import Solution, solve
 from privproof.engines.streams.stream_certificates import coupling_evidence, growth_evidence, loss_evidence
 from privproof.engines.streams.stream_executions import fewest_repetitions
 from privproof.engines.streams.stream_explanation import explain_leak, loss_evidence_of_stream, shift_table
-from privproof.engines.streams.stream_losses import Loss, can_happen, countable, losses, tangle
+from privproof.engines.streams.stream_losses import StreamLoss, can_happen, countable, losses, tangle
 from privproof.errors import QuestionError
 from privproof.evidence.engine_answers import Answer
 from privproof.evidence.verdicts import Leaking, StreamDetails
@@ -41,12 +41,12 @@ class StreamEngine:
 
     name = ENGINE
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         found = request.once(ENGINE, lambda: _automaton(request.question))
         return found if isinstance(found, str) else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """What the best coupling says, on streams of every length."""
         question = request.once(ENGINE, lambda: _automaton(request.question))
         assert isinstance(question, StreamQuestion)
@@ -60,7 +60,7 @@ class StreamEngine:
         elif question.budget is None or question.budget.epsilon.infinite:
             said = "no budget is given" if question.budget is None else "an infinite epsilon claims next to nothing"
             raise QuestionError("budget", said, hint="ask for one, such as 1, or for the tight epsilon")
-        for answer in _Search(question, monitor).answers(tight=request.tight):
+        for answer in _StreamSearch(question, monitor).answers(tight=request.tight):
             yield answer if last else replace(answer, pass_on=True)
 
 
@@ -80,7 +80,7 @@ def _automaton(question: AnyQuestion) -> StreamQuestion | str:
 
 
 @dataclass
-class _Search:
+class _StreamSearch:
     """One question, and what is known so far."""
 
     question: StreamQuestion
@@ -182,7 +182,7 @@ class _Search:
         except OverflowError:
             return
 
-    def keep(self, found: Loss) -> None:
+    def keep(self, found: StreamLoss) -> None:
         """Remember a loss that is larger than those known."""
         if found.infinite:
             self.lower = INFINITE
@@ -302,7 +302,7 @@ class _Search:
             details=StreamDetails(drawn),
         )
 
-    def repetitions(self, solution: Solution, leak: Leak, budget: Budget) -> tuple[Loss, int] | None:
+    def repetitions(self, solution: Solution, leak: Leak, budget: Budget) -> tuple[StreamLoss, int] | None:
         """The fewest repetitions of a structure that break a budget, with data that do."""
         low, _ = rational_bounds(budget.epsilon.ball(128))
         bound = low / solution.arena.unit
@@ -333,7 +333,7 @@ class _Search:
             return False
         return not tells or can_happen(automaton, steps)
 
-    def beyond(self, steps: Sequence[int], changes: Sequence[int], budget: Budget) -> Loss | None:
+    def beyond(self, steps: Sequence[int], changes: Sequence[int], budget: Budget) -> StreamLoss | None:
         """Data for which an execution's loss is above a budget; None if there are none among those looked at."""
         if not self.seen(steps):
             return None
@@ -346,7 +346,9 @@ class _Search:
             return None
         return None
 
-    def refuted(self, found: Loss, solution: Solution, *, times: int | None, leak: Leaking | None = None) -> Answer:
+    def refuted(
+        self, found: StreamLoss, solution: Solution, *, times: int | None, leak: Leaking | None = None
+    ) -> Answer:
         """What a loss above the budget says."""
         budget = self.question.budget
         assert budget is not None

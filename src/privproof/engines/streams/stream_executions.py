@@ -12,7 +12,7 @@ from itertools import product
 
 from privproof.engines.streams.cost_cycles import CycleFamily, Segment, cycles_along_path
 from privproof.engines.streams.cost_fronts import START, Fronts, Names, Product, Vector, lowest
-from privproof.engines.streams.coupling_arena import Edge
+from privproof.engines.streams.coupling_arena import ArenaEdge
 from privproof.engines.streams.threshold_shifts import Cost
 
 _MOST_TIMES = 1 << 14
@@ -82,7 +82,7 @@ def _costliest_vectors(found: Product) -> dict[Names, Vector]:
 
 
 def _before(
-    fronts: Fronts, listed: Iterable[Product], edge: Edge, chosen: dict[Names, Vector], *, settle: bool
+    fronts: Fronts, listed: Iterable[Product], edge: ArenaEdge, chosen: dict[Names, Vector], *, settle: bool
 ) -> Iterator[tuple[dict[Names, Vector], int]]:
     """Choices before an edge that become the chosen one, each with the difference of the data."""
     step = fronts.arena.step(edge)

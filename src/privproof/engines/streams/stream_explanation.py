@@ -9,7 +9,7 @@ from typing import Any
 
 from privproof.engines.streams.coupling_decision import Isolated, Leak
 from privproof.engines.streams.shift_systems import Solution
-from privproof.engines.streams.stream_losses import Loss, Window
+from privproof.engines.streams.stream_losses import StreamLoss, ValueWindow
 from privproof.evidence.verdicts import Leaking, Shifted
 from privproof.evidence.witnesses import ObservedStream, StreamWitness, Witness
 from privproof.exact import Rational, fraction
@@ -121,7 +121,7 @@ def _count_repetitions(rows: Sequence[Shifted]) -> tuple[Shifted, ...]:
 # ------------------------------------------------------------------------------------------------------------ refutations
 
 
-def loss_evidence_of_stream(question: StreamQuestion, found: Loss, times: int | None) -> StreamWitness:
+def loss_evidence_of_stream(question: StreamQuestion, found: StreamLoss, times: int | None) -> StreamWitness:
     """A loss as evidence."""
     steps = [question.automaton.transitions[number] for number in found.steps]
     word = [output_of_step(step, windows) for step, windows in zip(steps, found.windows, strict=True)]
@@ -135,7 +135,7 @@ def loss_evidence_of_stream(question: StreamQuestion, found: Loss, times: int | 
     )
 
 
-def _call_and_event(question: StreamQuestion, found: Loss) -> tuple[Any, Any]:
+def _call_and_event(question: StreamQuestion, found: StreamLoss) -> tuple[Any, Any]:
     """The arguments of the function on both sides, and what it writes."""
     mechanism = question.mechanism
     if mechanism is None:
@@ -176,7 +176,7 @@ def _fill_output(output: object, near: Iterator[Between]) -> Any:
     return next(near) if isinstance(output, Between) else output
 
 
-def output_of_step(step: Transition, windows: Sequence[Window]) -> str:
+def output_of_step(step: Transition, windows: Sequence[ValueWindow]) -> str:
     """What a step writes: its symbol, with intervals in the place of numbers."""
     shown = step.symbol
     for window in windows:

@@ -14,7 +14,7 @@ from itertools import product
 from flint import arb
 
 from privproof.engines.integrals.leaf_integrals import Halfspace
-from privproof.engines.integrals.piecewise_functions import Noise
+from privproof.engines.integrals.piecewise_functions import CentredNoise
 from privproof.engines.integrals.region_probabilities import difference, probability_ball
 from privproof.engines.search_monitor import Monitor
 from privproof.exact import ONE, ZERO, Epsilon, Rational
@@ -38,7 +38,7 @@ _MOST_ALTERNATIVES = 3
 
 
 @dataclass(frozen=True)
-class Window:
+class ValueWindow:
     """Where a number that is written shall lie."""
 
     low: Rational
@@ -46,7 +46,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Loss:
+class StreamLoss:
     """An event on two streams.
 
     Attributes:
@@ -62,7 +62,7 @@ class Loss:
     steps: tuple[int, ...]
     left: tuple[Rational | None, ...]
     right: tuple[Rational | None, ...]
-    windows: tuple[tuple[Window, ...], ...]
+    windows: tuple[tuple[ValueWindow, ...], ...]
     left_probability: arb
     right_probability: arb
     far: int = 0
@@ -90,7 +90,7 @@ def probability(
     automaton: StreamAutomaton,
     steps: Sequence[int],
     inputs: Sequence[Rational | None],
-    windows: Sequence[Sequence[Window]],
+    windows: Sequence[Sequence[ValueWindow]],
 ) -> arb:
     """The probability that what a run writes in its first steps is what these transitions write.
 
@@ -152,9 +152,9 @@ def _measure(
     steps: Sequence[Transition],
     guards: Sequence[Sequence[Order]],
     inputs: Sequence[Rational | None],
-    windows: Sequence[Sequence[Window]],
+    windows: Sequence[Sequence[ValueWindow]],
 ) -> arb:
-    noises: list[Noise] = []
+    noises: list[CentredNoise] = []
     differences: list[Halfspace] = []
     held: dict[str, tuple[int | None, Rational]] = {}
     for step, guard, given, near in zip(steps, guards, inputs, windows, strict=True):
@@ -165,7 +165,7 @@ def _measure(
                 drawn.append((None, middle))
             else:
                 drawn.append((len(noises), middle))
-                noises.append(Noise("laplace", 1 / sample.rate))
+                noises.append(CentredNoise("laplace", 1 / sample.rate))
 
         def of(term: Term, drawn: Sequence[tuple[int | None, Rational]] = drawn) -> tuple[int | None, Rational]:
             return (None, ZERO) if term is None else drawn[term] if isinstance(term, int) else held[term]
@@ -196,7 +196,7 @@ def loss(
     far: int,
     width: Rational,
     aside: Rational = ZERO,
-) -> Loss:
+) -> StreamLoss:
     """The loss of an execution on ``far * Δ`` and ``(far + 1) * Δ``, with written numbers that near to 0.
 
     Raises:
@@ -210,9 +210,9 @@ def loss(
         )
         for times in (Rational(far), Rational(far + 1))
     ]
-    windows = tuple(tuple(Window(-width, width) for _ in step.values) for step in transitions)
+    windows = tuple(tuple(ValueWindow(-width, width) for _ in step.values) for step in transitions)
     left, right = (probability(automaton, steps, side, windows) for side in sides)
-    return Loss(tuple(steps), sides[0], sides[1], windows, left, right, far)
+    return StreamLoss(tuple(steps), sides[0], sides[1], windows, left, right, far)
 
 
 def losses(
@@ -224,7 +224,7 @@ def losses(
     *,
     most: int = _LARGEST,
     pace: int = 2,
-) -> Iterator[Loss]:
+) -> Iterator[StreamLoss]:
     """Losses of an execution that come nearer and nearer to its value, on data further and further apart."""
     real = any(automaton.transitions[number].values for number in steps)
     bare = any(sample.rate is None for number in steps for sample in automaton.transitions[number].samples)

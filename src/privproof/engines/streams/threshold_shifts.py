@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from privproof.engines.streams.coupling_arena import Arena
 from privproof.errors import QuestionError
-from privproof.models.stream_automaton import Order, Sample, Term, Transition, Value
+from privproof.models.stream_automaton import Order, StreamSample, StreamValue, Term, Transition
 
 SHIFTS = (-1, 0, 1)
 """By how much a coupling may shift a sample or a threshold, in units of the sensitivity; no others are needed."""
@@ -60,7 +60,7 @@ class Shifts:
         self._forms: dict[int, int] = {}
         self._numbers: dict[object, int] = {}
 
-    def rate(self, sample: Sample) -> int | None:
+    def rate(self, sample: StreamSample) -> int | None:
         """The rate of a sample in units; None for infinity."""
         if sample.rate is None:
             return None
@@ -94,7 +94,7 @@ class Shifts:
         return tuple(part for part in _parts(step, change, self.rate) if not part.idle)
 
 
-def _parts(step: Transition, change: int, rate: Callable[[Sample], int | None]) -> list[ShiftPart]:
+def _parts(step: Transition, change: int, rate: Callable[[StreamSample], int | None]) -> list[ShiftPart]:
     found = []
     for terms in _connected_terms(step):
         samples = sorted(term for term in terms if isinstance(term, int))
@@ -130,7 +130,7 @@ def _parts(step: Transition, change: int, rate: Callable[[Sample], int | None]) 
     return found
 
 
-def _shifts_respect(guard: Iterable[Order], values: Iterable[Value], of: dict[Term, int]) -> bool:
+def _shifts_respect(guard: Iterable[Order], values: Iterable[StreamValue], of: dict[Term, int]) -> bool:
     return all(of[o.low] <= of[o.high] for o in guard) and all(of[v.plus] == of[v.minus] for v in values)
 
 

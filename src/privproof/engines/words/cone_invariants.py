@@ -25,7 +25,7 @@ from privproof.engines.search_monitor import Monitor, Progress, Stopped
 from privproof.engines.words.cone_margins import margins
 from privproof.engines.words.cone_simulation import simulation
 from privproof.engines.words.dominance import Antichain, Dominated, is_dominated
-from privproof.engines.words.frontier_search import Trace
+from privproof.engines.words.frontier_search import SearchTrace
 from privproof.engines.words.word_endings import Ending, Goal, Hit, Judge
 from privproof.engines.words.word_potentials import Potential, potential_of
 from privproof.engines.words.word_vectors import Reached, TensorProduct, initial, potential, quotient, round_outwards
@@ -71,7 +71,7 @@ class Closed:
 
     found: Word | None
     best: Word | None
-    trace: Trace | None
+    trace: SearchTrace | None
     bound: Rational | None
     stopped: str | None
     expanded: int
@@ -117,7 +117,7 @@ class Invariant:
         self.levels: list[list[int]] = [[] for _ in problem.locations]
         self.queue: list[Item] = []
         self.needed = Fraction(0)
-        self.trace = Trace(last=-2, inductive=True)
+        self.trace = SearchTrace(last=-2, inductive=True)
         self.expanded = self.counter = self.level = 0
         self.programs = 0
         self.hopes = _HOPES

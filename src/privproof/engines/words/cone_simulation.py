@@ -86,13 +86,13 @@ def simulation(
     """A simulation that bounds vectors well, each given with its location; None where none was found."""
     listed = list(vectors)
     roots = {location for location, _ in listed}
-    search = _Search(problem, margins, roots)
+    search = _SimulationSearch(problem, margins, roots)
     if not listed or any(margins[location] == 0 for location in search.locations) or not search.small():
         return None
     return search.solve(listed)
 
 
-class _Search:
+class _SimulationSearch:
     def __init__(self, problem: WordProblem, margins: Sequence[Fraction], roots: set[int]) -> None:
         self.problem, self.margins = problem, margins
         self.locations = _onward(problem, roots)

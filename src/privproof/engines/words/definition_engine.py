@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from privproof.compiling import word_problem
-from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest
 from privproof.engines.search_monitor import Monitor
 from privproof.engines.words.word_certificates import word_evidence
 from privproof.engines.words.word_engine import run_again, witness_of
@@ -49,11 +49,11 @@ class DefinitionEngine:
 
     name = "definition"
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         return None if request.word is not None else "no word is given"
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """The first pair of situations under which the word breaks the budget.
 
         Raises:

@@ -65,7 +65,7 @@ def _groups(edges: tuple[Edge, ...]) -> list[list[Edge]]:
     return list(grouped.values())
 
 
-class _Search:
+class _EventsSearch:
     """The value of every start at one c, for outcomes after so many letters."""
 
     def __init__(self, problem: WordProblem, length: int, c: Rational, monitor: Monitor) -> None:
@@ -185,11 +185,14 @@ class EventsEngine(WordEngine):
         low, high = budget.epsilon.enclosure(_BITS)
         try:
             for number, length in product(range(len(compiled.problem.starts)), _lengths(compiled)):
-                search = _Search(compiled.problem, length, high, monitor)
+                search = _EventsSearch(compiled.problem, length, high, monitor)
                 if search.start(number).at(high) > budget.delta:
                     event = _enough(search.event(number), high, budget.delta)
                     return Finding(budget.epsilon, event=event, length=length)
-                if low != high and _Search(compiled.problem, length, low, monitor).start(number).at(low) > budget.delta:
+                if (
+                    low != high
+                    and _EventsSearch(compiled.problem, length, low, monitor).start(number).at(low) > budget.delta
+                ):
                     return Finding(
                         Epsilon(), stopped=f"delta agrees with the budget to {_BITS} bits; it cannot be decided"
                     )
@@ -205,7 +208,7 @@ class EventsEngine(WordEngine):
         try:
             for number, length in product(range(len(compiled.problem.starts)), _lengths(compiled)):
                 while True:
-                    search = _Search(compiled.problem, length, best, monitor)
+                    search = _EventsSearch(compiled.problem, length, best, monitor)
                     value = search.start(number)
                     if value.at(best) <= delta:
                         break

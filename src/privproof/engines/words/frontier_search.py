@@ -26,7 +26,7 @@ from privproof.engines.words.word_endings import Ending, Goal, Hit, Judge
 from privproof.engines.words.word_vectors import Reached, TensorProduct, initial, potential
 from privproof.exact import ZERO, Rational
 from privproof.exact.rational_matrices import Matrix, Vector
-from privproof.models import Edge, Final, Start, Word, WordProblem
+from privproof.models import Edge, Final, ProblemStart, Word, WordProblem
 
 Place: TypeAlias = tuple[int, int]
 """A level and a location."""
@@ -45,7 +45,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass
-class Trace:
+class SearchTrace:
     """What a finished search has established, in the form of a certificate.
 
     Attributes:
@@ -86,7 +86,7 @@ class Searched:
 
     found: Word | None
     best: Word | None
-    trace: Trace | None
+    trace: SearchTrace | None
     stopped: str | None
     level: int
     kept: int
@@ -124,7 +124,7 @@ class Frontier:
         self.interned: dict[Active, Active] = {}
         self.reach: dict[tuple[int, int], frozenset[int]] = {}
         self.margins = (Fraction(0),) * len(problem.locations) if self.weighted else margins(problem)
-        self.trace = Trace(last=problem.horizon.high or 0)
+        self.trace = SearchTrace(last=problem.horizon.high or 0)
         self.kept = 0
 
     def run(self) -> Searched:
@@ -159,7 +159,7 @@ class Frontier:
         return Searched(found, best, trace, stopped, level, self.kept)
 
     def _begin(self) -> dict[int, list[Reached]]:
-        grouped: dict[int, list[tuple[int, Start]]] = defaultdict(list)
+        grouped: dict[int, list[tuple[int, ProblemStart]]] = defaultdict(list)
         for number, start in enumerate(self.problem.starts):
             if any(x != 0 for x in start.left):
                 grouped[start.location].append((number, start))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from privproof.compiling import word_problem
-from privproof.engines.search_monitor import Allowance, Monitor
+from privproof.engines.search_monitor import Monitor, SearchAllowance
 from privproof.engines.words.cone_invariants import Invariant
 from privproof.engines.words.frontier_search import Frontier
 from privproof.engines.words.problem_letters import letter_document
@@ -58,7 +58,7 @@ def growing_proof(compiled: Compiled, monitor: Monitor) -> GrowingProof | None:
     if family is None:
         return None
     budget = Budget(log(constant))
-    search = Invariant(grown.problem, goal=beyond(budget), threshold=constant, monitor=Allowance(monitor, _WORTH))
+    search = Invariant(grown.problem, goal=beyond(budget), threshold=constant, monitor=SearchAllowance(monitor, _WORTH))
     closed = search.run(most=_MOST_VECTORS)
     if closed.trace is None:
         return None
@@ -88,7 +88,7 @@ def _largest(problem: WordProblem, monitor: Monitor) -> list[Word]:
     found = []
     for size in range(1, _LONGEST + 1):
         bounded = replace(problem, horizon=Horizon.exactly(size + 1))
-        searched = Frontier(bounded, monitor=Allowance(monitor, _WORTH)).run()
+        searched = Frontier(bounded, monitor=SearchAllowance(monitor, _WORTH)).run()
         if searched.stopped is not None or searched.best is None or searched.best.ratio is None:
             break
         found.append(searched.best)

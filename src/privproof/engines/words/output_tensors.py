@@ -86,7 +86,7 @@ def _bytes(model: Transducer) -> int:
 
 
 @dataclass(frozen=True)
-class _Chain:
+class _OutputChain:
     """The mechanism with one output in view: initial row, one matrix for every step and input, final column."""
 
     start: int
@@ -96,7 +96,7 @@ class _Chain:
     final: Vector
 
 
-def _chains(compiled: Compiled) -> Iterator[_Chain]:
+def _chains(compiled: Compiled) -> Iterator[_OutputChain]:
     problem, model = compiled.problem, compiled.question.model
     assert isinstance(model, Transducer)
     for number, (start, begin) in enumerate(zip(problem.starts, compiled.begins, strict=True)):
@@ -108,7 +108,7 @@ def _chains(compiled: Compiled) -> Iterator[_Chain]:
         ending = problem.locations[location].edges
         if ending and begin.finish is not None:
             final = tuple(dict(row).get(0, ZERO) for row in ending[0].left.rows)
-            yield _Chain(number, begin.finish, start.left, tuple(steps), final)
+            yield _OutputChain(number, begin.finish, start.left, tuple(steps), final)
 
 
 def _whole(value: Rational, scale: int) -> int:
@@ -148,7 +148,7 @@ def _coprime(array: Array, scale: int) -> tuple[Array, int]:
     return (array // divisor, scale // divisor) if divisor > 1 else (array, scale)
 
 
-def _tensor(chain: _Chain) -> tuple[Array, int]:
+def _tensor(chain: _OutputChain) -> tuple[Array, int]:
     """``D_o`` times a common denominator, one axis an input; and the denominator."""
     scales = [lcm(*(matrix.denominator for matrix in step)) for step in chain.steps]
     dense = [[_integers(m, scale) for m in step] for step, scale in zip(chain.steps, scales, strict=True)]
@@ -252,7 +252,7 @@ class Extreme:
 
 def largest_ratio(compiled: Compiled, *, monitor: Monitor | None = None) -> Extreme:
     """The largest ratio over all neighbours, exactly, with a word of the fewest changed inputs that attains it."""
-    search = _Search(compiled, monitor or Monitor())
+    search = _TensorSearch(compiled, monitor or Monitor())
     best: Fraction | float = Fraction(0)
     word: Word | None = None
     for chain in _chains(compiled):
@@ -276,7 +276,7 @@ def largest_ratio(compiled: Compiled, *, monitor: Monitor | None = None) -> Extr
 
 def simplest_violation(compiled: Compiled, epsilon: Epsilon, *, monitor: Monitor | None = None) -> Word | None:
     """A word beyond epsilon with the fewest changed inputs, then with the largest ratio; None if there is none."""
-    search = _Search(compiled, monitor or Monitor())
+    search = _TensorSearch(compiled, monitor or Monitor())
     found: Word | None = None
     for chain in _chains(compiled):
         array, total = _tensor(chain)
@@ -295,7 +295,7 @@ def _size(word: Word) -> Fraction | float:
     return inf if word.right == 0 else fraction(word.left / word.right)
 
 
-class _Search:
+class _TensorSearch:
     """What the searches over one compiled question share."""
 
     def __init__(self, compiled: Compiled, monitor: Monitor) -> None:
@@ -314,7 +314,7 @@ class _Search:
 
     def simplest(
         self,
-        chain: _Chain,
+        chain: _OutputChain,
         window: Window,
         array: Array,
         total: int,
@@ -331,7 +331,7 @@ class _Search:
         few = points[:1] if self.one else points
         return min((self.word(chain, window, array, total, eroded, int(p)) for p in few), key=lambda word: word.changes)
 
-    def word(self, chain: _Chain, window: Window, array: Array, total: int, layer: Array, flat: int) -> Word:
+    def word(self, chain: _OutputChain, window: Window, array: Array, total: int, layer: Array, flat: int) -> Word:
         """The word of a point and its nearest neighbour with the smallest probability."""
         point = tuple(int(i) for i in np.unravel_index(flat, array.shape))
         box = [window[i] for i in point]

@@ -80,7 +80,7 @@ def find_pump(problem: WordProblem, *, longest: int = 4, monitor: Monitor | None
     if max((max(p.left_size, p.right_size) for p in problem.locations), default=0) > _LARGEST:
         return None
     monitor = monitor or Monitor()
-    search = _Search(problem)
+    search = _PumpSearch(problem)
     for length in range(1, longest + 1):
         monitor.listen(Progress(f"pumping, repeated words of length {length}"))
         best: Pump | None = None
@@ -126,7 +126,7 @@ def breaking_word(problem: WordProblem, pump: Pump, epsilon: Epsilon, *, most: i
     return None
 
 
-class _Search:
+class _PumpSearch:
     """What is known about a problem while looking for pumps."""
 
     def __init__(self, problem: WordProblem) -> None:

@@ -33,7 +33,7 @@ from privproof.engines.words.reachable_pasts import Pasts, find_pasts
 from privproof.exact import ONE, ZERO, Rational, fraction, rational, simplest
 from privproof.exact.rational_matrices import Matrix, Vector
 from privproof.exact.rounding import to_grid
-from privproof.exact.shipping import Shares, TooLarge, cheapest_shipment
+from privproof.exact.shipping import ProgramTooLarge, Shares, cheapest_shipment
 from privproof.models import WordProblem
 
 Kind: TypeAlias = Literal["past", "same", "pair"]
@@ -143,13 +143,13 @@ def _smallest(
     known: Mapping[Ratio, Rational | None],
 ) -> tuple[RatioCones | str, Mapping[Ratio, Rational | None]]:
     """The smallest bound that lowering guesses leads to, beginning with ratios that are known, and the ratios at the end."""
-    search = _Search(problem, kinds, pasts, monitor, known)
+    search = _RatioSearch(problem, kinds, pasts, monitor, known)
     best = search.run()
     ratios = search.values
     for _ in range(_LOWERINGS):
         if isinstance(best, str) or best.bound <= aim or not search.guessed:
             break
-        search = _Search(problem, kinds, pasts, monitor, search.lowered())
+        search = _RatioSearch(problem, kinds, pasts, monitor, search.lowered())
         found = search.run()
         if isinstance(found, str):
             break
@@ -158,7 +158,7 @@ def _smallest(
     return best, ratios
 
 
-class _Search:
+class _RatioSearch:
     """Raises ratios until they hold."""
 
     def __init__(
@@ -220,7 +220,7 @@ class _Search:
             self.queued.discard(task)
             try:
                 self._solve(task)
-            except TooLarge:
+            except ProgramTooLarge:
                 return "a linear program of the ratios of futures is too large"
         bound = ONE
         for root in roots:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from privproof.engines.words.word_unrolling import Live, Side, Walk
+from privproof.engines.words.word_unrolling import Live, UnrolledSide, WordWalk
 from privproof.exact import ONE, ZERO, Rational
 
 
 @dataclass(frozen=True)
-class Claim:
+class WordClaim:
     """The inequality that a word is to satisfy."""
 
     bound: Rational
@@ -33,7 +33,7 @@ class Claim:
 
 
 @dataclass
-class Query:
+class SolverQuery:
     """The text of a query as it grows, with the variables that spell the word."""
 
     logic: str
@@ -52,8 +52,10 @@ class Query:
         self.lines.append(f"(assert {formula})")
 
 
-def encode_value(walk: Walk, claim: Claim, *, literal: bool, states: Sequence[Sequence[str]] = ()) -> Query:
-    query = Query("QF_NRA" if literal else "QF_LRA")
+def encode_value(
+    walk: WordWalk, claim: WordClaim, *, literal: bool, states: Sequence[Sequence[str]] = ()
+) -> SolverQuery:
+    query = SolverQuery("QF_NRA" if literal else "QF_LRA")
     if not walk.ends:
         query.claim("false")
         return query
@@ -84,7 +86,7 @@ def encode_value(walk: Walk, claim: Claim, *, literal: bool, states: Sequence[Se
     return query
 
 
-def _dot(side: Side, step: int, column: Iterable[tuple[int, Rational]]) -> str:
+def _dot(side: UnrolledSide, step: int, column: Iterable[tuple[int, Rational]]) -> str:
     """The inner product of the vector after `step` letters with a column; a number for the initial vector."""
     if step == 0:
         return numeral(sum((side.initial[i] * entry for i, entry in column), ZERO))
@@ -96,13 +98,13 @@ def _arc_formula(step: int, number: int, *, literal: bool) -> str:
     return f"(= w{step} {number})" if literal else f"e{step}_{number}"
 
 
-def _arcs_into(walk: Walk, step: int, location: int, *, literal: bool) -> Iterator[str]:
+def _arcs_into(walk: WordWalk, step: int, location: int, *, literal: bool) -> Iterator[str]:
     for number, arc in enumerate(walk.arcs[step - 1]):
         if arc.edge.target == location:
             yield _arc_formula(step, number, literal=literal)
 
 
-def _linear_step(query: Query, walk: Walk, step: int, states: Sequence[Sequence[str]]) -> None:
+def _linear_step(query: SolverQuery, walk: WordWalk, step: int, states: Sequence[Sequence[str]]) -> None:
     arcs = walk.arcs[step - 1]
     names = [f"e{step}_{number}" for number in range(len(arcs))]
     for name, arc in zip(names, arcs, strict=True):
@@ -135,7 +137,7 @@ def _coordinate_names(live: Live, coordinate: int, states: Sequence[Sequence[str
     return " or ".join(dict.fromkeys(states[location][coordinate] for location in here))
 
 
-def _select_step(query: Query, walk: Walk, step: int) -> None:
+def _select_step(query: SolverQuery, walk: WordWalk, step: int) -> None:
     arcs = walk.arcs[step - 1]
     query.declare(f"w{step}", "Real")
     query.reals.append(f"w{step}")

@@ -29,8 +29,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from privproof.engines.words import word_solver as solver
-from privproof.engines.words.smt_encoding import Claim, encode_value, one_line
-from privproof.engines.words.word_unrolling import Walk, unroll
+from privproof.engines.words.smt_encoding import WordClaim, encode_value, one_line
+from privproof.engines.words.word_unrolling import WordWalk, unroll
 from privproof.errors import QuestionError
 from privproof.exact import ZERO, Rational
 from privproof.models import Word, WordProblem
@@ -94,7 +94,7 @@ def violating_word(
     (['1|2', '1|0', '2'], 4)
     """
     _in_range(bound, delta, length)
-    claim = Claim(bound, delta, strict=strict)
+    claim = WordClaim(bound, delta, strict=strict)
     for size in _lengths(problem, length):
         unknown: SmtUnknown | None = None
         for start in range(len(problem.starts)):
@@ -153,7 +153,7 @@ def smtlib(
     (check-sat)
     """
     _in_range(bound, delta, length)
-    claim = Claim(bound, delta, strict=strict)
+    claim = WordClaim(bound, delta, strict=strict)
     walk = unroll(problem, start, length)
     lines = [
         f"; {one_line(name) or 'word problem'}",
@@ -190,7 +190,9 @@ def _lengths(problem: WordProblem, length: int | None) -> Iterable[int]:
     return range(problem.horizon.low, problem.horizon.high + 1)
 
 
-def _decode_word(problem: WordProblem, walk: Walk, answer: solver.Answer, claim: Claim, *, literal: bool) -> Word:
+def _decode_word(
+    problem: WordProblem, walk: WordWalk, answer: solver.SolverAnswer, claim: WordClaim, *, literal: bool
+) -> Word:
     """The word that a model spells, both probabilities recomputed from the problem."""
     letters = []
     for step, arcs in enumerate(walk.arcs, 1):

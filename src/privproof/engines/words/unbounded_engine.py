@@ -6,11 +6,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from privproof.engines.search_monitor import Allowance, Monitor, Progress
+from privproof.engines.search_monitor import Monitor, Progress, SearchAllowance
 from privproof.engines.words.beam_search import promising_word
 from privproof.engines.words.bounded_engines import at_least, fewest_changes, ratio_of
 from privproof.engines.words.cone_invariants import Closed, Invariant
-from privproof.engines.words.frontier_search import Frontier, Trace
+from privproof.engines.words.frontier_search import Frontier, SearchTrace
 from privproof.engines.words.growing_ratios import growing_proof
 from privproof.engines.words.pumped_words import Pump, breaking_word, find_pump
 from privproof.engines.words.ratio_proofs import ratio_proof, told_proof
@@ -150,12 +150,12 @@ def _shortest(problem: WordProblem, budget: Budget, word: Word, monitor: Monitor
     """The shortest word beyond the budget, if it can be found, knowing one."""
     bounded = replace(problem, horizon=Horizon.up_to(min(len(word.letters), _BEAM)))
     goal, bound = beyond(budget), ZERO if budget.epsilon.infinite else budget.epsilon.enclosure(192)[0]
-    limited = Allowance(monitor, _WORTH)
+    limited = SearchAllowance(monitor, _WORTH)
     found = Frontier(bounded, goal=goal, threshold=bound, monitor=limited).run().found
     return word if found is None else fewest_changes(problem, goal, found, ZERO, bound, limited)
 
 
-def _invariant(trace: Trace) -> str:
+def _invariant(trace: SearchTrace) -> str:
     count = sum(map(len, trace.kept.values()))
     return f"an inductive invariant of {count} vectors" if count else "a bound on single steps"
 

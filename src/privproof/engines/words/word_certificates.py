@@ -11,7 +11,7 @@ from privproof.engines.words.cone_margins import margins
 from privproof.engines.words.cone_simulation import Simulation
 from privproof.engines.words.cone_trimming import trim_cone
 from privproof.engines.words.dominance import Dominated
-from privproof.engines.words.frontier_search import Counted, Place, Trace
+from privproof.engines.words.frontier_search import Counted, Place, SearchTrace
 from privproof.engines.words.problem_letters import begin_document, letter_document, numbers_document
 from privproof.engines.words.pumped_words import Pump
 from privproof.engines.words.ratio_certificates import ratio_evidence
@@ -99,7 +99,7 @@ class _Cone:
     last level are nodes of their own all the same: what does not count where words end was left out there.
     """
 
-    def __init__(self, compiled: Compiled, trace: Trace) -> None:
+    def __init__(self, compiled: Compiled, trace: SearchTrace) -> None:
         self.compiled, self.trace, self.problem = compiled, trace, compiled.problem
         self.places = sorted(place for place, kept in trace.kept.items() if kept)
         self.margins = (

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from privproof.compiling import given_in_advance, translated_rightly, word_problem
-from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest
 from privproof.engines.search_monitor import Monitor
 from privproof.engines.words.word_certificates import event_evidence, proof_evidence, pump_evidence, word_evidence
 from privproof.engines.words.word_findings import Finding
@@ -64,11 +64,11 @@ class WordEngine(ABC):
         """The question in the form that this engine takes; None if it has no such form."""
         return asked.problem
 
-    def _once(self, request: Request) -> Compiled | None:
+    def _once(self, request: EngineRequest) -> Compiled | None:
         """The same, made once for a request."""
         return request.once(f"words, {self.name}", lambda: self.compiled(word_request(request)))
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         if request.word is not None:
             return "one word is asked about"
@@ -79,7 +79,7 @@ class WordEngine(ABC):
         reason = self.reason_against(compiled, asked.budget)
         return "it needs a budget to compare with" if reason is None and request.tight and self.needs_budget else reason
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """What the search finds, in order: growth without bound before one word that breaks the budget."""
         asked = word_request(request)
         compiled, budget = self._once(request), asked.budget
@@ -95,7 +95,7 @@ class WordEngine(ABC):
         else:
             finding = self.check(compiled, budget, monitor)
         notes = (*compiled.notes, *asked.notes, *finding.notes)
-        for answer in _Judging(compiled, self.name, budget, replace(finding, notes=notes), request.tight).answers():
+        for answer in _WordJudging(compiled, self.name, budget, replace(finding, notes=notes), request.tight).answers():
             yield run_again(answer)
 
 
@@ -127,12 +127,12 @@ class WordRequest:
         return self._problem
 
 
-def word_request(request: Request) -> WordRequest:
+def word_request(request: EngineRequest) -> WordRequest:
     """The request as engines for words take it, made once."""
     return request.once("words", lambda: _word_request(request))
 
 
-def _word_request(request: Request) -> WordRequest:
+def _word_request(request: EngineRequest) -> WordRequest:
     question, budget = request.question, request.budget
     assert isinstance(question, Question)
     assert budget is not None
@@ -168,7 +168,7 @@ def witness_of(compiled: Compiled, word: Word) -> WordWitness:
 
 
 @dataclass(frozen=True)
-class _Judging:
+class _WordJudging:
     """What a finding says."""
 
     compiled: Compiled

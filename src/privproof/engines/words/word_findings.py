@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from privproof.engines.words.frontier_search import Trace
+from privproof.engines.words.frontier_search import SearchTrace
 from privproof.engines.words.pumped_words import Pump
 from privproof.engines.words.ratio_cones import RatioCones
 from privproof.evidence.verdicts import Formula
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ConeProof:
     """Generators and multipliers that dominate every word (see `words.dominance`)."""
 
-    trace: Trace
+    trace: SearchTrace
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ _DIGITS = 48
 
 
 @dataclass(frozen=True)
-class Move:
+class LetterMove:
     """One letter from one coordinate: where it leads, with the entries of the left and of the right matrix."""
 
     target: int
@@ -166,7 +166,7 @@ def _grid(c: Fraction) -> tuple[Fraction, ...]:
     return tuple(sorted(listed))
 
 
-def _moves(problem: WordProblem, location: int) -> Iterator[list[Move]]:
+def _moves(problem: WordProblem, location: int) -> Iterator[list[LetterMove]]:
     """By coordinate the letters that move its mass; those that leave it as it is are left out."""
     place = problem.locations[location]
     for i in range(place.left_size):
@@ -176,7 +176,7 @@ def _moves(problem: WordProblem, location: int) -> Iterator[list[Move]]:
             right = {j: fraction(x) for j, x in edge.right.rows[i]} if i < place.right_size else {}
             entries = tuple((j, x, right.get(j, Fraction(0))) for j, x in left.items())
             if entries and not (edge.target == location and entries == ((i, Fraction(1), Fraction(1)),)):
-                found.append(Move(edge.target, entries))
+                found.append(LetterMove(edge.target, entries))
         yield found
 
 
@@ -193,7 +193,7 @@ def _ends(problem: WordProblem, location: int, c: float, ratios: NDArray[np.floa
 
 
 def _iterate_values(
-    moves: list[list[list[Move]]], ends: list[list[NDArray[np.float64]]], ratios: NDArray[np.float64]
+    moves: list[list[list[LetterMove]]], ends: list[list[NDArray[np.float64]]], ratios: NDArray[np.float64]
 ) -> list[list[NDArray[np.float64]]] | None:
     """Value iteration with a little slack in every step; None where it does not settle."""
     values = [[row + _SLACK for row in place] for place in ends]
@@ -221,7 +221,7 @@ def _iterate_values(
     return None
 
 
-def _inductive(found: Potential, problem: WordProblem, moves: list[list[list[Move]]], c: Fraction) -> bool:
+def _inductive(found: Potential, problem: WordProblem, moves: list[list[list[LetterMove]]], c: Fraction) -> bool:
     """Whether the values prove themselves, exactly."""
     for location, place in enumerate(problem.locations):
         for i in range(place.left_size):

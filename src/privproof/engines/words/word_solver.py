@@ -28,7 +28,7 @@ _LARGEST_EFFORT = 2**32 - 1
 
 
 @dataclass(frozen=True)
-class Answer:
+class SolverAnswer:
     """What the solver said about a script.
 
     Attributes:
@@ -51,7 +51,7 @@ def check(
     booleans: Collection[str] = (),
     reals: Collection[str] = (),
     logic: str = "QF_LRA",
-) -> Answer:
+) -> SolverAnswer:
     """Whether a script is satisfiable, with the values of the named variables if so.
 
     Args:
@@ -83,20 +83,20 @@ def check(
     outcome = solver.check()
     used = _resources_used(solver)
     if outcome == z3.unsat:
-        return Answer("unsat", effort=used)
+        return SolverAnswer("unsat", effort=used)
     if outcome == z3.unknown:
         reason = str(solver.reason_unknown())
         if "interrupted" in reason:
             # Z3 has caught the interrupt to stop promptly; hand it on to Python's own handler.
             signal.raise_signal(signal.SIGINT)
-        return Answer("unknown", reason=reason, effort=used)
+        return SolverAnswer("unknown", reason=reason, effort=used)
     model = solver.model()
     values: dict[str, bool | Rational] = {}
     for name in booleans:
         values[name] = bool(z3.is_true(model.eval(z3.Bool(name, context), model_completion=True)))
     for name in reals:
         values[name] = _rational(model.eval(z3.Real(name, context), model_completion=True))
-    return Answer("sat", values, effort=used)
+    return SolverAnswer("sat", values, effort=used)
 
 
 def _rational(value: Any) -> Rational:

@@ -25,7 +25,7 @@ class Arc:
 
 
 @dataclass(frozen=True)
-class Side:
+class UnrolledSide:
     """One of the two forward computations: the first letter of its variables, where it starts, what is live when."""
 
     mark: Literal["a", "b"]
@@ -48,16 +48,16 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Walk:
+class WordWalk:
     """The words of one length from one start: the arcs of every step, both sides, and where words may end."""
 
     start: int
     arcs: tuple[tuple[Arc, ...], ...]
-    sides: tuple[Side, Side]
+    sides: tuple[UnrolledSide, UnrolledSide]
     ends: tuple[tuple[int, Final], ...]
 
 
-def unroll(problem: WordProblem, start: int, length: int) -> Walk:
+def unroll(problem: WordProblem, start: int, length: int) -> WordWalk:
     """Reachability of locations and coordinates, forward and then backward; without an end no word has P > 0."""
     begin = problem.starts[start]
     reached: list[_Reached] = [{begin.location: (_support(begin.left), _support(begin.right))}]
@@ -98,9 +98,9 @@ def unroll(problem: WordProblem, start: int, length: int) -> Walk:
         live.append((_freeze_sets(lefts), _freeze_sets(rights)))
     arcs.reverse()
     live.reverse()
-    left_side = Side("a", begin.left, tuple(left for left, _ in live))
-    right_side = Side("b", begin.right, tuple(right for _, right in live))
-    return Walk(start, tuple(arcs), (left_side, right_side), ends)
+    left_side = UnrolledSide("a", begin.left, tuple(left for left, _ in live))
+    right_side = UnrolledSide("b", begin.right, tuple(right for _, right in live))
+    return WordWalk(start, tuple(arcs), (left_side, right_side), ends)
 
 
 def _support(vector: Vector) -> set[int]:

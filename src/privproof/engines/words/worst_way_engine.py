@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from privproof.compiling import Begin, Compiled, near_inputs, refuse_equal_sides
 from privproof.compiling.word_problems import input_choices
-from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest
 from privproof.engines.search_monitor import Monitor, Progress, Stopped
 from privproof.engines.words.word_engine import WordEngine, WordRequest
 from privproof.engines.words.word_findings import Finding, WorstWayProof
@@ -82,7 +82,7 @@ class WorstWayEngine(WordEngine):
             return f"there are no more than {_FEW} combinations of inputs and output, which tables list"
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """What the bound says; where it does not decide, the next engine is asked."""
         for answer in super().answers(request, monitor):
             yield replace(answer, pass_on=True) if answer.status == "unknown" else answer

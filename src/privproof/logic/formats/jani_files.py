@@ -63,7 +63,7 @@ def _refuse(place: str, what: str, hint: str = "") -> NoReturn:
     raise FormatError("unsupported", f"{what} is not supported in a JANI model", place=place, hint=hint)
 
 
-class _Names:
+class _PrismNames:
     """Names of the language of PRISM for those of JANI, each once."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class _Names:
 class _Model:
     def __init__(self, document: dict[str, Any], place: str) -> None:
         self.document, self.place = document, place
-        self.names = _Names()
+        self.names = _PrismNames()
         self.shared: dict[str, str] = {}
         self.lines: list[str] = []
         self.starts: list[str] = []
@@ -208,7 +208,7 @@ class _Model:
                 {"result": action, "synchronise": [action]}
                 for action in dict.fromkeys(edge["action"] for edge in automaton["edges"] if edge.get("action"))
             ]
-        actions = _Names()
+        actions = _PrismNames()
         result = []
         for vector in given or ():
             parts = vector["synchronise"]

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, NoReturn, TypeVar, cast
 
 from privproof.errors import FormulaError, PrivproofError
 from privproof.exact import ONE, ZERO, Epsilon, Rational, delta, epsilon, show
-from privproof.exact.parsing import Operator, Token, climb
+from privproof.exact.parsing import Operator, TextToken, climb
 from privproof.logic.formulas.formula_syntax import (
     RESERVED,
     Accumulated,
@@ -34,19 +34,19 @@ from privproof.logic.formulas.formula_syntax import (
     Implies,
     LongRun,
     Momentary,
-    Next,
+    NextState,
     Not,
     OfPaths,
     Or,
     Private,
+    ProbabilityRange,
     Probable,
-    Range,
     Steady,
     Truth,
     Unary,
     Until,
 )
-from privproof.logic.formulas.formula_tokens import Tokens, place_of
+from privproof.logic.formulas.formula_tokens import FormulaTokens, place_of
 from privproof.logic.formulas.sublogics import is_state_formula, subformulas
 
 _FAMILY = "all k in 0..9: D[1, 0](X out{k})"
@@ -127,7 +127,7 @@ class _Claim(NamedTuple):
         return side == ("max" if ">" in self.sign else "min")
 
 
-_R = TypeVar("_R", Range, Amounts)
+_R = TypeVar("_R", ProbabilityRange, Amounts)
 
 
 def _claimed(claim: _Claim, make: Callable[..., _R], top: Rational | None) -> _R:
@@ -160,7 +160,7 @@ OPERATORS: Mapping[str, Operator[Formula]] = {
 """PRISM groups ``a <=> b <=> c`` to the left; to the right it means the same."""
 
 
-class FormulaReader(Tokens):
+class FormulaReader(FormulaTokens):
     """Reads one text."""
 
     deepest = 150
@@ -229,7 +229,7 @@ class FormulaReader(Tokens):
                 return Not(self.prefixed())
             if self.accept("X"):
                 times = self.count() if self.accept("^") else Count(1)
-                return Next(self.scope_of_temporal(), times)
+                return NextState(self.scope_of_temporal(), times)
             operator = self.accept("F", "G")
             if operator is not None:
                 bound = self.bound()
@@ -303,7 +303,7 @@ class FormulaReader(Tokens):
 
     # ---------------------------------------------------------------------------------------------------- operators
 
-    def probable(self, token: Token) -> Formula:
+    def probable(self, token: TextToken) -> Formula:
         side, start = cast(Literal["", "min", "max"], token.text[1:]), self.token.start
         claimed = self.claimed(token.text, side, "P>=1/2 [ F done ], P in [1/4, 3/4] [ F done ] or P=? [ F done ]")
         within = self.checked(claimed, start)
@@ -314,14 +314,14 @@ class FormulaReader(Tokens):
             return Probable(None, path, side)
         if not claimed.about_some(side):
             return Probable(within, path)
-        outside = _others(within, Range, ONE)
+        outside = _others(within, ProbabilityRange, ONE)
         return Truth(True) if outside is None else Not(Probable(outside, path))  # noqa: FBT003 - a formula
 
-    def checked(self, claimed: _Claim | None, start: int) -> Range | None:
+    def checked(self, claimed: _Claim | None, start: int) -> ProbabilityRange | None:
         """The probabilities that are claimed, or a complaint about them."""
         if claimed is None:
             return None
-        within = _claimed(claimed, Range, ONE)
+        within = _claimed(claimed, ProbabilityRange, ONE)
         for end in (within.low, within.high):
             if not 0 <= end <= 1:
                 self.complain(f"the bound {show(end)} is no probability", start)
@@ -464,7 +464,7 @@ class FormulaReader(Tokens):
         self.expect(")")
         return Private(loss, part, path)
 
-    def family(self, quantifier: Token) -> Formula:
+    def family(self, quantifier: TextToken) -> Formula:
         token = self.token
         if token.kind != "name" or token.text in RESERVED or "{" in token.text:
             hint = f'all k in 0..9: ...; a label of this name is written "{quantifier.text}"'

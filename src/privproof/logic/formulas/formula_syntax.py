@@ -53,7 +53,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Bound:
+class StepBound:
     """The steps in which a temporal operator looks: from `low` to `high`, without end where high is None."""
 
     low: Count = Count()
@@ -128,7 +128,7 @@ class Iff:
 
 
 @dataclass(frozen=True)
-class Next:
+class NextState:
     """In the next state; with `times`, after so many steps."""
 
     inner: Formula
@@ -141,7 +141,7 @@ class Unary:
 
     operator: Literal["F", "G"]
     inner: Formula
-    bound: Bound = Bound()
+    bound: StepBound = StepBound()
 
 
 @dataclass(frozen=True)
@@ -151,15 +151,15 @@ class Until:
     operator: Literal["U", "W", "R"]
     left: Formula
     right: Formula
-    bound: Bound = Bound()
+    bound: StepBound = StepBound()
 
 
 @dataclass(frozen=True)
-class Range:
+class ProbabilityRange:
     """Probabilities from `low` to `high`, each end included or not.
 
     >>> from privproof.exact import rational
-    >>> str(Range(rational("1/2"), rational(1))), str(Range(rational(0), rational(0)))
+    >>> str(ProbabilityRange(rational("1/2"), rational(1))), str(ProbabilityRange(rational(0), rational(0)))
     ('>=1/2', '=0')
     """
 
@@ -191,7 +191,7 @@ class Probable:
     (``Pmin=?``, ``Pmax=?``); without it both are.
     """
 
-    within: Range | None
+    within: ProbabilityRange | None
     path: Formula
     side: Literal["", "min", "max"] = ""
 
@@ -250,7 +250,7 @@ class LongRun:
 class Steady:
     """``S_J [ Φ ]``: in the long run the share of steps in which the state formula Φ holds lies in the range J (``S=?``: asks for it)."""
 
-    within: Range | None
+    within: ProbabilityRange | None
     inner: Formula
 
 
@@ -308,7 +308,7 @@ class FormulaFamily:
 
 
 Formula: TypeAlias = (
-    "Truth | Atom | Comparison | Not | And | Or | Implies | Iff | Next | Unary | Until | Probable | Private | FormulaFamily | "
+    "Truth | Atom | Comparison | Not | And | Or | Implies | Iff | NextState | Unary | Until | Probable | Private | FormulaFamily | "
     "Expected | Accumulated | Momentary | LongRun | Steady | OfPaths"
 )
 
@@ -323,7 +323,7 @@ def direct_subformulas(formula: Formula) -> tuple[Formula, ...]:
         return (formula.path,)
     if isinstance(formula, FormulaFamily):
         return (formula.body,)
-    if isinstance(formula, Not | Next | Unary | Steady):
+    if isinstance(formula, Not | NextState | Unary | Steady):
         return (formula.inner,)
     return ()
 
@@ -340,8 +340,8 @@ def instance(formula: Formula, values: Mapping[str, int | str]) -> Formula:
         new = old
         if isinstance(old, Count):
             new = old.at(values)
-        elif isinstance(old, Bound):
-            new = Bound(old.low.at(values), None if old.high is None else old.high.at(values))
+        elif isinstance(old, StepBound):
+            new = StepBound(old.low.at(values), None if old.high is None else old.high.at(values))
         elif isinstance(old, tuple) and part.name == "parts":
             new = tuple(instance(inner, values) for inner in old)
         elif part.name in ("inner", "left", "right", "path", "body"):
@@ -369,7 +369,7 @@ RESERVED = frozenset(
     {"X", "F", "G", "U", "W", "R", "P", "D", "true", "false", "all", "some", "in", "Pmin", "Pmax", "Rmin", "Rmax"}
 )
 PLAIN = re.compile(r"[A-Za-z_{][A-Za-z0-9_{}']*")
-_BINDING = {FormulaFamily: 0, Until: 1, Next: 1, Unary: 1, Iff: 2, Implies: 2, Or: 3, And: 4}
+_BINDING = {FormulaFamily: 0, Until: 1, NextState: 1, Unary: 1, Iff: 2, Implies: 2, Or: 3, And: 4}
 """How tightly the text of a formula holds together; a part that holds less than its place asks for stands in parentheses."""
 _TIGHT = 5
 """How tightly everything else holds together: names, negations, and what brings its own brackets."""
@@ -394,7 +394,7 @@ def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:
             return f"{_under(left, 3, scope)} -> {_under(right, 3, scope)}"
         case Iff(left, right):
             return f"{_under(left, 3, scope)} <-> {_under(right, 3, scope)}"
-        case Next(inner, times):
+        case NextState(inner, times):
             return f"X{'' if times == Count(1) else '^' + _wrap_count(times)} {_after_temporal(inner, scope)}"
         case Unary(operator, inner, bound):
             return f"{operator}{bound} {_after_temporal(inner, scope)}"
@@ -448,7 +448,7 @@ def _tight(formula: Formula, scope: frozenset[str]) -> str:
 
 
 def _after_temporal(formula: Formula, scope: frozenset[str]) -> str:
-    if isinstance(formula, Next | Unary):
+    if isinstance(formula, NextState | Unary):
         return show_formula(formula, scope)
     return _tight(formula, scope)
 
@@ -458,7 +458,7 @@ def _wrap_count(count: Count) -> str:
 
 
 _KINDS = (
-    Truth, Atom, Comparison, Not, And, Or, Implies, Iff, Next, Unary, Until, Probable, Private, FormulaFamily, Expected,
+    Truth, Atom, Comparison, Not, And, Or, Implies, Iff, NextState, Unary, Until, Probable, Private, FormulaFamily, Expected,
     Accumulated, Momentary, LongRun, Steady, OfPaths,
 )  # fmt: skip
 for _kind in _KINDS:

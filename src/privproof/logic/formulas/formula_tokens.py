@@ -7,7 +7,7 @@ from typing import NoReturn
 from privproof.errors import FormulaError, PrivproofError
 from privproof.exact import Rational, rational
 from privproof.exact.parsing import Cursor, Lexicon
-from privproof.logic.formulas.formula_syntax import Bound, Count
+from privproof.logic.formulas.formula_syntax import Count, StepBound
 
 _LEXICON = Lexicon(
     quoted=r"\"(?:[^\"\\\n]|\\.)*\"",
@@ -31,7 +31,7 @@ def place_of(text: str, name: str) -> int:
     return next(found, 0)
 
 
-class Tokens(Cursor):
+class FormulaTokens(Cursor):
     """A text as tokens, read from left to right.
 
     Attributes:
@@ -130,7 +130,7 @@ class Tokens(Cursor):
             self.complain(f"{value} is beyond {LARGEST_COUNT} steps", start)
         return value
 
-    def bound(self) -> Bound:
+    def bound(self) -> StepBound:
         """What stands right behind a temporal operator: ``<=k``, ``<k``, ``>=k``, ``=k`` or ``[a,b]``; nothing for no bound."""
         place = self.token.start
         if self.accept("["):
@@ -142,15 +142,15 @@ class Tokens(Cursor):
                 self.complain(f"[{low},{high}] begins {-low.constant} steps before the first", place)
             if not (low.terms or high.terms) and low.constant > high.constant:
                 self.complain(f"[{low},{high}] has no step", place)
-            return Bound(low, high)
+            return StepBound(low, high)
         sign = self.accept("<=", "<", ">=", ">", "=")
         if sign is None:
-            return Bound()
+            return StepBound()
         count = self.count()
         if sign.text == "<":
             if not count.terms and count.constant == 0:
                 self.complain("<0 has no step", place)
-            return Bound(Count(), Count(count.constant - 1, count.terms))
+            return StepBound(Count(), Count(count.constant - 1, count.terms))
         if sign.text == ">":
-            return Bound(Count(count.constant + 1, count.terms))
-        return {"<=": Bound(Count(), count), ">=": Bound(count), "=": Bound(count, count)}[sign.text]
+            return StepBound(Count(count.constant + 1, count.terms))
+        return {"<=": StepBound(Count(), count), ">=": StepBound(count), "=": StepBound(count, count)}[sign.text]

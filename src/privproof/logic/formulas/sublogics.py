@@ -14,7 +14,7 @@ from privproof.logic.formulas.formula_syntax import (
     FormulaFamily,
     LongRun,
     Momentary,
-    Next,
+    NextState,
     OfPaths,
     Private,
     Probable,
@@ -24,7 +24,7 @@ from privproof.logic.formulas.formula_syntax import (
     direct_subformulas,
 )
 
-_TEMPORAL = (Next, Unary, Until, Accumulated, Momentary, LongRun)
+_TEMPORAL = (NextState, Unary, Until, Accumulated, Momentary, LongRun)
 
 
 def subformulas(formula: Formula) -> Iterator[Formula]:

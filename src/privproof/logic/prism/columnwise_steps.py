@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from privproof.logic.decision_process import Ints
-from privproof.logic.prism.expression_meanings import FAILING, Meaning
+from privproof.logic.prism.expression_meanings import FAILING, ExpressionMeaning
 from privproof.logic.prism.state_coding import Code, used_slots
 
 Column: TypeAlias = Any
@@ -48,12 +48,12 @@ class ColumnExpressions:
 
     def __init__(self, ranges: Sequence[Range]) -> None:
         self._ranges = ranges
-        self._known: dict[Meaning, Meaning] = {}
+        self._known: dict[ExpressionMeaning, ExpressionMeaning] = {}
         self._bounds: dict[int, Range | None] = {}
         self._failing: dict[int, bool] = {}
         self._exactly: dict[int, Callable[[Any], list[Any]]] = {}
 
-    def shared(self, meaning: Meaning) -> Meaning:
+    def shared(self, meaning: ExpressionMeaning) -> ExpressionMeaning:
         """The same expression, with equal parts made one, so that they are computed once."""
         found = self._known.get(meaning)
         if found is None:
@@ -61,7 +61,7 @@ class ColumnExpressions:
             self._known[meaning] = found
         return found
 
-    def values(self, meaning: Meaning, states: States) -> Column:
+    def values(self, meaning: ExpressionMeaning, states: ColumnwiseStates) -> Column:
         """The values of an expression that is shared; an array, or one value for all states.
 
         Raises:
@@ -76,17 +76,17 @@ class ColumnExpressions:
             states.computed[id(meaning)] = found
         return found
 
-    def _parts(self, meaning: Meaning) -> bool:
+    def _parts(self, meaning: ExpressionMeaning) -> bool:
         """Whether a condition is put together of others, in which nothing may fail that an earlier one would have kept from it."""
         return meaning.op in ("&", "|", "!", "=>", "<=>") and not self._fails(meaning)
 
-    def _fails(self, meaning: Meaning) -> bool:
+    def _fails(self, meaning: ExpressionMeaning) -> bool:
         if id(meaning) not in self._failing:
             here = meaning.op in FAILING or (meaning.op == "*" and isinstance(meaning.value, tuple))
             self._failing[id(meaning)] = here or any(map(self._fails, meaning.args))
         return self._failing[id(meaning)]
 
-    def _one_by_one(self, meaning: Meaning, states: States) -> Column:
+    def _one_by_one(self, meaning: ExpressionMeaning, states: ColumnwiseStates) -> Column:
         """Exactly, for each combination of values that occurs."""
         computed = self._exactly.get(id(meaning))
         if computed is None:
@@ -96,7 +96,7 @@ class ColumnExpressions:
             which
         ]
 
-    def _at_once(self, meaning: Meaning, states: States) -> Column:
+    def _at_once(self, meaning: ExpressionMeaning, states: ColumnwiseStates) -> Column:
         op, args = meaning.op, meaning.args
         if op == "const":
             return meaning.value
@@ -125,7 +125,7 @@ class ColumnExpressions:
             return np.mod(parts[0], parts[1])
         return reduce(np.minimum if op == "min" else np.maximum, parts)
 
-    def _whole(self, meaning: Meaning) -> Range | None:
+    def _whole(self, meaning: ExpressionMeaning) -> Range | None:
         """Between which integers an expression and all of its parts lie; None where it is not computed in 64-bit integers."""
         if id(meaning) not in self._bounds:
             found = self._between(meaning)
@@ -133,7 +133,7 @@ class ColumnExpressions:
             self._bounds[id(meaning)] = found if inside else None
         return self._bounds[id(meaning)]
 
-    def _between(self, meaning: Meaning) -> Range | None:
+    def _between(self, meaning: ExpressionMeaning) -> Range | None:
         op = meaning.op
         if meaning.kind == "double":
             return None
@@ -179,7 +179,7 @@ class ColumnExpressions:
         return None
 
 
-class States:
+class ColumnwiseStates:
     """Some states as columns; remembers what was computed of them.
 
     Args:

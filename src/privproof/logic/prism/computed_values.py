@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from privproof.errors import FormatError, FormulaError
-from privproof.logic.prism.expression_meanings import Meaning, Scope
+from privproof.logic.prism.expression_meanings import ExpressionMeaning, Scope
 from privproof.logic.prism.prism_expressions import parse_expression
-from privproof.logic.prism.prism_tokens import Source
+from privproof.logic.prism.prism_tokens import PrismSource
 
 if TYPE_CHECKING:
     from privproof.logic.prism.prism_properties import Property
@@ -33,7 +33,7 @@ class Computed:
     """
 
     text: str
-    meaning: Meaning
+    meaning: ExpressionMeaning
     parts: Mapping[int, Property]
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ def parse_computation(
         variables[name] = slot, kind_of(part)
         parts[slot] = part
         rest = rest[:begin] + name.ljust(end - begin) + rest[end:]  # every other place stays where it is
-    source = Source("formula", rest)
+    source = PrismSource("formula", rest)
     names = Scope(
         source, scope.constants, scope.formulas, variables, {}, scope.names, scope.formula_source, scope.valueless
     )

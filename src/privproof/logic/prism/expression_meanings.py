@@ -1,6 +1,6 @@
 """What an expression means: names looked up, kinds checked, formulas put in, constant parts computed.
 
-The result is a `Meaning`, a tree over variables alone.  Numbers are exact: an ``int`` of the language is a Python integer, a
+The result is a `ExpressionMeaning`, a tree over variables alone.  Numbers are exact: an ``int`` of the language is a Python integer, a
 ``double`` an exact rational.
 """
 
@@ -16,7 +16,7 @@ from flint import fmpz
 from privproof.errors import FormatError
 from privproof.exact import Rational, rational
 from privproof.logic.prism.prism_expressions import DEEPEST, SyntaxNode
-from privproof.logic.prism.prism_tokens import Source
+from privproof.logic.prism.prism_tokens import PrismSource
 
 LARGEST = 100_000
 """How many nodes an expression may have once its formulas are put in."""
@@ -36,7 +36,7 @@ class Trouble(Exception):
         self.place, self.code, self.message, self.hint = place, code, message, hint
 
 
-class Meaning(NamedTuple):
+class ExpressionMeaning(NamedTuple):
     """A checked expression.
 
     Attributes:
@@ -50,7 +50,7 @@ class Meaning(NamedTuple):
     """
 
     op: str
-    args: tuple[Meaning, ...]
+    args: tuple[ExpressionMeaning, ...]
     value: Any
     kind: str
     uses: int
@@ -58,10 +58,10 @@ class Meaning(NamedTuple):
     depth: int
 
 
-def constant(value: Any) -> Meaning:
+def constant(value: Any) -> ExpressionMeaning:
     """The meaning of a value: a truth value, an integer or an exact rational."""
     kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "double"
-    return Meaning("const", (), value, kind, 0, 1, 1)
+    return ExpressionMeaning("const", (), value, kind, 0, 1, 1)
 
 
 def divide(left: Any, right: Any, place: str) -> Rational:
@@ -151,18 +151,18 @@ class Scope:
         valueless: constants without a value, each with the way to give it one.
     """
 
-    source: Source
+    source: PrismSource
     constants: Mapping[str, int | Rational | bool] = field(default_factory=dict)
     formulas: Mapping[str, SyntaxNode] = field(default_factory=dict)
     variables: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     labels: Mapping[str, int] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
-    formula_source: Source | None = None
+    formula_source: PrismSource | None = None
     valueless: Mapping[str, str] = field(default_factory=dict)
-    _known: dict[str, Meaning] = field(default_factory=dict)
+    _known: dict[str, ExpressionMeaning] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
-    def whole(self, node: SyntaxNode) -> Meaning:
+    def whole(self, node: SyntaxNode) -> ExpressionMeaning:
         """The meaning of a whole expression; one that depends on no variable has a value."""
         found = self.meaning(node)
         if found.uses or found.op == "const":
@@ -172,21 +172,21 @@ class Scope:
         except Trouble as trouble:
             raise FormatError(trouble.code, trouble.message, place=trouble.place, hint=trouble.hint) from None
 
-    def condition(self, node: SyntaxNode, what: str) -> Meaning:
+    def condition(self, node: SyntaxNode, what: str) -> ExpressionMeaning:
         """The meaning of an expression that must be a condition."""
         found = self.whole(node)
         if found.kind != "bool":
             self._kind(node, what, _CONDITION, found)
         return found
 
-    def number(self, node: SyntaxNode, what: str) -> Meaning:
+    def number(self, node: SyntaxNode, what: str) -> ExpressionMeaning:
         """The meaning of an expression that must be a number."""
         found = self.whole(node)
         if found.kind == "bool":
             self._kind(node, what, _NUMBER, found)
         return found
 
-    def integer(self, node: SyntaxNode, what: str) -> Meaning:
+    def integer(self, node: SyntaxNode, what: str) -> ExpressionMeaning:
         """The meaning of an expression that must be an integer."""
         found = self.number(node, what)
         if found.kind != "int":
@@ -198,7 +198,7 @@ class Scope:
             )
         return found
 
-    def fixed(self, node: SyntaxNode, what: str) -> Meaning:
+    def fixed(self, node: SyntaxNode, what: str) -> ExpressionMeaning:
         """The meaning of an expression that must not depend on variables."""
         found = self.whole(node)
         if found.uses:
@@ -209,13 +209,13 @@ class Scope:
             )
         return found
 
-    def meaning(self, node: SyntaxNode, *, depth: int = 0) -> Meaning:
+    def meaning(self, node: SyntaxNode, *, depth: int = 0) -> ExpressionMeaning:
         """The meaning of an expression, of whatever kind."""
         if depth > _DEEPEST:
             self._deep(node)
         op, value = node.op, node.value
         if op in ("int", "double", "bool"):
-            return Meaning("const", (), value, op, 0, 1, 1)
+            return ExpressionMeaning("const", (), value, op, 0, 1, 1)
         if op == "name":
             assert isinstance(value, str)
             return self._named(node, self.names.get(value, value), depth)
@@ -225,7 +225,7 @@ class Scope:
                 if not self.labels:
                     self.source.refuse(node.at, "label", f'the label "{value}" cannot stand here', hint="use a formula")
                 self.source.unknown(node.at, "label", value, tuple(self.labels))
-            return Meaning("var", (), self.labels[value], "bool", 1 << self.labels[value], 1, 1)
+            return ExpressionMeaning("var", (), self.labels[value], "bool", 1 << self.labels[value], 1, 1)
         parts = tuple([self.meaning(part, depth=depth + 1) for part in node.args])
         uses, size, deepest = 0, 1, 0
         for part in parts:
@@ -241,19 +241,19 @@ class Scope:
         kind = self._check(node, parts)
         failing = op in FAILING or (op == "*" and isinstance(value, str) and "/" in value)
         if not uses:
-            folded = Meaning(op, parts, (value, "") if failing else value, kind, 0, size, deepest + 1)
+            folded = ExpressionMeaning(op, parts, (value, "") if failing else value, kind, 0, size, deepest + 1)
             try:
                 return constant(evaluate(folded))
             except Trouble:
                 pass  # it is a mistake only where the value is needed
-        return Meaning(
+        return ExpressionMeaning(
             op, parts, (value, self.source.place(node.at)) if failing else value, kind, uses, size, deepest + 1
         )
 
-    def _named(self, node: SyntaxNode, name: str, depth: int) -> Meaning:
+    def _named(self, node: SyntaxNode, name: str, depth: int) -> ExpressionMeaning:
         if name in self.variables:
             slot, kind = self.variables[name]
-            return Meaning("var", (), slot, kind, 1 << slot, 1, 1)
+            return ExpressionMeaning("var", (), slot, kind, 1 << slot, 1, 1)
         if name in self.constants:
             return constant(self.constants[name])
         if name in self.valueless:
@@ -276,7 +276,7 @@ class Scope:
             self._open.pop()
         return self._known[name]
 
-    def _check(self, node: SyntaxNode, parts: tuple[Meaning, ...]) -> str:
+    def _check(self, node: SyntaxNode, parts: tuple[ExpressionMeaning, ...]) -> str:
         op = node.op
         if op in ("!", "&", "|", "=>", "<=>"):
             for inside, part in zip(node.args, parts, strict=True):
@@ -309,14 +309,14 @@ class Scope:
     def _deep(self, node: SyntaxNode) -> NoReturn:
         self.source.refuse(node.at, "depth", f"the expression with its formulas nests deeper than {_DEEPEST}")
 
-    def _kind(self, node: SyntaxNode, what: str, wanted: str, found: Meaning) -> NoReturn:
+    def _kind(self, node: SyntaxNode, what: str, wanted: str, found: ExpressionMeaning) -> NoReturn:
         hint = (
             "compare it, for instance x > 0" if wanted is _CONDITION else "use a conditional, for instance (b ? 1 : 0)"
         )
         self.source.refuse(node.at, "type", f"{what} is {wanted}, this is {_kind_text(found)}", hint=hint)
 
 
-def _kind_text(found: Meaning) -> str:
+def _kind_text(found: ExpressionMeaning) -> str:
     what = {"int": "an integer", "double": "a number (double)", "bool": "a condition (bool)"}[found.kind]
     return f"{what}: {value_text(found.value)}" if found.op == "const" else what
 
@@ -326,7 +326,7 @@ def value_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def evaluate(meaning: Meaning) -> Any:
+def evaluate(meaning: ExpressionMeaning) -> Any:
     """The value of a meaning that depends on no variable.
 
     Raises:

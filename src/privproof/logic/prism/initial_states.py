@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from privproof.errors import FormatError
-from privproof.logic.prism.expression_meanings import Meaning, Trouble
+from privproof.logic.prism.expression_meanings import ExpressionMeaning, Trouble
 from privproof.logic.prism.label_states import CHUNK, ranges_of
 from privproof.logic.prism.module_system import Slot, System
 from privproof.logic.prism.state_coding import Code, used_slots
@@ -36,7 +36,7 @@ def initial_states(system: System, most: int) -> list[State]:
     return sorted(found)
 
 
-def _parts(condition: Meaning) -> Iterator[Meaning]:
+def _parts(condition: ExpressionMeaning) -> Iterator[ExpressionMeaning]:
     if condition.op == "&":
         for part in condition.args:
             yield from _parts(part)
@@ -51,7 +51,7 @@ def _refuse(system: System, message: str, hint: str) -> None:
 class _Alternative:
     """One alternative of the condition: parts that hold together."""
 
-    def __init__(self, system: System, parts: tuple[Meaning, ...], most: int) -> None:
+    def __init__(self, system: System, parts: tuple[ExpressionMeaning, ...], most: int) -> None:
         self.system, self.parts, self.most = system, parts, most
         self.values = [self._alone(number, slot) for number, slot in enumerate(system.slots)]
 
@@ -85,14 +85,16 @@ class _Alternative:
         count = len(self.values[slot])
         return count > 1, not self._completed(decided, slot), count, slot
 
-    def _completed(self, decided: int, slot: int) -> list[Meaning]:
+    def _completed(self, decided: int, slot: int) -> list[ExpressionMeaning]:
         """The parts, of several variables, all of which are decided with this one."""
         with_it = decided | 1 << slot
         return [
             part for part in self.parts if part.uses >> slot & 1 and part.uses != 1 << slot and not part.uses & ~with_it
         ]
 
-    def _extended(self, found: list[State], slot: int, asked: Sequence[Meaning], order: tuple[int, ...]) -> list[State]:
+    def _extended(
+        self, found: list[State], slot: int, asked: Sequence[ExpressionMeaning], order: tuple[int, ...]
+    ) -> list[State]:
         """The partial states with every value of one more variable that the parts allow."""
         result: list[State] = []
         values = self.values[slot]
@@ -121,7 +123,7 @@ class _Alternative:
         return [value for (value,) in _filter_states(alone, [(value,) for value in range(low, high + 1)], (number,))]
 
 
-def _filter_states(conditions: Sequence[Meaning], states: list[State], slots: tuple[int, ...]) -> list[State]:
+def _filter_states(conditions: Sequence[ExpressionMeaning], states: list[State], slots: tuple[int, ...]) -> list[State]:
     """The states, given as values of some slots, in which all conditions hold."""
     for condition in conditions:
         places = [slots.index(slot) for slot in used_slots(condition.uses)]

@@ -8,8 +8,8 @@ import numpy as np
 
 from privproof.errors import FormatError
 from privproof.logic.decision_process import Bools, Ints
-from privproof.logic.prism.columnwise_steps import ColumnExpressions, States
-from privproof.logic.prism.expression_meanings import Meaning, Trouble
+from privproof.logic.prism.columnwise_steps import ColumnExpressions, ColumnwiseStates
+from privproof.logic.prism.expression_meanings import ExpressionMeaning, Trouble
 from privproof.logic.prism.state_coding import used_slots
 
 CHUNK = 1 << 16
@@ -18,7 +18,7 @@ _FARTHEST = 2**62
 """Stands for no bound in a range of values, which are 64 bits wide; a condition with a larger constant is evaluated state by state."""
 
 
-def states_satisfying(meaning: Meaning, count: int, columns: Sequence[Ints | Bools]) -> Bools:
+def states_satisfying(meaning: ExpressionMeaning, count: int, columns: Sequence[Ints | Bools]) -> Bools:
     """The states, of so many, in which a condition holds, given the values of the variables in every state."""
     if meaning.op == "const":
         return np.full(count, bool(meaning.value))
@@ -29,7 +29,7 @@ def states_satisfying(meaning: Meaning, count: int, columns: Sequence[Ints | Boo
         last = np.searchsorted(low, column, side="right") - 1
         inside: Bools = (last >= 0) & (column <= np.maximum.accumulate(high)[last])
         return inside
-    states = States(count, columns)
+    states = ColumnwiseStates(count, columns)
     ranges = [(int(column.min()), int(column.max())) for column in columns]
     expressions = ColumnExpressions(ranges)
     try:
@@ -39,7 +39,7 @@ def states_satisfying(meaning: Meaning, count: int, columns: Sequence[Ints | Boo
     return np.broadcast_to(result, (count,)).astype(np.bool_)
 
 
-def ranges_of(meaning: Meaning) -> list[tuple[int, int]] | None:
+def ranges_of(meaning: ExpressionMeaning) -> list[tuple[int, int]] | None:
     """The ranges of values of one integer variable that a condition is about, if it is as simple as that."""
     if meaning.uses & (meaning.uses - 1):
         return None

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from privproof.logic.prism.prism_expressions import DEEPEST, FUNCTIONS
-from privproof.logic.prism.prism_tokens import Source, Tokens
+from privproof.logic.prism.prism_tokens import PrismSource, PrismTokens
 
 _MOST_JOINTS = 100_000
 """Ways in which modules act at once; beyond, the composition is refused, for each is tried in every state."""
@@ -31,7 +31,7 @@ class Joint(NamedTuple):
     parts: tuple[tuple[str, str], ...]
 
 
-class Term(NamedTuple):
+class CompositionTerm(NamedTuple):
     """An expression of the composition.
 
     Attributes:
@@ -42,7 +42,7 @@ class Term(NamedTuple):
     """
 
     op: str
-    args: tuple[Term, ...]
+    args: tuple[CompositionTerm, ...]
     names: tuple[str, ...]
     at: int
 
@@ -52,7 +52,7 @@ class _Composed(NamedTuple):
     joints: tuple[Joint, ...]
 
 
-def read_term(reader: Tokens, depth: int = 0) -> Term:
+def read_term(reader: PrismTokens, depth: int = 0) -> CompositionTerm:
     """Read the expression that must come."""
     if depth > DEEPEST:
         reader.source.refuse(reader.token.start, "depth", f"the composition nests deeper than {DEEPEST}")
@@ -65,7 +65,7 @@ def read_term(reader: Tokens, depth: int = 0) -> Term:
         here = reader.token.start
         another, _ = _read_operator(reader)
         if not another:
-            return Term(operator, tuple(operands), names, at)
+            return CompositionTerm(operator, tuple(operands), names, at)
         if another != operator or another == "|[]|":
             reader.source.refuse(
                 here, "syntax", "which operator binds more is not said", hint="use parentheses: (A ||| B) |[a]| C"
@@ -73,7 +73,7 @@ def read_term(reader: Tokens, depth: int = 0) -> Term:
         operands.append(_read_operand(reader, depth))
 
 
-def _read_operator(reader: Tokens) -> tuple[str, tuple[str, ...]]:
+def _read_operator(reader: PrismTokens) -> tuple[str, tuple[str, ...]]:
     if not reader.accept("|"):
         return "", ()
     if reader.accept("["):
@@ -85,20 +85,20 @@ def _read_operator(reader: Tokens) -> tuple[str, tuple[str, ...]]:
     return ("|||" if reader.accept("|") else "||"), ()
 
 
-def _read_operand(reader: Tokens, depth: int) -> Term:
+def _read_operand(reader: PrismTokens, depth: int) -> CompositionTerm:
     at = reader.token.start
     if reader.accept("("):
         term = read_term(reader, depth + 1)
         reader.expect(")", after="the composition in parentheses")
     elif reader.token.kind == "label":
-        term = Term("system", (), (reader.label(),), at)
+        term = CompositionTerm("system", (), (reader.label(),), at)
     else:
-        term = Term("module", (), (reader.name("a module"),), at)
+        term = CompositionTerm("module", (), (reader.name("a module"),), at)
     while True:
         at = reader.token.start
         if reader.accept("/"):
             reader.expect("{", after="'/'")
-            term = Term("/", (term,), _read_names(reader), at)
+            term = CompositionTerm("/", (term,), _read_names(reader), at)
         elif reader.accept("{"):
             renamed: list[str] = []
             while not renamed or reader.accept(","):
@@ -109,20 +109,22 @@ def _read_operand(reader: Tokens, depth: int) -> Term:
                 reader.expect("<", after=f"'{old}'")
                 reader.expect("-", after="'<'")
                 renamed += [old, reader.name("an action", besides=FUNCTIONS)]
-            term = Term("<-", (term,), tuple(renamed), at)
+            term = CompositionTerm("<-", (term,), tuple(renamed), at)
         else:
             return term
         reader.expect("}", after="the actions")
 
 
-def _read_names(reader: Tokens) -> tuple[str, ...]:
+def _read_names(reader: PrismTokens) -> tuple[str, ...]:
     names = [reader.name("an action", besides=FUNCTIONS)]
     while reader.accept(","):
         names.append(reader.name("an action", besides=FUNCTIONS))
     return tuple(names)
 
 
-def compose(source: Source, systems: Mapping[str, Term], modules: Mapping[str, Sequence[str]]) -> tuple[Joint, ...]:
+def compose(
+    source: PrismSource, systems: Mapping[str, CompositionTerm], modules: Mapping[str, Sequence[str]]
+) -> tuple[Joint, ...]:
     """What the modules of a model do at once.
 
     Args:
@@ -134,11 +136,11 @@ def compose(source: Source, systems: Mapping[str, Term], modules: Mapping[str, S
     (Joint(action='', parts=(('m', ''),)), Joint(action='stay', parts=(('n', 'stay'),)),
      Joint(action='go', parts=(('m', 'go'), ('n', 'go'))))
     """
-    everything = Term("||", tuple(Term("module", (), (name,), 0) for name in modules), (), 0)
+    everything = CompositionTerm("||", tuple(CompositionTerm("module", (), (name,), 0) for name in modules), (), 0)
     whole = systems.get("", everything)
     seen: dict[str, None] = {}
 
-    def composed(term: Term, around: tuple[str, ...]) -> _Composed:
+    def composed(term: CompositionTerm, around: tuple[str, ...]) -> _Composed:
         if term.op == "module":
             return by_itself(term)
         if term.op == "system":
@@ -157,7 +159,7 @@ def compose(source: Source, systems: Mapping[str, Term], modules: Mapping[str, S
             result = _parallel(source, term, result, other, together)
         return result
 
-    def by_itself(term: Term) -> _Composed:
+    def by_itself(term: CompositionTerm) -> _Composed:
         (name,) = term.names
         if name not in modules:
             source.unknown(term.at, "module", name, tuple(modules))
@@ -176,7 +178,9 @@ def compose(source: Source, systems: Mapping[str, Term], modules: Mapping[str, S
     return found.joints
 
 
-def _parallel(source: Source, term: Term, left: _Composed, right: _Composed, together: frozenset[str]) -> _Composed:
+def _parallel(
+    source: PrismSource, term: CompositionTerm, left: _Composed, right: _Composed, together: frozenset[str]
+) -> _Composed:
     joints = [joint for joint in (*left.joints, *right.joints) if joint.action not in together]
     partners: dict[str, list[Joint]] = {}
     for joint in right.joints:
@@ -189,7 +193,7 @@ def _parallel(source: Source, term: Term, left: _Composed, right: _Composed, tog
     return _Composed(left.alphabet | right.alphabet, tuple(joints))
 
 
-def _rename_actions(source: Source, term: Term, inner: _Composed) -> _Composed:
+def _rename_actions(source: PrismSource, term: CompositionTerm, inner: _Composed) -> _Composed:
     pairs = (
         dict.fromkeys(term.names, "") if term.op == "/" else dict(zip(term.names[::2], term.names[1::2], strict=True))
     )

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import TypeAlias
 
-from privproof.logic.prism.expression_meanings import Meaning, Trouble
+from privproof.logic.prism.expression_meanings import ExpressionMeaning, Trouble
 from privproof.logic.prism.module_composition import Joint
-from privproof.logic.prism.module_system import Outcome, Rule, System
+from privproof.logic.prism.module_system import CommandOutcome, CommandRule, System
 from privproof.logic.prism.state_coding import Code, used_slots
-from privproof.logic.prism.transition_tables import Index, Numbers, Probabilities, State
+from privproof.logic.prism.transition_tables import Probabilities, ProbabilityNumbers, State, StateNumbers
 
 Row: TypeAlias = dict[int, int]
 Found: TypeAlias = list[tuple[int, Row]]
@@ -39,7 +39,7 @@ class Stepper:
         joint: what several modules do at once; choices by it stand behind.
     """
 
-    def __init__(self, system: System, index: Index, numbers: Numbers) -> None:
+    def __init__(self, system: System, index: StateNumbers, numbers: ProbabilityNumbers) -> None:
         self._system, self._index, self._numbers = system, index, numbers
         self._code = Code()
         self._code.names |= {"index": index, "plus": numbers.plus, "outside": self._outside, "together": self._together}
@@ -56,9 +56,9 @@ class Stepper:
         self._unpack = "    " + ", ".join(f"v{slot}" for slot in range(len(system.slots))) + ", = state\n"
         alone = [rule for rule in system.rules if (rule.module, rule.action) in self._alone]
         self._pivot = _pivot(alone)
-        self._by_value: dict[int, list[Rule]] = {}
-        self._plain: dict[int, list[tuple[int, Probabilities, Rule]]] = {}
-        rest: list[Rule] = []
+        self._by_value: dict[int, list[CommandRule]] = {}
+        self._plain: dict[int, list[tuple[int, Probabilities, CommandRule]]] = {}
+        rest: list[CommandRule] = []
         for rule in alone:
             value = _asked_value(rule.guard, self._pivot)
             if value is None:
@@ -103,7 +103,7 @@ class Stepper:
         """What choices are called: by their action, or by the modules, so that one name means the same in all states."""
         return joint.action or self._silent[_partners(joint)]
 
-    def _is_plain(self, rule: Rule) -> bool:
+    def _is_plain(self, rule: CommandRule) -> bool:
         """Whether a command asks for one value only and gives constants only, so that no code is needed for it."""
         return rule.guard.op == "=" and all(
             outcome.probability.op == "const"
@@ -118,11 +118,11 @@ class Stepper:
         """The number of the action of choices."""
         return self._number[self._name(joint)]
 
-    def alone_number(self, rule: Rule) -> int:
+    def alone_number(self, rule: CommandRule) -> int:
         """The number of the action of a command that its module takes by itself."""
         return self._alone[rule.module, rule.action]
 
-    def probabilities(self, rule: Rule) -> tuple[list[int], Probabilities]:
+    def probabilities(self, rule: CommandRule) -> tuple[list[int], Probabilities]:
         """The probabilities of a command's branches, by the values of some variables: by the value itself where it is one."""
         uses = 0
         for outcome in rule.outcomes:
@@ -137,7 +137,7 @@ class Stepper:
         places = [source.place(outcome.at) for outcome in rule.outcomes]
         return slots, Probabilities(self._numbers, compute, source.place(rule.at), places)
 
-    def _fixed(self, rule: Rule) -> Probabilities:
+    def _fixed(self, rule: CommandRule) -> Probabilities:
         """The constant probabilities of a command."""
         source, values = self._system.source, [outcome.probability.value for outcome in rule.outcomes]
         return Probabilities(
@@ -147,7 +147,7 @@ class Stepper:
             [source.place(outcome.at) for outcome in rule.outcomes],
         )
 
-    def _plainly(self, state: State, probabilities: Probabilities, rule: Rule) -> Row:
+    def _plainly(self, state: State, probabilities: Probabilities, rule: CommandRule) -> Row:
         """The row of a command that gives constants."""
         row: Row = {}
         plus = self._numbers.plus
@@ -160,7 +160,7 @@ class Stepper:
                 row[i] = plus[row[i], number] if i in row else number
         return row
 
-    def _step(self, rules: Sequence[Rule], joint: Sequence[Joint]) -> Step:
+    def _step(self, rules: Sequence[CommandRule], joint: Sequence[Joint]) -> Step:
         functions: list[str] = []
         lines = ["def step(state, found):\n", self._unpack]
         for rule in rules:
@@ -176,7 +176,7 @@ class Stepper:
         step: Step = self._code.compiled("".join(functions + lines), "step")
         return step
 
-    def _branches(self, rule: Rule, lines: list[str]) -> Iterator[tuple[Outcome, str, str]]:
+    def _branches(self, rule: CommandRule, lines: list[str]) -> Iterator[tuple[CommandOutcome, str, str]]:
         """Write a command's branches: before each is given, its condition is written, and what is written then stands under it.
 
         Yields:
@@ -195,7 +195,7 @@ class Stepper:
             elif outcome.probability.value != 0:
                 yield outcome, name, " " * 8
 
-    def _changed(self, outcome: Outcome, indent: str, lines: list[str]) -> list[str]:
+    def _changed(self, outcome: CommandOutcome, indent: str, lines: list[str]) -> list[str]:
         """The names of all variables' new values; what is computed is written, with a watch over its range."""
         new = [f"v{slot}" for slot in range(len(self._system.slots))]
         for number, meaning in outcome.changes:
@@ -281,18 +281,18 @@ def is_silent(action: str) -> bool:
     return action == SILENT or action.startswith(_SILENT_OF)
 
 
-def _pivot(rules: Sequence[Rule]) -> int:
+def _pivot(rules: Sequence[CommandRule]) -> int:
     """The variable by whose value most commands can be found; -1 if that would not help."""
     counts = Counter(slot for rule in rules for slot in dict(_equalities(rule.guard)))
     slot, count = counts.most_common(1)[0] if counts else (-1, 0)
     return slot if count >= _FEWEST_LOOKED_UP else -1
 
 
-def _asked_value(guard: Meaning, pivot: int) -> int | None:
+def _asked_value(guard: ExpressionMeaning, pivot: int) -> int | None:
     return next((value for slot, value in _equalities(guard) if slot == pivot), None)
 
 
-def _equalities(guard: Meaning) -> Iterator[tuple[int, int]]:
+def _equalities(guard: ExpressionMeaning) -> Iterator[tuple[int, int]]:
     """What a guard asks of single variables: ``x = 3`` as a part of its conjunction."""
     if guard.op == "&":
         for part in guard.args:

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from privproof.exact import Rational, rational
-from privproof.logic.prism.expression_meanings import Meaning, Scope, constant
+from privproof.logic.prism.expression_meanings import ExpressionMeaning, Scope, constant
 from privproof.logic.prism.module_composition import Joint, compose
 from privproof.logic.prism.prism_expressions import SyntaxNode, names_in, parse_expression
-from privproof.logic.prism.prism_syntax import Command, Constant, Module, RewardItem, Text
-from privproof.logic.prism.prism_tokens import Source
+from privproof.logic.prism.prism_syntax import ConstantDeclaration, GuardedCommand, ModelText, Module, RewardItem
+from privproof.logic.prism.prism_tokens import PrismSource
 
 _LARGEST_VALUE = 2**62
 """Values of variables are kept as 64-bit integers; a range that ends further from 0 is refused, one without bounds ends here."""
@@ -37,21 +37,21 @@ class Slot(NamedTuple):
         return ("true" if value else "false") if self.kind == "bool" else str(value)
 
 
-class Outcome(NamedTuple):
+class CommandOutcome(NamedTuple):
     """One branch of a command: its probability and the new values by slot."""
 
-    probability: Meaning
-    changes: tuple[tuple[int, Meaning], ...]
+    probability: ExpressionMeaning
+    changes: tuple[tuple[int, ExpressionMeaning], ...]
     at: int
 
 
-class Rule(NamedTuple):
+class CommandRule(NamedTuple):
     """A command with its meanings."""
 
     module: str
     action: str
-    guard: Meaning
-    outcomes: tuple[Outcome, ...]
+    guard: ExpressionMeaning
+    outcomes: tuple[CommandOutcome, ...]
     at: int
 
 
@@ -59,8 +59,8 @@ class Gain(NamedTuple):
     """One line of rewards with its meanings: of states, or of choices by an action (empty: of those without one)."""
 
     action: str | None
-    guard: Meaning
-    value: Meaning
+    guard: ExpressionMeaning
+    value: ExpressionMeaning
     at: int
 
 
@@ -82,15 +82,15 @@ class System:
         remarks: the ``//@`` comments, with their places.
     """
 
-    source: Source
+    source: PrismSource
     kind: str
     scope: Scope
     slots: tuple[Slot, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[CommandRule, ...]
     joints: tuple[Joint, ...]
-    start: Meaning | None
+    start: ExpressionMeaning | None
     start_at: int
-    labels: Mapping[str, Meaning]
+    labels: Mapping[str, ExpressionMeaning]
     rewards: Mapping[str, tuple[Gain, ...]]
     remarks: tuple[tuple[int, str], ...]
 
@@ -99,19 +99,19 @@ class System:
         """Whether a variable has no bounds."""
         return any(slot.high == _LARGEST_VALUE for slot in self.slots)
 
-    def commands(self, joint: Joint) -> list[list[Rule]]:
+    def commands(self, joint: Joint) -> list[list[CommandRule]]:
         """For every module that takes part in a joint the commands that it may take."""
         return [self._by_part[part] for part in joint.parts]
 
     @cached_property
-    def _by_part(self) -> Mapping[tuple[str, str], list[Rule]]:
-        found: dict[tuple[str, str], list[Rule]] = {}
+    def _by_part(self) -> Mapping[tuple[str, str], list[CommandRule]]:
+        found: dict[tuple[str, str], list[CommandRule]] = {}
         for rule in self.rules:
             found.setdefault((rule.module, rule.action), []).append(rule)
         return found
 
 
-def system(text: Text, given: Mapping[str, str]) -> System:
+def system(text: ModelText, given: Mapping[str, str]) -> System:
     """The system of a model as written, under values for the constants that it leaves open."""
     values = constant_values(text.source, text.constants, given)
     scope = Scope(text.source, values, text.formulas, formula_source=text.source)
@@ -129,7 +129,7 @@ def system(text: Text, given: Mapping[str, str]) -> System:
     scope = replace(scope, variables=variables, _known={})
     for name, node in text.formulas.items():
         scope.meaning(SyntaxNode("name", (), name, node.at))
-    rules: list[Rule] = []
+    rules: list[CommandRule] = []
     own = {module.name: [command.action for command in module.commands] for module in text.modules.values()}
     joints = compose(text.source, text.systems, own)
     shared = {part for joint in joints if len(joint.parts) > 1 for part in joint.parts}
@@ -153,7 +153,10 @@ def system(text: Text, given: Mapping[str, str]) -> System:
 
 
 def constant_values(
-    source: Source, constants: Mapping[str, Constant], given: Mapping[str, str], known: Mapping[str, Any] = _NONE
+    source: PrismSource,
+    constants: Mapping[str, ConstantDeclaration],
+    given: Mapping[str, str],
+    known: Mapping[str, Any] = _NONE,
 ) -> dict[str, Any]:
     """The values of constants that a text declares.
 
@@ -164,7 +167,7 @@ def constant_values(
         known: the values of other constants, of which these may speak.
     """
     for name in given:
-        place = Source(f"--set {name}", "")
+        place = PrismSource(f"--set {name}", "")
         if name not in constants:
             place.unknown(0, "constant", name, tuple(constants))
         if constants[name].value is not None:
@@ -190,7 +193,7 @@ def constant_values(
                     source.refuse(
                         declared.at, "constant", f"the constant {name!r} has no value", hint=f"--set {name}={example}"
                     )
-                scope = Scope(Source(f"--set {name}", str(given[name])))
+                scope = Scope(PrismSource(f"--set {name}", str(given[name])))
                 node = parse_expression(scope.source)
             needed = [other for other in names_in(node) if other in constants and other not in values]
             if needed and declared.value is not None:
@@ -213,7 +216,7 @@ def _value(scope: Scope, node: SyntaxNode, kind: str, what: str) -> int | Ration
     return rational(found.value)
 
 
-def _slots(text: Text, scope: Scope) -> list[Slot]:
+def _slots(text: ModelText, scope: Scope) -> list[Slot]:
     slots: list[Slot] = []
     for variable, module in text.variables:
         inside = replace(scope, names=text.modules[module].names, _known={}) if module else scope
@@ -260,10 +263,12 @@ def _integer(scope: Scope, node: SyntaxNode, what: str) -> int:
     return value
 
 
-def _rule(command: Command, module: Module, scope: Scope, slots: tuple[Slot, ...], synchronising: set[str]) -> Rule:
-    outcomes: list[Outcome] = []
+def _rule(
+    command: GuardedCommand, module: Module, scope: Scope, slots: tuple[Slot, ...], synchronising: set[str]
+) -> CommandRule:
+    outcomes: list[CommandOutcome] = []
     for branch in command.branches:
-        changes: dict[int, Meaning] = {}
+        changes: dict[int, ExpressionMeaning] = {}
         for change in branch.updates:
             if change.name not in scope.variables:
                 scope.source.unknown(change.at, "variable", change.name, tuple(scope.variables))
@@ -289,6 +294,6 @@ def _rule(command: Command, module: Module, scope: Scope, slots: tuple[Slot, ...
             value = scope.condition(change.value, what) if kind == "bool" else scope.integer(change.value, what)
             changes[number] = value
         probability = constant(1) if branch.probability is None else scope.number(branch.probability, "a probability")
-        outcomes.append(Outcome(probability, tuple(changes.items()), branch.at))
+        outcomes.append(CommandOutcome(probability, tuple(changes.items()), branch.at))
     guard = scope.condition(command.guard, "a guard")
-    return Rule(module.name, command.action, guard, tuple(outcomes), command.at)
+    return CommandRule(module.name, command.action, guard, tuple(outcomes), command.at)

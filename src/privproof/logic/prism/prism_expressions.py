@@ -11,8 +11,8 @@ from typing import NamedTuple, NoReturn
 
 from privproof.errors import NumberError
 from privproof.exact import Rational, rational
-from privproof.exact.parsing import Operator, Token, climb
-from privproof.logic.prism.prism_tokens import WORDS, Source, Tokens
+from privproof.exact.parsing import Operator, TextToken, climb
+from privproof.logic.prism.prism_tokens import WORDS, PrismSource, PrismTokens
 
 DEEPEST = 100
 """How deep parentheses, conditions and functions may nest."""
@@ -46,20 +46,20 @@ class SyntaxNode(NamedTuple):
     at: int
 
 
-def _operation(operands: Sequence[SyntaxNode], signs: Sequence[Token]) -> SyntaxNode:
+def _operation(operands: Sequence[SyntaxNode], signs: Sequence[TextToken]) -> SyntaxNode:
     return SyntaxNode(signs[0].text, tuple(operands), None, signs[0].start)
 
 
-def _chain(operands: Sequence[SyntaxNode], signs: Sequence[Token]) -> SyntaxNode:
+def _chain(operands: Sequence[SyntaxNode], signs: Sequence[TextToken]) -> SyntaxNode:
     first = "+" if signs[0].text in "+-" else "*"
     return SyntaxNode(first, tuple(operands), first + "".join(sign.text for sign in signs), signs[0].start)
 
 
-def _power(operands: Sequence[SyntaxNode], signs: Sequence[Token]) -> SyntaxNode:
+def _power(operands: Sequence[SyntaxNode], signs: Sequence[TextToken]) -> SyntaxNode:
     return SyntaxNode("pow", tuple(operands), None, signs[0].start)
 
 
-def _negative(operands: Sequence[SyntaxNode], signs: Sequence[Token]) -> SyntaxNode:
+def _negative(operands: Sequence[SyntaxNode], signs: Sequence[TextToken]) -> SyntaxNode:
     return SyntaxNode("neg", tuple(operands), None, signs[0].start)
 
 
@@ -78,7 +78,7 @@ _OPERATORS = {
 _PREFIXES = {"!": Operator(5, _operation), "-": Operator(_SUM + 3, _negative)}
 
 
-class ExpressionReader(Tokens):
+class ExpressionReader(PrismTokens):
     """Reads expressions."""
 
     deepest = DEEPEST
@@ -166,7 +166,7 @@ class ExpressionReader(Tokens):
         return SyntaxNode(text, tuple(operands), None, at)
 
 
-def number(source: Source, at: int, text: str) -> SyntaxNode:
+def number(source: PrismSource, at: int, text: str) -> SyntaxNode:
     """The literal that a numeral denotes, exactly."""
     if len(text) < 1000 and text.isdigit():
         return SyntaxNode("int", (), int(text), at)
@@ -177,7 +177,7 @@ def number(source: Source, at: int, text: str) -> SyntaxNode:
     return SyntaxNode("int", (), int(value.p), at) if text.isdigit() else SyntaxNode("double", (), value, at)
 
 
-def parse_expression(source: Source, *, begin: int = 0, end: int | None = None) -> SyntaxNode:
+def parse_expression(source: PrismSource, *, begin: int = 0, end: int | None = None) -> SyntaxNode:
     """The expression that a text is, or a stretch of it.
 
     >>> parse_expression(Source("", "!x=1 & y")).op, parse_expression(Source("", "0.25")).value

@@ -23,7 +23,7 @@ import numpy as np
 from privproof.logic.decision_process import Bools, DecisionProcess
 from privproof.logic.prism.expression_meanings import Scope
 from privproof.logic.prism.prism_expressions import ExpressionReader, SyntaxNode, parse_expression
-from privproof.logic.prism.prism_tokens import Source
+from privproof.logic.prism.prism_tokens import PrismSource
 
 MOST_STATES = 20_000_000
 """How many states are explored unless the caller says otherwise; a model with more is refused."""
@@ -58,10 +58,10 @@ class PrismModel:
         >>> model.satisfying('x=N | "init"').tolist()
         [True, False, True]
         """
-        source = Source(name, condition)
+        source = PrismSource(name, condition)
         return self.states_of(source, parse_expression(source))
 
-    def states_of(self, source: Source, node: SyntaxNode) -> Bools:
+    def states_of(self, source: PrismSource, node: SyntaxNode) -> Bools:
         """The states that satisfy a condition of some text."""
         process = self.process
         slots = len(self.scope.variables)
@@ -101,7 +101,7 @@ def explore(
         from privproof.logic.prism.prism_syntax import parse_text
         from privproof.logic.prism.state_exploration import explore_states
 
-        found = system(parse_text(Source(name, text)), constants)
+        found = system(parse_text(PrismSource(name, text)), constants)
         process = explore_states(found, self_loops=self_loops, most_states=most_states)
     model = PrismModel(process, found.scope)
     stretches = []
@@ -170,24 +170,24 @@ def neighbours_from(
     >>> neighbours_from(survey, '"plus" ~ "minus"')
     ((0, 1),)
     """
-    source = Source(name, text)
+    source = PrismSource(name, text)
     return _pairs(words_of(model, source) if isinstance(model, DecisionProcess) else model, source, [(0, len(text))])
 
 
-def words_of(process: DecisionProcess, source: Source) -> PrismModel:
+def words_of(process: DecisionProcess, source: PrismSource) -> PrismModel:
     """A process alone as a model, for a text that speaks of its variables (as integers) and its labels."""
     variables = {variable: (number, "int") for number, variable in enumerate(process.variables)}
     return PrismModel(process, Scope(source, variables=variables))
 
 
-def _set_initial_states(model: PrismModel, source: Source, stretch: tuple[int, int]) -> PrismModel:
+def _set_initial_states(model: PrismModel, source: PrismSource, stretch: tuple[int, int]) -> PrismModel:
     """The model whose runs start in the states that a stretch of a text describes."""
     marks = model.states_of(source, parse_expression(source, begin=stretch[0], end=stretch[1]))
     labels = {**model.process.labels, "init": marks}
     return replace(model, process=replace(model.process, labels=labels, initial=tuple(np.flatnonzero(marks).tolist())))
 
 
-def _pairs(model: PrismModel, source: Source, stretches: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def _pairs(model: PrismModel, source: PrismSource, stretches: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """The pairs that stretches of a text relate."""
     found: dict[tuple[int, int], None] = {}
     for begin, end in stretches:
@@ -206,7 +206,7 @@ def _pairs(model: PrismModel, source: Source, stretches: Iterable[tuple[int, int
 
 
 def _relate(
-    model: PrismModel, source: Source, at: int, sides: Iterable[SyntaxNode], found: dict[tuple[int, int], None]
+    model: PrismModel, source: PrismSource, at: int, sides: Iterable[SyntaxNode], found: dict[tuple[int, int], None]
 ) -> None:
     left, right = (np.flatnonzero(model.states_of(source, side)).tolist() for side in sides)
     for side, which in ((left, "left"), (right, "right")):

@@ -40,10 +40,10 @@ from privproof.logic.formulas.formula_parser import REWARD, FormulaReader
 from privproof.logic.formulas.formula_syntax import RESERVED, Count
 from privproof.logic.formulas.formula_tokens import LARGEST_COUNT
 from privproof.logic.prism.computed_values import Computed, parse_computation
-from privproof.logic.prism.expression_meanings import Meaning
+from privproof.logic.prism.expression_meanings import ExpressionMeaning
 from privproof.logic.prism.prism_expressions import FUNCTIONS, ExpressionReader, SyntaxNode, names_in
 from privproof.logic.prism.prism_model import PrismModel
-from privproof.logic.prism.prism_tokens import Source
+from privproof.logic.prism.prism_tokens import PrismSource
 
 Aggregate: TypeAlias = Literal[
     "forall", "exists", "state", "min", "max", "avg", "sum", "count", "first", "range", "print", "printall"
@@ -132,7 +132,7 @@ class _PropertyReader(FormulaReader):
     def __init__(self, text: str, model: PrismModel, others: Mapping[str, str] = _NO_OTHERS) -> None:
         super().__init__(text)
         self._model, self._others = model, others
-        self._source = Source("formula", text)
+        self._source = PrismSource("formula", text)
         process = model.process
         self._labels: dict[str, Bools] = dict(process.labels)
         self._labels.setdefault("deadlock", np.zeros(len(process), np.bool_))
@@ -397,7 +397,7 @@ class _PropertyReader(FormulaReader):
         self._labels[name] = marks
         return Atom(name)
 
-    def _comparison(self, meaning: Meaning) -> Formula | None:
+    def _comparison(self, meaning: ExpressionMeaning) -> Formula | None:
         """The comparison of a variable with a whole number, which the logic has itself."""
         if meaning.op not in ("=", "!=", "<", "<=", ">", ">="):
             return None
@@ -451,7 +451,9 @@ class _PropertyReader(FormulaReader):
         self._pass(found[2])
         return rational(found[1].value)
 
-    def _expression(self, read: Callable[[ExpressionReader], SyntaxNode]) -> tuple[SyntaxNode, Meaning, int] | None:
+    def _expression(
+        self, read: Callable[[ExpressionReader], SyntaxNode]
+    ) -> tuple[SyntaxNode, ExpressionMeaning, int] | None:
         """What the language of models reads from here on, and where it ends; None where that is nothing, or no condition on states."""
         if self.token.kind not in ("name", "number", "mark"):
             return None

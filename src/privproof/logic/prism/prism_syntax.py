@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from privproof.logic.prism.module_composition import Term, read_term
+from privproof.logic.prism.module_composition import CompositionTerm, read_term
 from privproof.logic.prism.prism_expressions import FUNCTIONS, ExpressionReader, SyntaxNode
-from privproof.logic.prism.prism_tokens import Source
+from privproof.logic.prism.prism_tokens import PrismSource
 
 KINDS = {"dtmc": "dtmc", "probabilistic": "dtmc", "mdp": "mdp", "nondeterministic": "mdp"}
 _OTHER_KINDS = {
@@ -27,7 +27,7 @@ _OTHER_KINDS = {
 }
 
 
-class Constant(NamedTuple):
+class ConstantDeclaration(NamedTuple):
     """``const kind name = value;``, the value perhaps left open."""
 
     kind: str
@@ -35,7 +35,7 @@ class Constant(NamedTuple):
     at: int
 
 
-class Variable(NamedTuple):
+class VariableDeclaration(NamedTuple):
     """A variable; a bool has no bounds, and neither has an unbounded integer."""
 
     name: str
@@ -54,7 +54,7 @@ class Assignment(NamedTuple):
     at: int
 
 
-class Branch(NamedTuple):
+class CommandBranch(NamedTuple):
     """``probability : updates``; no probability is one."""
 
     probability: SyntaxNode | None
@@ -62,12 +62,12 @@ class Branch(NamedTuple):
     at: int
 
 
-class Command(NamedTuple):
+class GuardedCommand(NamedTuple):
     """``[action] guard -> branches;``."""
 
     action: str
     guard: SyntaxNode
-    branches: tuple[Branch, ...]
+    branches: tuple[CommandBranch, ...]
     at: int
 
 
@@ -85,45 +85,45 @@ class Module:
     """A module; of a copy, `names` is the renaming that all its expressions are read under."""
 
     name: str
-    variables: tuple[Variable, ...]
-    commands: tuple[Command, ...]
+    variables: tuple[VariableDeclaration, ...]
+    commands: tuple[GuardedCommand, ...]
     names: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
-class Text:
+class ModelText:
     """A whole model as written."""
 
-    source: Source
+    source: PrismSource
     kind: str = ""
-    constants: dict[str, Constant] = field(default_factory=dict)
+    constants: dict[str, ConstantDeclaration] = field(default_factory=dict)
     formulas: dict[str, SyntaxNode] = field(default_factory=dict)
     labels: dict[str, tuple[SyntaxNode, int]] = field(default_factory=dict)
-    variables: list[tuple[Variable, str]] = field(default_factory=list)
+    variables: list[tuple[VariableDeclaration, str]] = field(default_factory=list)
     modules: dict[str, Module] = field(default_factory=dict)
     rewards: dict[str, tuple[RewardItem, ...]] = field(default_factory=dict)
     start: SyntaxNode | None = None
-    systems: dict[str, Term] = field(default_factory=dict)
+    systems: dict[str, CompositionTerm] = field(default_factory=dict)
     remarks: tuple[tuple[int, str], ...] = ()
     declared: dict[str, int] = field(default_factory=dict)
 
 
-def parse_text(source: Source) -> Text:
+def parse_text(source: PrismSource) -> ModelText:
     """The model that a text is, names not yet looked up.
 
     >>> text = parse_text(Source("", "dtmc const int N; module m x : [0..N]; [] x<N -> (x'=x+1); endmodule"))
     >>> text.kind, list(text.constants), list(text.modules)
     ('dtmc', ['N'], ['m'])
     """
-    return _Reader(source).model()
+    return _ModelReader(source).model()
 
 
-class _Reader(ExpressionReader):
-    def __init__(self, source: Source) -> None:
+class _ModelReader(ExpressionReader):
+    def __init__(self, source: PrismSource) -> None:
         super().__init__(source)
-        self._model = Text(source, remarks=self.remarks)
+        self._model = ModelText(source, remarks=self.remarks)
 
-    def model(self) -> Text:
+    def model(self) -> ModelText:
         text = self._model
         while not self.at_end:
             kind, word, at, _ = self.token
@@ -190,7 +190,7 @@ class _Reader(ExpressionReader):
         name = self._declare("a constant")
         value = self.expression() if self.accept("=") else None
         self.expect(";", after=f"the constant {name}")
-        self._model.constants[name] = Constant(kind, value, at)
+        self._model.constants[name] = ConstantDeclaration(kind, value, at)
 
     def _label(self) -> None:
         text = self._model
@@ -242,7 +242,7 @@ class _Reader(ExpressionReader):
         listed[name] = read_term(self)
         self.expect("endsystem", after="the composition")
 
-    def _variable(self) -> Variable:
+    def _variable(self) -> VariableDeclaration:
         at = self.token.start
         name = self._declare("a variable")
         self.expect(":", after=f"the variable {name}")
@@ -264,7 +264,7 @@ class _Reader(ExpressionReader):
             self.expected("'bool', 'int' or a range such as [0..3]")
         initial = self.expression() if self.accept("init") else None
         self.expect(";", after=f"the variable {name}")
-        return Variable(name, low, high, initial, at, unbounded)
+        return VariableDeclaration(name, low, high, initial, at, unbounded)
 
     def _module(self) -> None:
         text = self._model
@@ -275,8 +275,8 @@ class _Reader(ExpressionReader):
         if self.accept("="):
             text.modules[name] = self._copy(name)
             return
-        variables: list[Variable] = []
-        commands: list[Command] = []
+        variables: list[VariableDeclaration] = []
+        commands: list[GuardedCommand] = []
         while not self.accept("endmodule"):
             if self.sees("["):
                 commands.append(self._command())
@@ -305,7 +305,7 @@ class _Reader(ExpressionReader):
         self.expect("]", after="the renaming")
         self.expect("endmodule", after="the renaming")
         module = text.modules[original]
-        variables: list[Variable] = []
+        variables: list[VariableDeclaration] = []
         for variable in module.variables:
             if variable.name not in names:
                 text.source.refuse(
@@ -336,7 +336,7 @@ class _Reader(ExpressionReader):
         )
         return Module(name, tuple(variables), commands, whole)
 
-    def _command(self) -> Command:
+    def _command(self) -> GuardedCommand:
         at = self.expect("[").start
         action = "" if self.sees("]") else self.name("an action", besides=FUNCTIONS)
         self.expect("]", after="the action")
@@ -346,9 +346,9 @@ class _Reader(ExpressionReader):
         while self.accept("+"):
             branches.append(self._branch())
         self.expect(";", after="the command")
-        return Command(action, guard, tuple(branches), at)
+        return GuardedCommand(action, guard, tuple(branches), at)
 
-    def _branch(self) -> Branch:
+    def _branch(self) -> CommandBranch:
         at = self.token.start
         probability = None
         if self.sees("["):
@@ -365,11 +365,11 @@ class _Reader(ExpressionReader):
             if not self._at_update():
                 self.expected("an update such as (x'=1), or true")
         if self.accept("true"):
-            return Branch(probability, (), at)
+            return CommandBranch(probability, (), at)
         updates = [self._assignment()]
         while self.accept("&"):
             updates.append(self._assignment())
-        return Branch(probability, tuple(updates), at)
+        return CommandBranch(probability, tuple(updates), at)
 
     def _at_update(self) -> bool:
         if self.sees("true"):

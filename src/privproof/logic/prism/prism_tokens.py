@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NoReturn
 
 from privproof.errors import FormatError
-from privproof.exact.parsing import Cursor, Lexicon, Token
+from privproof.exact.parsing import Cursor, Lexicon, TextToken
 
 WORDS = frozenset(
     re.findall(
@@ -38,10 +38,10 @@ _REMARK = re.compile(r"//@[ \t]*")
 
 
 @dataclass(frozen=True)
-class Source:
+class PrismSource:
     """A text and what messages call it.
 
-    >>> Source("die.pm", "dtmc\\nmodule die").place(12)
+    >>> PrismSource("die.pm", "dtmc\\nmodule die").place(12)
     'die.pm:2:8'
     """
 
@@ -73,21 +73,21 @@ class Source:
         self.refuse(offset, "unknown-name", f"unknown {what} {name!r}", hint=hint)
 
 
-class Tokens(Cursor):
+class PrismTokens(Cursor):
     """The tokens of a source, or of a stretch of it: ``name``, ``number``, ``label`` in its quotes, or ``sign``.
 
     Attributes:
         source: the text they are of.
         remarks: the ``//@`` comments: where their text begins, and the text.
 
-    >>> found = Tokens(Source("", "x' = 0.5; // comment\\n//@ neighbours a ~ b"))
+    >>> found = PrismTokens(PrismSource("", "x' = 0.5; // comment\\n//@ neighbours a ~ b"))
     >>> [found.take().text for _ in range(6)], found.remarks
     (['x', "'", '=', '0.5', ';', ''], ((25, 'neighbours a ~ b'),))
     """
 
-    def __init__(self, source: Source, *, begin: int = 0, end: int | None = None) -> None:
+    def __init__(self, source: PrismSource, *, begin: int = 0, end: int | None = None) -> None:
         self.source = source
-        kept: list[Token] = []
+        kept: list[TextToken] = []
         remarks: list[tuple[int, str]] = []
         for token in _LEXICON.tokens(source.text, begin, end):
             if token.kind != "comment":
@@ -101,7 +101,7 @@ class Tokens(Cursor):
                 source.refuse(bad.start, "syntax", 'a quoted label has no closing "', hint='write "name"')
             source.refuse(bad.start, "syntax", f"unexpected character {bad.text!r}")
 
-    def expect(self, text: str, *, after: str = "") -> Token:
+    def expect(self, text: str, *, after: str = "") -> TextToken:
         """Take a sign or a word that must come."""
         if not self.sees(text):
             self.expected(f"'{text}'" + (f" after {after}" if after else ""))

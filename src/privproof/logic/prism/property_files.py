@@ -16,8 +16,8 @@ from privproof.formats.document_nodes import file_text
 from privproof.logic.prism.module_system import constant_values
 from privproof.logic.prism.prism_expressions import SyntaxNode, names_in, parse_expression
 from privproof.logic.prism.prism_model import PrismModel
-from privproof.logic.prism.prism_syntax import Constant
-from privproof.logic.prism.prism_tokens import Source
+from privproof.logic.prism.prism_syntax import ConstantDeclaration
+from privproof.logic.prism.prism_tokens import PrismSource
 
 _COMMENT = re.compile(r"//[^\n]*")
 _CONST = re.compile(r"const\s+(?:(int|double|bool)\s+)?([A-Za-z_]\w*)\s*(?:=(?!\?)\s*)?")
@@ -48,8 +48,8 @@ class PropertyFile:
         properties: its properties, in order.
     """
 
-    source: Source
-    constants: Mapping[str, Constant]
+    source: PrismSource
+    constants: Mapping[str, ConstantDeclaration]
     labels: Mapping[str, SyntaxNode]
     properties: tuple[WrittenProperty, ...]
 
@@ -107,8 +107,8 @@ def parse_properties(text: str, *, name: str = "text") -> PropertyFile:
     >>> list(found.constants), [(one.name, one.text, one.line) for one in found.properties]
     (['k'], [('safe', 'P>=1 [\\n G x<k ]', 3), ('', 'Pmax=? [ F x=k ]\\n  & true', 5), ('', 'P=? [ X b ]', 7)])
     """
-    source = Source(name, _COMMENT.sub(lambda comment: " " * len(comment[0]), text))
-    constants: dict[str, Constant] = {}
+    source = PrismSource(name, _COMMENT.sub(lambda comment: " " * len(comment[0]), text))
+    constants: dict[str, ConstantDeclaration] = {}
     labels: dict[str, SyntaxNode] = {}
     properties: list[WrittenProperty] = []
     for begin, end in _statements(source.text):
@@ -116,7 +116,7 @@ def parse_properties(text: str, *, name: str = "text") -> PropertyFile:
         labelled = _LABEL.match(source.text, begin, end)
         if declared:
             value = parse_expression(source, begin=declared.end(), end=end) if "=" in declared[0] else None
-            constants[declared[2]] = Constant(declared[1] or "int", value, begin)
+            constants[declared[2]] = ConstantDeclaration(declared[1] or "int", value, begin)
         elif labelled:
             labels[labelled[1]] = parse_expression(source, begin=labelled.end(), end=end)
         else:

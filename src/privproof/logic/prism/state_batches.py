@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from privproof.logic.decision_process import Ints
-from privproof.logic.prism.columnwise_steps import ColumnExpressions, States, distinct
-from privproof.logic.prism.expression_meanings import Meaning, Trouble
+from privproof.logic.prism.columnwise_steps import ColumnExpressions, ColumnwiseStates, distinct
+from privproof.logic.prism.expression_meanings import ExpressionMeaning, Trouble
 from privproof.logic.prism.module_steps import Stepper
-from privproof.logic.prism.module_system import Rule, System
-from privproof.logic.prism.transition_tables import Numbers, Probabilities, State
+from privproof.logic.prism.module_system import CommandRule, System
+from privproof.logic.prism.transition_tables import Probabilities, ProbabilityNumbers, State
 
 _MOST_BITS = 62
 """Of the integer that a state is."""
@@ -34,7 +34,7 @@ class Unfit(Exception):
     """These states are to be taken one by one: something fails in one of them, or they are of a kind that is not for this way."""
 
 
-class Batch(NamedTuple):
+class StateBatch(NamedTuple):
     """The choices of some states, in order.
 
     Attributes:
@@ -56,18 +56,18 @@ class Batch(NamedTuple):
 
 class _Branch(NamedTuple):
     at: int
-    changes: tuple[tuple[int, Meaning], ...]
+    changes: tuple[tuple[int, ExpressionMeaning], ...]
 
 
 class _Command(NamedTuple):
-    rule: Rule
-    guard: Meaning
+    rule: CommandRule
+    guard: ExpressionMeaning
     branches: tuple[_Branch, ...]
     slots: list[int]
     table: Probabilities
 
 
-class _Part(NamedTuple):
+class _ChoicePart(NamedTuple):
     """Choices of one kind: of which states, the action, and for every state and branch the target and the number.
 
     Numbers that are the same for all states are one row.
@@ -82,7 +82,7 @@ class _Part(NamedTuple):
 class Batches:
     """Explores a system by columns, from states that are known."""
 
-    def __init__(self, system: System, stepper: Stepper, numbers: Numbers, most: int) -> None:
+    def __init__(self, system: System, stepper: Stepper, numbers: ProbabilityNumbers, most: int) -> None:
         self._system, self._numbers = system, numbers
         ranges = [(slot.low, slot.high) for slot in system.slots]
         self._widths = [max(1, (high - low).bit_length()) for low, high in ranges]
@@ -99,7 +99,7 @@ class Batches:
         ]
         self._table = _Hashes(most)
 
-    def _command(self, rule: Rule) -> _Command:
+    def _command(self, rule: CommandRule) -> _Command:
         shared = self._expressions.shared
         branches = tuple(
             _Branch(outcome.at, tuple((slot, shared(value)) for slot, value in outcome.changes))
@@ -124,7 +124,7 @@ class Batches:
         parts = zip(self._lows, self._shifts, self._widths, strict=True)
         return [((keys >> shift) & ((1 << width) - 1)) + low for low, shift, width in parts]
 
-    def step(self, begin: int, one: int) -> Batch:
+    def step(self, begin: int, one: int) -> StateBatch:
         """The choices of waiting states, from one of a number on; one is the number of the probability 1.
 
         Raises:
@@ -132,7 +132,7 @@ class Batches:
         """
         end = min(len(self), begin + _LONGEST)
         columns = self.columns(begin, end)
-        states = States(end - begin, columns)
+        states = ColumnwiseStates(end - begin, columns)
         keys = self._table.keys(begin, end)
         try:
             parts = [part for alone in self._alone for part in self._by_itself(*alone, states, columns, keys)]
@@ -145,20 +145,20 @@ class Batches:
     # ------------------------------------------------------------------------------------------------------- choices
 
     def _by_itself(
-        self, action: int, command: _Command, states: States, columns: Sequence[Ints], keys: Ints
-    ) -> Iterator[_Part]:
+        self, action: int, command: _Command, states: ColumnwiseStates, columns: Sequence[Ints], keys: Ints
+    ) -> Iterator[_ChoicePart]:
         rows = self._enabled(command, states)
         if len(rows):
             numbers, moves = self._branches(command, columns, rows)
-            yield _Part(rows, action, keys[rows][:, None] + moves, numbers)
+            yield _ChoicePart(rows, action, keys[rows][:, None] + moves, numbers)
 
-    def _enabled(self, command: _Command, states: States) -> Ints:
+    def _enabled(self, command: _Command, states: ColumnwiseStates) -> Ints:
         marks = self._expressions.values(command.guard, states)
         return np.flatnonzero(np.broadcast_to(marks, (states.count,)))
 
     def _together(
-        self, action: int, modules: list[list[_Command]], states: States, columns: Sequence[Ints], keys: Ints
-    ) -> Iterator[_Part]:
+        self, action: int, modules: list[list[_Command]], states: ColumnwiseStates, columns: Sequence[Ints], keys: Ints
+    ) -> Iterator[_ChoicePart]:
         """All combinations of commands, one of each module, over the states in which they are enabled."""
         marks: list[list[tuple[_Command, np.ndarray]]] = []
         for commands in modules:
@@ -183,14 +183,14 @@ class Batches:
             place, numbers, moves = known[id(command)]
             return numbers if len(numbers) == 1 else numbers[place[rows]], moves[place[rows]]
 
-        def combined(turn: int, rows: Ints, chosen: list[tuple[_Command, np.ndarray]]) -> Iterator[_Part]:
+        def combined(turn: int, rows: Ints, chosen: list[tuple[_Command, np.ndarray]]) -> Iterator[_ChoicePart]:
             if turn == len(marks):
                 numbers, moves = branches(*chosen[0], rows)
                 for each in chosen[1:]:
                     more_numbers, more_moves = branches(*each, rows)
                     numbers = self._products(numbers, more_numbers)
                     moves = (moves[:, :, None] + more_moves[:, None, :]).reshape(len(rows), -1)
-                yield _Part(rows, action, keys[rows][:, None] + moves, numbers)
+                yield _ChoicePart(rows, action, keys[rows][:, None] + moves, numbers)
                 return
             for command, enabled in marks[turn]:
                 left = rows[enabled[rows]]
@@ -204,7 +204,7 @@ class Batches:
 
         Numbers that are the same for all states are one row.
         """
-        states = States(len(rows), columns, rows)
+        states = ColumnwiseStates(len(rows), columns, rows)
         numbers = self._probabilities(command, states)
         moves = np.zeros((len(rows), len(command.branches)), np.int64)
         for branch, (_, changes) in enumerate(command.branches):
@@ -217,7 +217,7 @@ class Batches:
                 moves[:, branch] += (value - states.column(slot)) << self._shifts[slot]
         return numbers, moves
 
-    def _probabilities(self, command: _Command, states: States) -> Ints:
+    def _probabilities(self, command: _Command, states: ColumnwiseStates) -> Ints:
         if not command.slots:
             return np.array([command.table[()]], np.int64)
         rows, which = states.combinations(command.slots)
@@ -232,7 +232,7 @@ class Batches:
 
     # ------------------------------------------------------------------------------------------------------ in order
 
-    def _put_together(self, parts: list[_Part], keys: Ints, one: int) -> Batch:
+    def _put_together(self, parts: list[_ChoicePart], keys: Ints, one: int) -> StateBatch:
         count = len(keys)
         choices = np.zeros(count, np.int64)
         for part in parts:
@@ -241,7 +241,7 @@ class Batches:
             raise Unfit
         stuck = np.flatnonzero(choices == 0)
         if len(stuck):
-            parts.append(_Part(stuck, -1, keys[stuck][:, None], np.full((len(stuck), 1), one, np.int64)))
+            parts.append(_ChoicePart(stuck, -1, keys[stuck][:, None], np.full((len(stuck), 1), one, np.int64)))
             choices[stuck] = 1
         merged = [self._merged(part) for part in parts]
         present = [np.broadcast_to(part.numbers >= 0, part.targets.shape) for part in merged]
@@ -269,9 +269,9 @@ class Batches:
                 elif numbers[0] >= 0:
                     targets[entry], values[entry] = part.targets[:, branch], numbers
                     entry += 1
-        return Batch(choices, actions, lengths, self._table.numbers(targets), values, stuck)
+        return StateBatch(choices, actions, lengths, self._table.numbers(targets), values, stuck)
 
-    def _merged(self, part: _Part) -> _Part:
+    def _merged(self, part: _ChoicePart) -> _ChoicePart:
         """The choices with equal targets made one: the first has the sum."""
         width = part.targets.shape[1]
         if width == 1:

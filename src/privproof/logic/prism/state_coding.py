@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from privproof.logic.prism.expression_meanings import FAILING, ROUNDING, Meaning, divide, modulo, power
+from privproof.logic.prism.expression_meanings import FAILING, ROUNDING, ExpressionMeaning, divide, modulo, power
 
 _SIGNS = {"=": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "=="}
 _CHUNK = 50
@@ -44,7 +44,7 @@ class Code:
         self.names[name] = value
         return name
 
-    def expression(self, meaning: Meaning) -> str:
+    def expression(self, meaning: ExpressionMeaning) -> str:
         """The Python of a meaning."""
         op, value = meaning.op, meaning.value
         if op == "const":
@@ -91,7 +91,7 @@ class Code:
         exec(compile(text, "<generated from a PRISM model>", "exec"), self.names)
         return self.names[name]
 
-    def column(self, meaning: Meaning) -> Callable[[Iterable[tuple[Any, ...]]], list[Any]]:
+    def column(self, meaning: ExpressionMeaning) -> Callable[[Iterable[tuple[Any, ...]]], list[Any]]:
         """The function from rows of values, of the variables that the meaning uses, lowest slot first, to its values."""
         taken = ", ".join(f"v{slot}" for slot in used_slots(meaning.uses))
         text = f"def column(rows):\n    return [{self.expression(meaning)} for {taken}, in rows]\n"

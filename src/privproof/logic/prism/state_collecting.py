@@ -19,8 +19,8 @@ import numpy as np
 from privproof.errors import FormatError
 from privproof.exact import ZERO, Rational, rational, show
 from privproof.logic.decision_process import Bools, Ints
-from privproof.logic.prism.columnwise_steps import States, distinct
-from privproof.logic.prism.expression_meanings import Meaning, Trouble
+from privproof.logic.prism.columnwise_steps import ColumnwiseStates, distinct
+from privproof.logic.prism.expression_meanings import ExpressionMeaning, Trouble
 from privproof.logic.prism.label_states import states_satisfying
 from privproof.logic.prism.module_steps import Stepper
 from privproof.logic.prism.module_system import Gain, System
@@ -29,7 +29,7 @@ from privproof.logic.reward_structures import Rewards
 
 
 @dataclass
-class Taken:
+class TakenActions:
     """Which actions the choices of a process are by, before those of a chain's state are blended into one.
 
     Attributes:
@@ -65,7 +65,7 @@ class _Column:
 
 
 def collect(
-    system: System, stepper: Stepper, columns: Sequence[Ints], taken: Taken, choices: int
+    system: System, stepper: Stepper, columns: Sequence[Ints], taken: TakenActions, choices: int
 ) -> dict[str, Rewards | FormatError]:
     """The rewards of a model, by name; of those that cannot be used, what is wrong with them.
 
@@ -136,7 +136,7 @@ def _values(system: System, line: Gain, marks: Bools, columns: Sequence[Ints]) -
     numbers: dict[Rational, int] = {ZERO: 0}
     which = np.zeros(len(marks), np.int64)
     chosen = np.flatnonzero(marks)
-    rows, kinds = States(len(chosen), columns, chosen).combinations(used_slots(meaning.uses))
+    rows, kinds = ColumnwiseStates(len(chosen), columns, chosen).combinations(used_slots(meaning.uses))
     which[chosen] = np.array(
         [numbers.setdefault(value, len(numbers)) for value in _compute_values(meaning, rows)], np.int64
     )[kinds]
@@ -145,7 +145,7 @@ def _values(system: System, line: Gain, marks: Bools, columns: Sequence[Ints]) -
     return _Column(which, tuple(numbers))
 
 
-def _compute_values(meaning: Meaning, rows: Iterable[tuple[int, ...]]) -> list[Rational]:
+def _compute_values(meaning: ExpressionMeaning, rows: Iterable[tuple[int, ...]]) -> list[Rational]:
     try:
         return [rational(value) for value in Code().column(meaning)(rows)]
     except Trouble as trouble:

@@ -18,9 +18,9 @@ from privproof.logic.prism.initial_states import initial_states
 from privproof.logic.prism.label_states import CHUNK, states_satisfying
 from privproof.logic.prism.module_steps import SILENT, Found, Row, Stepper
 from privproof.logic.prism.module_system import Slot, System
-from privproof.logic.prism.state_batches import Batch, Batches, Unfit
-from privproof.logic.prism.state_collecting import Taken, collect
-from privproof.logic.prism.transition_tables import Index, Numbers, State
+from privproof.logic.prism.state_batches import Batches, StateBatch, Unfit
+from privproof.logic.prism.state_collecting import TakenActions, collect
+from privproof.logic.prism.transition_tables import ProbabilityNumbers, State, StateNumbers
 
 _MOST_UNBOUNDED = 2_000_000
 """States of a model with an unbounded variable: with more there is probably no end of them."""
@@ -65,7 +65,7 @@ def explore_states(system: System, *, self_loops: bool, most_states: int) -> Dec
         self_loops: let a state without any choice stay where it is.
         most_states: how many states there may be at most.
     """
-    numbers = Numbers()
+    numbers = ProbabilityNumbers()
     most = min(most_states, _MOST_UNBOUNDED) if system.unbounded else most_states
     found = _Exploration(system, numbers, most)
     found.explore()
@@ -85,7 +85,7 @@ def explore_states(system: System, *, self_loops: bool, most_states: int) -> Dec
     marks = {name: states_satisfying(meaning, len(names), columns) for name, meaning in system.labels.items()}
     taken = found.taken
     if taken is None:
-        taken = Taken(np.repeat(np.arange(len(names)), np.diff(begin)), actions)
+        taken = TakenActions(np.repeat(np.arange(len(names)), np.diff(begin)), actions)
     collected = collect(system, stepper, columns, taken, len(actions))
     return DecisionProcess(
         names=names,
@@ -114,9 +114,9 @@ class _Exploration:
         taken: of a chain with rewards of choices, which actions its states have.
     """
 
-    def __init__(self, system: System, numbers: Numbers, most: int) -> None:
+    def __init__(self, system: System, numbers: ProbabilityNumbers, most: int) -> None:
         self._system, self._numbers, self._most = system, numbers, most
-        self._index = Index(most, lambda number: _too_many(system, number))
+        self._index = StateNumbers(most, lambda number: _too_many(system, number))
         self._batches: Batches | None = None
         self.stepper = Stepper(system, self._index, numbers)
         for state in initial_states(system, most):
@@ -124,7 +124,7 @@ class _Exploration:
         self.first = len(self._index.states)
         self.chain = system.kind == "dtmc"
         rewarded = any(line.action is not None for lines in system.rewards.values() for line in lines)
-        self.taken = Taken() if self.chain and rewarded else None
+        self.taken = TakenActions() if self.chain and rewarded else None
         self.stuck: list[int] = []
         self.choices, self.actions, self.rows = array("q", [0]), array("q"), array("q", [0])
         self.targets, self.values = array("q"), array("q")
@@ -195,7 +195,7 @@ class _Exploration:
         self._index.states.clear()
         return True
 
-    def _add(self, batch: Batch, at: int) -> None:
+    def _add(self, batch: StateBatch, at: int) -> None:
         for numbers, base, added in (
             (self.choices, len(self.actions), np.cumsum(batch.choices)),
             (self.rows, len(self.targets), np.cumsum(batch.lengths)),
@@ -211,7 +211,7 @@ class _Exploration:
             self.taken.note(states[own], batch.actions[own])
 
 
-def _blend(found: Found, numbers: Numbers) -> Row:
+def _blend(found: Found, numbers: ProbabilityNumbers) -> Row:
     """The row of a chain's state with several choices: each is as likely as the others."""
     share = numbers.number(rational(1) / len(found))
     row: Row = {}

@@ -14,10 +14,10 @@ _MOST_REMEMBERED = 500_000
 """A table of results is emptied when it has so many entries, to bound the memory; what is needed again is computed again."""
 
 
-class Numbers:
+class ProbabilityNumbers:
     """The distinct probabilities, by number; sums and products of them are computed once.
 
-    >>> numbers = Numbers()
+    >>> numbers = ProbabilityNumbers()
     >>> half, third = numbers.number(rational("1/2")), numbers.number(rational("1/3"))
     >>> numbers.all[numbers.plus[half, third]], numbers.all[numbers.times[half, third]], len(numbers.all)
     (5/6, 1/6, 4)
@@ -26,8 +26,8 @@ class Numbers:
     def __init__(self) -> None:
         self.all: list[Rational] = []
         self._known: dict[Rational, int] = {}
-        self.plus = _Table(self, lambda a, b: a + b)
-        self.times = _Table(self, lambda a, b: a * b)
+        self.plus = _OperationTable(self, lambda a, b: a + b)
+        self.times = _OperationTable(self, lambda a, b: a * b)
 
     def number(self, value: Rational) -> int:
         """Which number a probability is."""
@@ -38,8 +38,8 @@ class Numbers:
         return found
 
 
-class _Table(dict[tuple[int, int], int]):
-    def __init__(self, numbers: Numbers, operation: Callable[[Rational, Rational], Rational]) -> None:
+class _OperationTable(dict[tuple[int, int], int]):
+    def __init__(self, numbers: ProbabilityNumbers, operation: Callable[[Rational, Rational], Rational]) -> None:
         super().__init__()
         self._numbers, self._operation = numbers, operation
 
@@ -51,7 +51,7 @@ class _Table(dict[tuple[int, int], int]):
         return found
 
 
-class Index(dict[State, int]):
+class StateNumbers(dict[State, int]):
     """The states found so far and their numbers; a new one gets the next."""
 
     def __init__(self, most: int, full: Callable[[int], Exception]) -> None:
@@ -79,7 +79,7 @@ class Probabilities(dict[Any, tuple[int, ...]]):
     """
 
     def __init__(
-        self, numbers: Numbers, compute: Callable[[Any], Sequence[Any]], place: str, places: Sequence[str]
+        self, numbers: ProbabilityNumbers, compute: Callable[[Any], Sequence[Any]], place: str, places: Sequence[str]
     ) -> None:
         super().__init__()
         self._numbers, self._compute, self._place, self._places = numbers, compute, place, places

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from privproof.release.ledger.ledger_entries import COUNTED, Entry
 from privproof.release.ledger.ledger_stores import Transaction
-from privproof.release.ledger.spending_rules import Cost, Rule, rule_from
+from privproof.release.ledger.spending_rules import Cost, SpendingRule, rule_from
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class DataSet:
     """
 
     name: str
-    rule: Rule
+    rule: SpendingRule
     window: int | None = None
     total: Cost | None = None
     spendings: int = 0

@@ -30,7 +30,7 @@ from privproof.release.ledger.ledger_entries import COUNTED, Entry, Kind, canoni
 from privproof.release.ledger.ledger_stores import Transaction, store_at
 from privproof.release.ledger.ledger_verification import Examination, examine
 from privproof.release.ledger.quilt_accounting import Accountant
-from privproof.release.ledger.spending_rules import Composition, Cost, Quilts, Rule, ZeroConcentrated, positive
+from privproof.release.ledger.spending_rules import Composition, Cost, Quilts, SpendingRule, ZeroConcentrated, positive
 
 _VERSION = 1
 """Rises if the meaning of an entry changes."""
@@ -392,7 +392,7 @@ def _datasets(found: Transaction) -> dict[str, DataSet]:
     return {entry.dataset: dataset_from(entry) for entry in found.of_kind("dataset")}
 
 
-def _enter_dataset(found: Transaction, before: Entry, name: str, rule: Rule, window: int | None) -> Entry:
+def _enter_dataset(found: Transaction, before: Entry, name: str, rule: SpendingRule, window: int | None) -> Entry:
     entry = next_entry(before, "dataset", now(), dataset=name, rule=rule.document(), window=window)
     found.add(entry)
     return entry
@@ -429,7 +429,9 @@ def _keep_certificate(found: Transaction, certificate: Mapping[str, Any] | None)
     return digest
 
 
-def _rule(epsilon_: EpsilonLike | None, delta_: Number, rho: EpsilonLike | None, account: Accountant | None) -> Rule:
+def _rule(
+    epsilon_: EpsilonLike | None, delta_: Number, rho: EpsilonLike | None, account: Accountant | None
+) -> SpendingRule:
     given = [value for value in (epsilon_, rho, account) if value is not None]
     if len(given) != 1:
         raise BudgetError(

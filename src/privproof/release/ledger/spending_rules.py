@@ -95,7 +95,7 @@ def positive(value: Any) -> Rational:
     return epsilon(number).shift
 
 
-class Rule(ABC):
+class SpendingRule(ABC):
     """A budget, and how costs add up to a total.
 
     Attributes:
@@ -134,7 +134,7 @@ class Rule(ABC):
         """The budget, what is spent and what is left; no budget is None."""
 
 
-class _Additive(Rule):
+class _Additive(SpendingRule):
     """Costs of one kind that are simply added."""
 
     carries_on = True
@@ -232,7 +232,7 @@ class ZeroConcentrated(_Additive):
 
 
 @dataclass(frozen=True)
-class Quilts(Rule):
+class Quilts(SpendingRule):
     """Under a prior of chains, quilt curves add up.
 
     Attributes:
@@ -280,7 +280,7 @@ def _enter_cost(account: Accountant, cost: Cost) -> Accountant:
     )
 
 
-def rule_from(given: Mapping[str, Any]) -> Rule:
+def rule_from(given: Mapping[str, Any]) -> SpendingRule:
     """The rule that plain data describe.
 
     Raises:

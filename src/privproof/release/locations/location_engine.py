@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from privproof.engines.engine_protocol import Answers, Request
+from privproof.engines.engine_protocol import Answers, EngineRequest
 from privproof.engines.search_monitor import Monitor, Stopped
 from privproof.errors import ScenarioError
 from privproof.evidence.engine_answers import Answer
@@ -20,7 +20,7 @@ from privproof.release.locations.location_maps import Clamped
 from privproof.release.locations.location_question import LocationQuestion
 from privproof.release.locations.planar_densities import near_the_corner, northwards, planar_finding
 from privproof.release.locations.planar_noise import PlanarGeometric, PlanarLaplace
-from privproof.release.locations.site_comparisons import Comparison, compared_sites, middle_of
+from privproof.release.locations.site_comparisons import SiteComparison, compared_sites, middle_of
 
 FINDING = "finding about locations"
 """The name under which a request may bring what was found, at places or with a precision of the caller's choice."""
@@ -31,11 +31,11 @@ class LocationEngine:
 
     name = ENGINE
 
-    def supports(self, request: Request) -> str | None:
+    def supports(self, request: EngineRequest) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         return "the epsilon for each unit of distance is claimed, not looked for" if request.tight else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Answers:
+    def answers(self, request: EngineRequest, monitor: Monitor) -> Answers:
         """Whether the loss is at most epsilon for each unit of distance."""
         question = request.question
         assert isinstance(question, LocationQuestion)
@@ -69,4 +69,4 @@ def decide_locations(question: LocationQuestion, monitor: Monitor, bits: int = 1
     if sites is None and isinstance(mechanism, Clamped) and mechanism.epsilon.compare(allowed) <= 0:
         near = middle_of(mechanism.map)
     listed = compared_sites(mechanism, near)
-    return Comparison(mechanism, allowed, listed, None if sites is None else listed, monitor.pause).finding(bits)
+    return SiteComparison(mechanism, allowed, listed, None if sites is None else listed, monitor.pause).finding(bits)

@@ -281,7 +281,7 @@ def _range(target: int, here: int, low: int, high: int) -> _Parts:
     return ((high - here, True),) if target == high else ((abs(target - here), False),)
 
 
-class _Sums:
+class _WeightSums:
     """Sums of weights over points, rays and quadrants of the grid."""
 
     def __init__(self, noise: PlanarGeometric, bits: int) -> None:
@@ -352,8 +352,8 @@ class _Sums:
 
 
 @lru_cache(maxsize=8)
-def _sums(noise: PlanarGeometric, bits: int) -> _Sums:
-    return _Sums(noise, bits)
+def _sums(noise: PlanarGeometric, bits: int) -> _WeightSums:
+    return _WeightSums(noise, bits)
 
 
 def _enumerate_weights(noise: PlanarGeometric, map: Map, site: Site, bits: int) -> Row:

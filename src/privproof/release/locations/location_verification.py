@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from privproof.asking import ask
-from privproof.engines.engine_protocol import Request
+from privproof.engines.engine_protocol import EngineRequest
 from privproof.engines.search_monitor import Monitor
 from privproof.errors import ScenarioError
 from privproof.evidence import Unknown
@@ -67,7 +67,7 @@ def verify_locations(
 
 def _add_verdict(found: LocationFinding) -> LocationFinding:
     """A finding with its verdict: the engine is asked, and the gate decides."""
-    verdict = ask(Request(found.question, prepared={FINDING: found}))
+    verdict = ask(EngineRequest(found.question, prepared={FINDING: found}))
     return replace(found, verdict=verdict, reason=verdict.reason if isinstance(verdict, Unknown) else found.reason)
 
 

@@ -57,7 +57,7 @@ def compared_sites(mechanism: Clamped | Resampled | Channel, sites: Sequence[Sit
     return listed
 
 
-class Comparison:
+class SiteComparison:
     """All pairs of some sites with all outputs of a mechanism."""
 
     def __init__(

@@ -28,7 +28,7 @@ _OF_INTEGERS = frozenset("0123456789-")
 _OF_DECIMALS = frozenset("0123456789+-.eE")
 
 
-class Refusal(Exception):
+class CellRefusal(Exception):
     """A cell that cannot be understood: its row in the piece, counted from 0, its column, and what to say about it."""
 
     column = ""
@@ -243,7 +243,7 @@ class ArrowColumn:
         return self._array.dictionary_decode() if self._arrow.types.is_dictionary(self._array.type) else self._array
 
 
-class States:
+class TableStates:
     """The states as they are met: what every cell of a column stands for.
 
     Without `known` states, every new text is a new state.
@@ -286,14 +286,14 @@ class States:
                 text = texts[i]
                 try:
                     table[i] = NOTHING if text is None or text in self._missing else self._meant(text)
-                except Refusal as refusal:
+                except CellRefusal as refusal:
                     refusal.row = rows[i]
                     raise
                 if self._bins is None:
                     self._met[text] = int(table[i])
         return numbers, table
 
-    def numbers(self, others: States) -> Ints:
+    def numbers(self, others: TableStates) -> Ints:
         """For every state of others its number here; a new one is added.
 
         Raises:
@@ -325,7 +325,7 @@ class States:
         try:
             numbers, table = self.table(column.at(rows))
             codes[rows] = table[numbers]
-        except Refusal as refusal:
+        except CellRefusal as refusal:
             refusal.row = int(rows[refusal.row])
             raise
         return codes
@@ -334,7 +334,7 @@ class States:
         assert self._bins is not None
         found = self._bins.find(text)
         if found is None:
-            raise Refusal(
+            raise CellRefusal(
                 0,
                 "number",
                 f"{_quote_cell(text)} is no number",
@@ -346,7 +346,7 @@ class States:
         name = text
         if self._mapping is not None:
             if text not in self._mapping:
-                raise Refusal(
+                raise CellRefusal(
                     0,
                     "unknown-value",
                     f"the mapping has no state for {_quote_cell(text)}",
@@ -357,12 +357,12 @@ class States:
         if code is not None:
             return code
         if not self._open:
-            raise Refusal(0, "unknown-state", f"{_quote_cell(name)} is none of the states", _near(name, self.names))
+            raise CellRefusal(0, "unknown-state", f"{_quote_cell(name)} is none of the states", _near(name, self.names))
         return self._new(name)
 
     def _new(self, name: str) -> int:
         if len(self.names) >= MOST_STATES:
-            raise Refusal(
+            raise CellRefusal(
                 0,
                 "states",
                 f"more than {MOST_STATES} different values, among them {_quote_cell(name)}",
@@ -403,7 +403,7 @@ class Identities:
                 if found[i] is None:
                     if name in self._missing:
                         row = int(np.argmax(inside == i))
-                        raise Refusal(row, "series", "there is no series", "every row says to which one it belongs")
+                        raise CellRefusal(row, "series", "there is no series", "every row says to which one it belongs")
                     found[i] = named.setdefault(name, len(named))
         return inside, np.array(found, dtype=np.int64)
 
@@ -454,7 +454,7 @@ def times(column: Column, clock: Clock | None) -> tuple[Clock, Times]:
         first = column.at(np.zeros(1, dtype=np.int64)).factors()[1][0]
         clock = clock_of(first) if first else None
         if clock is None:
-            raise Refusal(
+            raise CellRefusal(
                 0, "time", f"{_quote_cell(first)} is no time", "a number, or a time such as 2024-03-01T12:00:00"
             )
     found = column.times(clock)
@@ -475,7 +475,7 @@ def times(column: Column, clock: Clock | None) -> tuple[Clock, Times]:
                 if other != clock
                 else f"the time {_quote_cell(text)} is beyond what is read exactly: 18 decimals, the years 1678 to 2261"
             )
-            raise Refusal(
+            raise CellRefusal(
                 int(np.argmax(numbers == i)), "time", message, "every row has a number, or a time 2024-03-01T12:00:00"
             )
         table[i] = read

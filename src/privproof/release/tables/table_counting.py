@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from privproof.errors import FormatError
-from privproof.memory import MEMORY, Growth
+from privproof.memory import MEMORY, MemoryGrowth
 from privproof.release.tables.table_cells import Clock, widest_step
-from privproof.release.tables.table_columns import Column, Identities, Refusal, States, times
-from privproof.release.tables.table_sources import Backend, Pieces, Source, file_groups, pieces
+from privproof.release.tables.table_columns import CellRefusal, Column, Identities, TableStates, times
+from privproof.release.tables.table_sources import Backend, Pieces, TableSource, file_groups, pieces
 from privproof.release.tables.table_streams import stream_name, stream_pieces
-from privproof.release.tables.table_tallies import Tally
+from privproof.release.tables.table_tallies import TableTally
 
 if TYPE_CHECKING:
     from privproof.release.tables.table_files import TableReading
@@ -40,7 +40,7 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """A part of a table.
 
     Attributes:
@@ -58,7 +58,7 @@ class Part:
     constants: Mapping[str, str] = field(default_factory=dict)
 
 
-Mapped: TypeAlias = "Callable[[Callable[[Part], Counting], Iterable[Part]], Iterable[Counting]]"
+Mapped: TypeAlias = "Callable[[Callable[[TablePart], Counting], Iterable[TablePart]], Iterable[Counting]]"
 """What gives a function and all parts to others, and has their results in order."""
 
 
@@ -70,28 +70,30 @@ class Counting:
         self.columns = tuple(
             dict.fromkeys(name for name in (reading.column, reading.series, reading.time) if name is not None)
         )
-        self.states: States = States(
+        self.states: TableStates = TableStates(
             reading.states, bins=reading.bins, mapping=reading.mapping, missing=reading.missing
         )
-        self.tally = Tally(heads=heads)
+        self.tally = TableTally(heads=heads)
         self.alone = reading.series is None and reading.time is None and reading.bins is None
         self._identities = Identities(reading.missing)
         self._clock: Clock | None = None
         self._tell = _TOLD
 
-    def read(self, part: Part, *, rows: int, backend: Backend, told: Callable[[str], None] = lambda _: None) -> None:
+    def read(
+        self, part: TablePart, *, rows: int, backend: Backend, told: Callable[[str], None] = lambda _: None
+    ) -> None:
         """Count a part, which follows what was counted before.
 
         Raises:
             FormatError: with the file, the row (the first one after the header is row 1) and the column at fault.
         """
         begun = self.tally.rows - part.first
-        growth = Growth()
+        growth = MemoryGrowth()
         with closing(self._pieces(part, rows=rows, backend=backend)) as found:
             for piece in found:
                 try:
                     self._add(piece)
-                except Refusal as refusal:
+                except CellRefusal as refusal:
                     raise _fault(part, refusal, self.tally.rows - begun + refusal.row) from None
                 if self.tally.rows >= self._tell:
                     self._tell = self.tally.rows + _TOLD
@@ -104,11 +106,11 @@ class Counting:
                         hint=f"{MEMORY}=8G, or fewer series at once: sort by series, and merge the summaries of parts",
                     )
 
-    def join(self, after: Counting, part: Part) -> None:
+    def join(self, after: Counting, part: TablePart) -> None:
         """Add what was counted in the part that follows."""
         try:
             if self._clock is not None and after._clock not in (None, self._clock):
-                raise Refusal(
+                raise CellRefusal(
                     0, "time", f"the times are {after._clock}, and those before are {self._clock}", "times of one kind"
                 )
             self._clock = self._clock or after._clock
@@ -117,15 +119,15 @@ class Counting:
             owners = self._identities.owners(after._identities) if self._reading.series else None
             codes = self.states.numbers(after.states)
             self.tally.join(after.tally, codes=codes, owners=owners, states=len(self.states.names), widest=widest)
-        except Refusal as refusal:
+        except CellRefusal as refusal:
             refusal.column = self._reading.time or self._reading.column
             raise _fault(part, refusal, part.first + refusal.row) from None
 
-    def _pieces(self, part: Part, *, rows: int, backend: Backend) -> Pieces:
+    def _pieces(self, part: TablePart, *, rows: int, backend: Backend) -> Pieces:
         if not isinstance(part.source, Path):
             return stream_pieces(part.source, self.columns, rows=rows)
         reading = self._reading
-        source = Source(
+        source = TableSource(
             part.source,
             self.columns,
             reading.delimiter,
@@ -155,12 +157,12 @@ class Counting:
                 self._clock, instants = times(piece[at], self._clock)
                 widest = None if reading.gap is None else widest_step(reading.gap, self._clock)
             self.tally.add(codes, len(self.states.names), series=series, times=instants, widest=widest)
-        except Refusal as refusal:
+        except CellRefusal as refusal:
             refusal.column = at
             raise
 
 
-def count_part(reading: TableReading, part: Part, *, rows: int, backend: Backend) -> Counting:
+def count_part(reading: TableReading, part: TablePart, *, rows: int, backend: Backend) -> Counting:
     """What is counted in a part by itself; it can be joined to what comes before."""
     counting = Counting(reading, heads=True)
     counting.read(part, rows=rows, backend=backend)
@@ -188,7 +190,7 @@ def count_parts(
     return counting
 
 
-def table_parts(reading: TableReading, *, split: bool) -> list[Part]:
+def table_parts(reading: TableReading, *, split: bool) -> list[TablePart]:
     """The parts of a table, in order; large Parquet files are split only if it is asked for.
 
     Raises:
@@ -202,9 +204,9 @@ def table_parts(reading: TableReading, *, split: bool) -> list[Part]:
     return [piece for part in listed for piece in (_split_part(part) if split else (part,))]
 
 
-def _list_parts(source: Any) -> Iterator[Part]:
+def _list_parts(source: Any) -> Iterator[TablePart]:
     if not isinstance(source, Path):
-        yield Part(source, stream_name(source))
+        yield TablePart(source, stream_name(source))
     elif source.is_dir():
         found = [
             path
@@ -218,9 +220,9 @@ def _list_parts(source: Any) -> Iterator[Part]:
                 "file", "the folder has no tables", place=str(source), hint=f"files called {', '.join(_ENDINGS)}"
             )
         for path in sorted(found, key=lambda path: _in_order(path.relative_to(source))):
-            yield Part(path, str(path), constants=_constants(path.relative_to(source)))
+            yield TablePart(path, str(path), constants=_constants(path.relative_to(source)))
     else:
-        yield Part(source, str(source))
+        yield TablePart(source, str(source))
 
 
 def _in_order(path: Path) -> list[list[tuple[int, str]]]:
@@ -237,7 +239,7 @@ def _constants(path: Path) -> dict[str, str]:
     return {unquote(name): "" if text == _NO_VALUE else unquote(text) for name, sign, text in found if sign}
 
 
-def _split_part(part: Part) -> Iterator[Part]:
+def _split_part(part: TablePart) -> Iterator[TablePart]:
     """A Parquet file as parts of whole row groups; other files, and what cannot be read, as one."""
     sizes = file_groups(part.source) if isinstance(part.source, Path) else None
     if sizes is None:
@@ -247,11 +249,11 @@ def _split_part(part: Part) -> Iterator[Part]:
     for group, size in enumerate(sizes):
         held += size
         if held >= PART_ROWS or group == len(sizes) - 1:
-            yield Part(part.source, part.name, (begin, group + 1), first, part.constants)
+            yield TablePart(part.source, part.name, (begin, group + 1), first, part.constants)
             begin, first, held = group + 1, first + held, 0
 
 
-def _fault(part: Part, refusal: Refusal, row: int) -> FormatError:
+def _fault(part: TablePart, refusal: CellRefusal, row: int) -> FormatError:
     place = f"{part.name}: row {row + 1}: {refusal.column}"
     return FormatError(refusal.code, refusal.message, place=place, hint=refusal.hint)
 
@@ -274,7 +276,7 @@ def named_values(reading: TableReading, *, rows: int, backend: Backend = "auto")
                     said = said or ("" if value is not None else f"{name!r} has no value")
                     said = said or (f"{name!r} has two rows" if name in found else "")
                     if said or name is None or value is None:
-                        refusal = Refusal(row, "rows", said, "one row with a value for every name")
+                        refusal = CellRefusal(row, "rows", said, "one row with a value for every name")
                         refusal.column = reading.series if name is None or value is not None else reading.column
                         raise _fault(part, refusal, row)
                     found[name] = value

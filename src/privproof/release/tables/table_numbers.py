@@ -16,7 +16,7 @@ import numpy as np
 from privproof.errors import FormatError
 from privproof.exact import Rational, fraction, rational
 from privproof.release.tables.table_cells import is_number
-from privproof.release.tables.table_columns import NOTHING, Column, Ints, Refusal, States
+from privproof.release.tables.table_columns import NOTHING, CellRefusal, Column, Ints, TableStates
 from privproof.release.tables.table_counting import Counting, table_parts
 from privproof.release.tables.table_files import ROWS_AT_ONCE, TableReading
 from privproof.release.tables.table_streams import stream_name
@@ -54,7 +54,7 @@ class Summed:
         return sum(self.lengths.values())
 
 
-class _Numbers(States):
+class _Numbers(TableStates):
     """In the place of states: every number is the same state, and is added up."""
 
     def __init__(self, limits: tuple[Rational, Rational] | None, missing: tuple[str, ...]) -> None:
@@ -81,7 +81,7 @@ class _Numbers(States):
                 except (Inexact, ValueError):
                     row = int(np.argmax(numbers == i))
                     hint = f"a decimal such as 12.5; if it marks a missing entry: missing: [{text[:40]!r}]"
-                    raise Refusal(row, "number", f"{text[:40]!r} is no number", hint) from None
+                    raise CellRefusal(row, "number", f"{text[:40]!r} is no number", hint) from None
         read: Ints = table[numbers]
         return read
 

@@ -39,7 +39,7 @@ _UNREADABLE = (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, EOFError, zlib.e
 
 
 @dataclass(frozen=True)
-class Source:
+class TableSource:
     """A file with a table.
 
     Attributes:
@@ -76,7 +76,7 @@ class Source:
         return "\t" if name.endswith((".tsv", ".tab")) else ","
 
 
-def pieces(source: Source, *, rows: int, backend: Backend = "auto") -> Pieces:
+def pieces(source: TableSource, *, rows: int, backend: Backend = "auto") -> Pieces:
     """The table's columns, at most so many rows at a time; pieces are never empty.
 
     Raises:
@@ -86,13 +86,13 @@ def pieces(source: Source, *, rows: int, backend: Backend = "auto") -> Pieces:
     return found if not source.constants else _with_constants(source, found)
 
 
-def _with_constants(source: Source, found: Pieces) -> Pieces:
+def _with_constants(source: TableSource, found: Pieces) -> Pieces:
     for piece in found:
         size = len(next(iter(piece.values())))
         yield {**piece, **{name: TextColumn([text] * size) for name, text in source.constants.items()}}
 
 
-def _file_pieces(source: Source, *, rows: int, backend: Backend) -> Pieces:
+def _file_pieces(source: TableSource, *, rows: int, backend: Backend) -> Pieces:
     kind = _kind(source.path)
     arrow = None if backend == "plain" else pyarrow(source.path, needed=backend == "arrow" or kind == "parquet")
     if kind == "parquet":
@@ -218,12 +218,12 @@ def _open_stream(path: Path, *, packed: bool) -> Iterator[_Watched]:
         yield _Watched(stream)
 
 
-def _csv_rows(source: Source, stream: _Watched, *, strict: bool = False) -> Any:
+def _csv_rows(source: TableSource, stream: _Watched, *, strict: bool = False) -> Any:
     text = io.TextIOWrapper(io.BufferedReader(stream, 1 << 16), encoding="utf-8-sig", newline="")
     return csv.reader(text, delimiter=source.between, strict=strict)
 
 
-def _names(source: Source, *, packed: bool) -> tuple[tuple[str, ...], bool]:
+def _names(source: TableSource, *, packed: bool) -> tuple[tuple[str, ...], bool]:
     """The names of the columns, with a complaint if one that is asked for is missing; and whether anything follows them."""
     if len(source.between) != 1 or source.between in '"\r\n':
         raise FormatError(
@@ -248,7 +248,7 @@ def _names(source: Source, *, packed: bool) -> tuple[tuple[str, ...], bool]:
     return names, more
 
 
-def _plain_pieces(source: Source, names: Sequence[str], *, rows: int, packed: bool) -> Pieces:
+def _plain_pieces(source: TableSource, names: Sequence[str], *, rows: int, packed: bool) -> Pieces:
     width = len(names)
     chosen = [itemgetter(names.index(name)) for name in source.inside]
     try:
@@ -274,7 +274,7 @@ def _plain_pieces(source: Source, names: Sequence[str], *, rows: int, packed: bo
         raise _fault(source, names, packed=packed) from None
 
 
-def _arrow_pieces(source: Source, names: Sequence[str], arrow: Any, *, rows: int, packed: bool) -> Pieces:
+def _arrow_pieces(source: TableSource, names: Sequence[str], arrow: Any, *, rows: int, packed: bool) -> Pieces:
     columns = list(source.inside)
     try:
         with _open_stream(source.path, packed=packed) as stream:
@@ -305,12 +305,12 @@ def _arrow_pieces(source: Source, names: Sequence[str], arrow: Any, *, rows: int
         raise _fault(source, names, packed=packed, otherwise=str(error)) from None
 
 
-def _csv_type(source: Source, name: str, arrow: Any) -> Any:
+def _csv_type(source: TableSource, name: str, arrow: Any) -> Any:
     few = source.few and name == source.columns[0]
     return arrow.dictionary(arrow.int32(), arrow.string()) if few else arrow.string()
 
 
-def _check_quotes(source: Source, names: Sequence[str], stream: _Watched, rows: int, *, packed: bool) -> None:
+def _check_quotes(source: TableSource, names: Sequence[str], stream: _Watched, rows: int, *, packed: bool) -> None:
     """Complain about a quotation mark that is not closed: it would swallow rows.
 
     Where every line is a row, and quotation marks are pairs, nothing was swallowed; otherwise the careful reader decides.
@@ -321,7 +321,7 @@ def _check_quotes(source: Source, names: Sequence[str], stream: _Watched, rows: 
             raise fault
 
 
-def _parquet_pieces(source: Source, arrow: Any, *, rows: int) -> Pieces:
+def _parquet_pieces(source: TableSource, arrow: Any, *, rows: int) -> Pieces:
     types = arrow.types
     columns = list(source.inside)
     place = str(source.path)
@@ -361,7 +361,7 @@ def _plain_texts(array: Any, arrow: Any) -> Any:
     return array
 
 
-def _fault(source: Source, names: Sequence[str], *, packed: bool, otherwise: str = "") -> FormatError:
+def _fault(source: TableSource, names: Sequence[str], *, packed: bool, otherwise: str = "") -> FormatError:
     """What is wrong with a CSV file, on which line; the code is csv where the careful reader finds nothing wrong."""
     place = str(source.path)
     line = 0

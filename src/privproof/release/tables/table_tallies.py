@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privproof.release.tables.table_cells import PARTS
-from privproof.release.tables.table_columns import NOTHING, Ints, Refusal, Times
+from privproof.release.tables.table_columns import NOTHING, CellRefusal, Ints, Times
 
 _MOST = 2**64 - 1
 """The largest difference of two 64-bit times: as the widest step it makes no step a gap."""
@@ -32,7 +32,7 @@ _HEADS = {"_head": NOTHING, "_head_length": 0, "_head_whole": 0, "_head_parts": 
 """What is also kept for joining: the first row, and the length of the chain that begins there, or 0 before it has ended."""
 
 
-class Tally:
+class TableTally:
     """What has been counted so far.
 
     Args:
@@ -273,7 +273,7 @@ class Tally:
     # ---------------------------------------------------------------------------------------------------------- joining
 
     def join(
-        self, after: Tally, *, codes: Ints, owners: Ints | None, states: int, widest: tuple[int, int] | None
+        self, after: TableTally, *, codes: Ints, owners: Ints | None, states: int, widest: tuple[int, int] | None
     ) -> None:
         """Add what was counted, with heads, in the rows that follow.
 
@@ -331,7 +331,7 @@ class Tally:
         self.missing += after.missing
 
     def _wide_steps(
-        self, after: Tally, owners: Ints, fresh: npt.NDArray[np.bool_], widest: tuple[int, int] | None
+        self, after: TableTally, owners: Ints, fresh: npt.NDArray[np.bool_], widest: tuple[int, int] | None
     ) -> npt.NDArray[np.bool_]:
         """Where the step from the last row here to the first one there is wider than the gap; for every series of theirs."""
         there = slice(after.series)
@@ -370,8 +370,10 @@ def _steps(
     return back, wide | (steps > np.uint64(most))
 
 
-def _backwards(rows: npt.NDArray[np.signedinteger[Any]]) -> Refusal:
-    return Refusal(int(rows.min()), "time-order", "the time is before the one before it in its series", "sort by time")
+def _backwards(rows: npt.NDArray[np.signedinteger[Any]]) -> CellRefusal:
+    return CellRefusal(
+        int(rows.min()), "time-order", "the time is before the one before it in its series", "sort by time"
+    )
 
 
 def _translate_states(numbers: Ints, codes: Ints) -> Ints:

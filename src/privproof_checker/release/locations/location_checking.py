@@ -25,13 +25,13 @@ from privproof_checker.claims import loss_at_least
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Accepted, Limits, Verdict, refuse, within
 from privproof_checker.plain_documents import a_list, a_number, a_text, an_object, only_members, require_name
-from privproof_checker.release.locations.location_laws import BITS, Law
+from privproof_checker.release.locations.location_laws import BITS, ReportLaw
 from privproof_checker.release.locations.location_questions import (
-    Noise,
+    LocationQuestion,
+    PlanarNoise,
     Plane,
-    Question,
+    ReportTable,
     Site,
-    Table,
     read_place,
     read_question,
     read_site,
@@ -68,10 +68,10 @@ def check_location(
     return Accepted("proved", statement, details)
 
 
-def _by_triangle(question: Question) -> str:
+def _by_triangle(question: LocationQuestion) -> str:
     """The pairs for which the triangle inequality shows the claim."""
     mechanism = question.mechanism
-    if isinstance(mechanism, Table):
+    if isinstance(mechanism, ReportTable):
         refuse("a table is no planar noise", "evidence.method")
     if mechanism.ending not in ("grid", "clamped", "plane"):
         refuse(
@@ -88,12 +88,12 @@ def _by_triangle(question: Question) -> str:
     )
 
 
-def _by_pairs(question: Question, limits: Limits) -> tuple[int, str]:
+def _by_pairs(question: LocationQuestion, limits: Limits) -> tuple[int, str]:
     """Compare everything; the number of comparisons, and what was compared."""
     mechanism = question.mechanism
-    if isinstance(mechanism, Plane) or (isinstance(mechanism, Noise) and mechanism.map is None):
+    if isinstance(mechanism, Plane) or (isinstance(mechanism, PlanarNoise) and mechanism.map is None):
         refuse("there are infinitely many places", "evidence.method")
-    if isinstance(mechanism, Table):
+    if isinstance(mechanism, ReportTable):
         everywhere = tuple(mechanism.rows)
     else:
         assert mechanism.map is not None
@@ -104,28 +104,28 @@ def _by_pairs(question: Question, limits: Limits) -> tuple[int, str]:
             refuse(f"the site {site} is not among those of the mechanism", "question.sites")
     if len(sites) < 2:
         refuse("fewer than two sites compare with nothing, or the map is too large", "question.sites")
-    law = Law(mechanism, limits)
+    law = ReportLaw(mechanism, limits)
     outputs = law.outputs()
     count = len(sites) * (len(sites) - 1) * len(outputs)
     within(count, limits.words, "comparisons", "question.sites")
     for left, right, output in law.open(sites, outputs, question.epsilon):
         if law.exceeds(left, right, output, question.epsilon) is not False:
             refuse(f"the claim is not shown for {left}, {right} and the report {output}", "evidence.method")
-    scope = f"all {len(sites)} sites x, x' of the {'table' if isinstance(mechanism, Table) else 'map'}"
+    scope = f"all {len(sites)} sites x, x' of the {'table' if isinstance(mechanism, ReportTable) else 'map'}"
     return (
         count,
         f"{scope if question.sites is None else f'the {len(sites)} sites listed'} and all {len(outputs)} reports z",
     )
 
 
-def _check_refutation(question: Question, given: dict[str, object], limits: Limits) -> Accepted:
+def _check_refutation(question: LocationQuestion, given: dict[str, object], limits: Limits) -> Accepted:
     only_members(given, ("method", "left", "right", "output", "left_probability", "right_probability"), "evidence")
     mechanism = question.mechanism
     if isinstance(mechanism, Plane):
         left, right, apart, what = compare_densities(question, mechanism, given, limits)
     else:
         one, other, output = _read_sites(question, given, "evidence", limits)
-        law = Law(mechanism, limits)
+        law = ReportLaw(mechanism, limits)
         if law.exceeds(one, other, output, question.epsilon) is not True:
             refuse("this report does not exceed the claim", "evidence.output")
         left, right = (law.probability(site, output, BITS[0]) for site in (one, other))
@@ -151,7 +151,7 @@ def _check_refutation(question: Question, given: dict[str, object], limits: Limi
     )
 
 
-def _attained_loss(question: Question, given: dict[str, object], limits: Limits) -> arb:
+def _attained_loss(question: LocationQuestion, given: dict[str, object], limits: Limits) -> arb:
     """The loss of a pair at a report, which must lie within the bounds given."""
     only_members(given, ("left", "right", "output", "loss"), "evidence.attained")
     mechanism = question.mechanism
@@ -166,7 +166,7 @@ def _attained_loss(question: Question, given: dict[str, object], limits: Limits)
             loss = mechanism.rate.ball(BITS[0]) * gap / length_of(difference(left, right))
     else:
         one, other, seen = _read_sites(question, given, "evidence.attained", limits)
-        law = Law(mechanism, limits)
+        law = ReportLaw(mechanism, limits)
         with precision(BITS[0]):
             loss = law.logarithm(one, other, seen, BITS[0]) / law.distance(one, other)
     if not loss.is_finite():
@@ -175,7 +175,9 @@ def _attained_loss(question: Question, given: dict[str, object], limits: Limits)
     return loss
 
 
-def _read_sites(question: Question, given: dict[str, object], place: str, limits: Limits) -> tuple[Site, Site, object]:
+def _read_sites(
+    question: LocationQuestion, given: dict[str, object], place: str, limits: Limits
+) -> tuple[Site, Site, object]:
     """Two different sites and a report."""
     left, right = (read_site(given.get(name), f"{place}.{name}") for name in ("left", "right"))
     if left == right:
@@ -183,14 +185,14 @@ def _read_sites(question: Question, given: dict[str, object], place: str, limits
     if question.sites is not None and not {left, right} <= set(question.sites):
         refuse("the question is not about these sites", place)
     mechanism = question.mechanism
-    if isinstance(mechanism, Table):
+    if isinstance(mechanism, ReportTable):
         for site in (left, right):
             if site not in mechanism.rows:
                 refuse(f"the table has no site {site}", place)
         output = a_text(given.get("output"), f"{place}.output")
         require_name(output, {name for row in mechanism.rows.values() for name in row}, "output", f"{place}.output")
         return left, right, output
-    if isinstance(mechanism, Noise) and mechanism.ending == "resampled":
+    if isinstance(mechanism, PlanarNoise) and mechanism.ending == "resampled":
         assert mechanism.map is not None
         for site in (left, right):
             if mechanism.map.nearest(site) != site:

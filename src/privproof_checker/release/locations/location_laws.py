@@ -11,7 +11,7 @@ from flint import arb
 from privproof_checker.numbers import ZERO, Epsilon
 from privproof_checker.numbers.balls import precision, rational_bounds
 from privproof_checker.outcomes import Limits, refuse, within
-from privproof_checker.release.locations.location_questions import Noise, Site, Table, squared_distance
+from privproof_checker.release.locations.location_questions import PlanarNoise, ReportTable, Site, squared_distance
 
 BITS = (128, 512, 2048)
 """The precisions at which a loss is compared with the claim, in this order; what the last leaves open is not accepted."""
@@ -21,10 +21,10 @@ _TAIL_BITS = 48
 """Offsets with weights above 2 to minus so many bits are added one by one, twice and three times as many at the higher precisions."""
 
 
-class Law:
+class ReportLaw:
     """The probabilities of reports, for a table or for planar geometric noise."""
 
-    def __init__(self, mechanism: Noise | Table, limits: Limits) -> None:
+    def __init__(self, mechanism: PlanarNoise | ReportTable, limits: Limits) -> None:
         self.mechanism, self.limits = mechanism, limits
         self.spread = lru_cache(maxsize=None)(self._spread)
         self.weight = lru_cache(maxsize=None)(self._weight)
@@ -33,7 +33,7 @@ class Law:
 
     def outputs(self) -> Sequence[object]:
         """All reports of a mechanism with finitely many."""
-        if isinstance(self.mechanism, Table):
+        if isinstance(self.mechanism, ReportTable):
             return sorted({name for row in self.mechanism.rows.values() for name in row})
         assert self.mechanism.map is not None
         return sorted({self.mechanism.reported(site) for site in self.mechanism.map.sites})
@@ -67,7 +67,7 @@ class Law:
 
     def exceeds(self, left: Site, right: Site, output: object, allowed: Epsilon) -> bool | None:
         """Whether ``P(z | x) > e^(epsilon d) P(z | x')``; None where it cannot be told."""
-        if isinstance(self.mechanism, Table):
+        if isinstance(self.mechanism, ReportTable):
             mine, other = (self.mechanism.rows[site].get(str(output), ZERO) for site in (left, right))
             if mine == 0 or other == 0:
                 return bool(mine > other)
@@ -91,13 +91,13 @@ class Law:
 
     def _same_normaliser(self, left: Site, right: Site) -> bool:
         """Whether resampling divides by the same number at both sites: the distances to the sites of the map are the same ones."""
-        assert isinstance(self.mechanism, Noise)
+        assert isinstance(self.mechanism, PlanarNoise)
         return self.mechanism.ending == "resampled" and self.spread(left) == self.spread(right)
 
     def logarithm(self, left: Site, right: Site, output: object, bits: int) -> arb:
         """``ln(P(z | x) / P(z | x'))``; for noise without its normaliser where that is the same."""
         with precision(bits):
-            if isinstance(self.mechanism, Noise) and self._alone(output):
+            if isinstance(self.mechanism, PlanarNoise) and self._alone(output):
                 assert isinstance(output, tuple)
                 rate = self.mechanism.rate.ball(bits) * arb(self.mechanism.step)
                 gap = rate * (arb(squared_distance(output, right)).sqrt() - arb(squared_distance(output, left)).sqrt())
@@ -110,7 +110,7 @@ class Law:
     def _alone(self, output: object) -> bool:
         """Whether a report stands for itself alone."""
         noise = self.mechanism
-        if not isinstance(noise, Noise) or not isinstance(output, tuple):
+        if not isinstance(noise, PlanarNoise) or not isinstance(output, tuple):
             return False
         if noise.map is None:
             return True
@@ -127,7 +127,7 @@ class Law:
         """The probability of a report."""
         noise = self.mechanism
         with precision(bits):
-            if isinstance(noise, Table):
+            if isinstance(noise, ReportTable):
                 return arb(noise.rows[site].get(str(output), ZERO))
             assert isinstance(output, tuple)
             if self._alone(output):
@@ -136,12 +136,12 @@ class Law:
             return found.get(output, self.beyond(self._reach(bits), bits).union(arb(0))) / self.total(site, bits)
 
     def _weight(self, squared: int, bits: int) -> arb:
-        assert isinstance(self.mechanism, Noise)
+        assert isinstance(self.mechanism, PlanarNoise)
         with precision(bits):
             return (-self.mechanism.rate.ball(bits) * arb(self.mechanism.step) * arb(squared).sqrt()).exp()
 
     def _spread(self, site: Site) -> tuple[int, ...]:
-        assert isinstance(self.mechanism, Noise)
+        assert isinstance(self.mechanism, PlanarNoise)
         assert self.mechanism.map is not None
         if not self.mechanism.map.sites:
             refuse("the map is too large to be summed over", "question.mechanism.outputs.map")
@@ -149,7 +149,7 @@ class Law:
 
     def _total(self, site: Site, bits: int) -> arb:
         """The sum of all weights: over the map where it is drawn again, over the whole grid otherwise."""
-        assert isinstance(self.mechanism, Noise)
+        assert isinstance(self.mechanism, PlanarNoise)
         with precision(bits):
             if self.mechanism.ending == "resampled":
                 return sum((self.weight(squared, bits) for squared in self.spread(site)), arb(0))
@@ -157,7 +157,7 @@ class Law:
 
     def _whole(self, bits: int) -> arb:
         """Directly, or where the grid is fine by the integral: a point of the cell of n is at most half a diagonal from n."""
-        assert isinstance(self.mechanism, Noise)
+        assert isinstance(self.mechanism, PlanarNoise)
         rate = self.mechanism.rate.ball(bits) * arb(self.mechanism.step)
         reach = self._reach(bits)
         if reach**2 <= self.limits.words // 8:
@@ -170,7 +170,7 @@ class Law:
 
     def _reach(self, bits: int) -> int:
         """How far offsets are taken one by one: beyond the map, and as far as the weights matter."""
-        assert isinstance(self.mechanism, Noise)
+        assert isinstance(self.mechanism, PlanarNoise)
         rate = self.mechanism.rate.ball(bits) * arb(self.mechanism.step)
         size = 0
         if self.mechanism.map is not None and self.mechanism.ending == "clamped":
@@ -189,7 +189,7 @@ class Law:
     def _cells(self, site: Site, bits: int) -> dict[Site, arb]:
         """The weights of all reports of clamped noise: offsets one by one, and all beyond may belong to any report."""
         noise = self.mechanism
-        assert isinstance(noise, Noise)
+        assert isinstance(noise, PlanarNoise)
         assert noise.map is not None
         reach = self._reach(bits)
         effort = 1 if noise.map.corners is not None else len(noise.map.sites)

@@ -46,7 +46,7 @@ class Map:
 
 
 @dataclass(frozen=True)
-class Noise:
+class PlanarNoise:
     """Planar geometric noise, and what becomes of the report."""
 
     rate: Epsilon
@@ -74,7 +74,7 @@ class Plane:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Exact probabilities."""
 
     step: Rational
@@ -82,15 +82,15 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Question:
+class LocationQuestion:
     """A question, read and checked."""
 
-    mechanism: Noise | Plane | Table
+    mechanism: PlanarNoise | Plane | ReportTable
     sites: tuple[Site, ...] | None
     epsilon: Epsilon
 
 
-def read_question(given: dict[str, object], limits: Limits) -> Question:
+def read_question(given: dict[str, object], limits: Limits) -> LocationQuestion:
     """The question of a certificate."""
     only_members(given, ("kind", "title", "mechanism", "sites", "epsilon"), "question")
     place = "question.mechanism"
@@ -104,18 +104,18 @@ def read_question(given: dict[str, object], limits: Limits) -> Question:
     sites = None if given.get("sites") is None else _sites(given["sites"], "question.sites", limits)
     if sites is not None and kind == "planar laplace":
         refuse("continuous noise is about all places", "question.sites")
-    assert isinstance(mechanism, Noise | Plane | Table)
-    return Question(mechanism, sites, _rate(given.get("epsilon"), "question.epsilon", limits))
+    assert isinstance(mechanism, PlanarNoise | Plane | ReportTable)
+    return LocationQuestion(mechanism, sites, _rate(given.get("epsilon"), "question.epsilon", limits))
 
 
-def _noise(given: dict[str, object], place: str, limits: Limits) -> Noise:
+def _noise(given: dict[str, object], place: str, limits: Limits) -> PlanarNoise:
     only_members(given, ("kind", "rate", "step", "outputs"), place)
     rate, step = _rate(given.get("rate"), f"{place}.rate", limits), _step(given.get("step"), place, limits)
     outputs = an_object(given.get("outputs"), f"{place}.outputs")
     ending = a_text(outputs.get("kind"), f"{place}.outputs.kind")
     if ending == "grid":
         only_members(outputs, ("kind",), f"{place}.outputs")
-        return Noise(rate, step, ending, None, {})
+        return PlanarNoise(rate, step, ending, None, {})
     if ending not in ("clamped", "resampled"):
         refuse(f"{ending[:40]!r} is none of grid, clamped, resampled", f"{place}.outputs.kind")
     only_members(outputs, ("kind", "map", "table") if ending == "clamped" else ("kind", "map"), f"{place}.outputs")
@@ -130,7 +130,7 @@ def _noise(given: dict[str, object], place: str, limits: Limits) -> Noise:
         if source in table:
             refuse(f"the site {source} has two reports, so the table is no function", here)
         table[source] = read_site(both[1], here)
-    return Noise(rate, step, ending, where, table)
+    return PlanarNoise(rate, step, ending, where, table)
 
 
 def _map(value: object, place: str, limits: Limits) -> Map:
@@ -176,7 +176,7 @@ def _plane(given: dict[str, object], place: str, limits: Limits) -> Plane:
     return Plane(rate, ending, (ZERO, ZERO), latitude)
 
 
-def _table(given: dict[str, object], place: str, limits: Limits) -> Table:
+def _table(given: dict[str, object], place: str, limits: Limits) -> ReportTable:
     only_members(given, ("kind", "step", "rows"), place)
     rows: dict[Site, dict[str, Rational]] = {}
     listed = a_list(given.get("rows"), f"{place}.rows")
@@ -194,7 +194,7 @@ def _table(given: dict[str, object], place: str, limits: Limits) -> Table:
         if any(p < 0 for p in row.values()) or sum(row.values(), ZERO) != 1:
             refuse(f"the probabilities sum to {text(sum(row.values(), ZERO))}, or one is below 0", here)
         rows[site] = row
-    return Table(_step(given.get("step"), place, limits), rows)
+    return ReportTable(_step(given.get("step"), place, limits), rows)
 
 
 def _rate(value: object, place: str, limits: Limits) -> Epsilon:

@@ -8,11 +8,11 @@ from privproof_checker.numbers import Rational
 from privproof_checker.numbers.balls import precision
 from privproof_checker.outcomes import Limits, refuse
 from privproof_checker.release.locations.location_laws import BITS
-from privproof_checker.release.locations.location_questions import Place, Plane, Question, read_place
+from privproof_checker.release.locations.location_questions import LocationQuestion, Place, Plane, read_place
 
 
 def compare_densities(
-    question: Question, mechanism: Plane, given: dict[str, object], limits: Limits
+    question: LocationQuestion, mechanism: Plane, given: dict[str, object], limits: Limits
 ) -> tuple[arb, arb, arb, str]:
     """Both densities at a report and the distance of the places; refuse unless the claim is exceeded."""
     left, right = (read_place(given.get(name), f"evidence.{name}", limits) for name in ("left", "right"))
