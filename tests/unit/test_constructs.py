@@ -150,8 +150,29 @@ def test_variables_may_be_called_like_what_proofs_speak_of():
 
 
 def test_simple_invariants_are_found_by_conjecture_alone(monkeypatch):
+    @mechanism
+    def counted_from_zero(q: real_queries(), threshold: public(real()), N: public(integer(low=1))):
+        limit = laplace(threshold, scale=2)
+        spent = 0
+        out = []
+        i = 0
+        while spent <= 2 * N - 2 and i < len(q):
+            top = laplace(q[i], scale=8 * N)
+            if top - limit >= 16:
+                out.append(top - limit)
+                spent = spent + 1
+            else:
+                middle = laplace(q[i], scale=4 * N)
+                if middle - limit >= 0:
+                    out.append(middle - limit)
+                    spent = spent + 2
+                else:
+                    out.append(0)
+            i += 1
+        return out
+
     monkeypatch.setattr(horn, "_attempt", lambda *_: "unknown")
-    proved(adaptive, 1)
+    proved(counted_from_zero, 1)
 
 
 def test_a_large_claim_on_a_loss_that_grows_with_the_size_is_refuted_at_once():

@@ -21,10 +21,10 @@ BOUNDS = {
 """For each number the bound, which may only be lowered, and the goal."""
 
 EXECUTED = {
-    "noisy max of 3 finite queries": 0,
-    "a numpy histogram": 0,
-    "sparse vector for every size": 0,
-    "a class of the user's with np.random.normal": 0,
+    "noisy max of 3 finite queries": 236,
+    "a numpy histogram": 282,
+    "sparse vector for every size": 307,
+    "a class of the user's with np.random.normal": 296,
 }
 """For each request how many modules may execute something while it is answered; the goal is 70."""
 

@@ -1,21 +1,25 @@
 """Variables that may be None: a number and a truth value in the place of each.
 
 ``best = None`` before a loop says that there is no number yet.  The truth value tells whether it is None, wherever the number is copied to
-and wherever it is shown: a number that stands for None must never be taken for an output.
+and wherever it is shown: a number that stands for None must never be taken for an output.  An output that is a number on one way and None
+or a text on the other, ``x if test else None``, is two outputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from privproof.compiling.sorts import PROCESSED, output_parts
 from privproof.language.syntax import (
+    Append,
     Assign,
     Block,
     Conditional,
     Constant,
     Emit,
     Expression,
+    If,
     Operation,
     Place,
     Result,
@@ -28,7 +32,9 @@ from privproof.language.walking import map_expressions, statements, variables_re
 
 
 def split_optional_variables(body: Block) -> tuple[Block, dict[str, str]]:
-    """Variables that are None at times and numbers at others, as a number and a truth value that tells whether it is None."""
+    """Variables and outputs that are None at times and numbers at others: as a number and a truth value that tells whether it is None, and
+    as two outputs.
+    """
 
     def nothing(value: Expression) -> bool:
         return isinstance(value, Constant) and value.value is None
@@ -53,8 +59,6 @@ def split_optional_variables(body: Block) -> tuple[Block, dict[str, str]]:
         )
     }
     flags = {name: f"{name} is None" for name in _copies(body, empty & filled)}
-    if not flags:
-        return body, {}
     body = map_expressions(body, lambda e: _needed_there(e, flags))
 
     def nil(name: str, place: Place) -> Constant:
@@ -89,7 +93,16 @@ def split_optional_variables(body: Block) -> tuple[Block, dict[str, str]]:
         result: list[Statement] = []
         for statement in block:
             changed = with_blocks(statement, change)
+            mixed = _mixed_part(changed.value) if isinstance(changed, Emit | Return | Append) else None
             match changed:
+                case Emit(value, place) | Return(value, place) | Append(_, value, place) if mixed is not None:
+                    whole = value.arguments if isinstance(value, Operation) else (value,)
+                    ways = []
+                    for way in (mixed.then, mixed.otherwise):
+                        shown = tuple(way if part is mixed else part for part in whole)
+                        one = replace(value, arguments=shown) if isinstance(value, Operation) else way
+                        ways.append(change((replace(changed, value=one),)))
+                    result.append(If(mixed.test, ways[0], ways[1], place))
                 case Assign(name, value, place) if name in flags and nothing(value):
                     result += [
                         Assign(name, nil(name, place), place),
@@ -113,6 +126,20 @@ def split_optional_variables(body: Block) -> tuple[Block, dict[str, str]]:
         return tuple(result)
 
     return change(map_expressions(body, told)), flags
+
+
+def _mixed_part(value: Expression) -> Conditional | None:
+    """The first part of an output that is a word or None on one way, and neither on the other."""
+    for part in value.arguments if isinstance(value, Operation) and value.name in ("tuple of", "list of") else (value,):
+        if isinstance(part, Conditional) and _is_word(part.then) != _is_word(part.otherwise):
+            return part
+    return None
+
+
+def _is_word(value: Expression) -> bool:
+    if isinstance(value, Conditional):
+        return _is_word(value.then) and _is_word(value.otherwise)
+    return isinstance(value, Constant) and (value.value is None or isinstance(value.value, str))
 
 
 def _text_variables(body: Block) -> set[str]:
