@@ -9,6 +9,7 @@ import pytest
 from tests.amounts import selected
 from tests.logic.test_bounds_by_vectors import random_process as random_sparse_process
 from tests.logic.test_logic_processes import random_process, with_labels
+from tests.papers.storm_extremes import storm_extremes
 
 from privproof import model_check
 from privproof.engines.search_monitor import Monitor
@@ -19,7 +20,6 @@ from privproof.logic.model_checking import Checker
 from privproof.logic.optimal_schedulers import extremes
 from privproof.logic.path_measures import ValueBetween
 from privproof.logic.query_vectors import UNITS, Columns
-from privproof.logic.storm_comparison import storm_extremes
 
 pytest.importorskip("stormpy")
 pytestmark = pytest.mark.slow

@@ -161,7 +161,6 @@ DOORS = {
         "evidence/certified_multipliers.py",
     },
     "cvc5": {"engines/parametric/second_solvers.py"},
-    "stormpy": {"logic/storm_comparison.py"},
 }
 """The files that load a solver, in whatever way."""
 

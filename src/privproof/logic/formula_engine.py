@@ -245,8 +245,6 @@ def _confirm_answer(found: Satisfaction, *, certify: bool | None) -> Satisfactio
 
 def _reason_uncertified(found: Satisfaction, *, certify: bool | None) -> str:
     """Why there is no certificate; empty where there is to be one."""
-    if any(getattr(m, "how", "") == "exact, by Storm" for m in found.measured.values()):
-        return "Storm computed some probabilities, for which there is no certificate"
     if certify is False:
         return "no certificate was asked for"
     if found.in_columns:

@@ -4,29 +4,6 @@ Read it in this order: `bernstein` (the coefficients), `search` (trees), `points
 violated), `suprema` (how large the ratio becomes), `solvers` (second opinions).
 """
 
-from privproof.engines.parametric.bernstein_boxes import Coordinate
-from privproof.engines.parametric.condition_decision import (
-    ConditionProof,
-    Decision,
-    PolynomialFactor,
-    Proof,
-    Undecided,
-    Violation,
-    non_negative,
-    prove,
-)
-from privproof.engines.parametric.ratio_suprema import Supremum, supremum
+import lazy_loader
 
-__all__ = [
-    "ConditionProof",
-    "Coordinate",
-    "Decision",
-    "PolynomialFactor",
-    "Proof",
-    "Supremum",
-    "Undecided",
-    "Violation",
-    "non_negative",
-    "prove",
-    "supremum",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

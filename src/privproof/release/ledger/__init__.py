@@ -4,20 +4,6 @@ Read `rules` (what may be spent), `entries` (what is recorded), `stores` (where)
 (checking it all again).
 """
 
-from privproof.release.ledger.ledger_data_sets import DataSet
-from privproof.release.ledger.ledger_entries import Entry
-from privproof.release.ledger.ledger_verification import Examination
-from privproof.release.ledger.spending_ledger import Ledger, Reservation
-from privproof.release.ledger.spending_rules import Composition, Cost, Quilts, ZeroConcentrated
+import lazy_loader
 
-__all__ = [
-    "Composition",
-    "Cost",
-    "DataSet",
-    "Entry",
-    "Examination",
-    "Ledger",
-    "Quilts",
-    "Reservation",
-    "ZeroConcentrated",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,8 +1,4 @@
-"""Path formulas on decision processes that are too large for `recurring`, by Storm (the optional extra ``privproof[storm]``, GPL).
-
-Storm translates the formula to a deterministic automaton and solves the product exactly.  It is imported only when such a formula is
-asked; without it the answer is unknown, with the reason.
-"""
+"""Path formulas on decision processes by Storm: an oracle that goes another way, by a deterministic automaton and its product."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ from privproof.logic.formats.drn_files import write_drn
 from privproof.logic.path_probabilities import FALSE, TRUE, replace_subformulas, unfold_untils
 from privproof.logic.path_probabilities import Path as PathFormula
 
-MISSING = "the formula is neither safe nor co-safe; the optional extra privproof[storm] may do more by a deterministic automaton"
+MISSING = "Storm is not installed"
 
 
 def storm_extremes(
