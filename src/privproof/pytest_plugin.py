@@ -39,9 +39,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Gathering(config), "privproof-gathering")
 
 
-# ------------------------------------------------------------------------------------------------------------- marked tests
-
-
 def _private_mark(subject: Any) -> pytest.Mark | None:
     """The mark of what a test module holds, on it or on the function inside it."""
     for each in (subject, getattr(subject, "__wrapped__", None)):
@@ -119,9 +116,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     except testing.NotPrivate as problem:
         pytest.fail(str(problem).strip("\n"), pytrace=False)
     return True
-
-
-# ------------------------------------------------------------------------------------------------------------------ the page
 
 
 class _Gathering:

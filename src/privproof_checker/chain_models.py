@@ -125,9 +125,6 @@ def _parts(location: Location) -> tuple[bool, int]:
     return first, language
 
 
-# ------------------------------------------------------------------------------------------------ reading the document
-
-
 def read_states(question: dict[str, object], limits: Limits) -> dict[str, int]:
     """The states and their indices."""
     return {name: i for i, name in enumerate(names(question.get("states"), "question.states", limits.states))}

@@ -89,9 +89,6 @@ def _ratio_text(left: Rational, right: Rational) -> str:
     return f"the ratio of an output is {ratio}"
 
 
-# ----------------------------------------------------------------------------------------------------------------- passes
-
-
 @dataclass(frozen=True)
 class _Pass:
     moves: list[list[int]]
@@ -121,8 +118,6 @@ class _Draws:
         self.steps = 0
         self.outcomes = 0
         self.known: dict[tuple[int, int], Ratio] = {}
-
-    # ------------------------------------------------------------------------------------------------------------ an output
 
     def shown(self, evidence: Mapping[str, object], place: str) -> tuple[Rational, Rational]:
         """Both probabilities of an output on neighbouring data."""
@@ -174,8 +169,6 @@ class _Draws:
     def _direction(self, change: Change) -> int:
         one, other = (self.numbers[each] for each in change)
         return 1 if one < other else -1
-
-    # ------------------------------------------------------------------------------------------------------------- the bound
 
     def bound(self) -> Ratio:
         """What two neighbouring data sets may lose at most."""
@@ -361,9 +354,6 @@ def _distance(value: Value) -> Rational:
     if isinstance(value, bool) or not isinstance(value, int | Fraction):
         refuse("values that differ by amounts are numbers", "question.values")
     return rational(value)
-
-
-# ---------------------------------------------------------------------------------------------------------------- reading
 
 
 def _read_draws(asked: dict[str, object], limits: Limits) -> _Draws:

@@ -100,8 +100,6 @@ class _Enumeration:
         if self.nodes > self.limits.words:
             refuse(f"the enumeration is beyond the limit of {self.limits.words} nodes", "evidence")
 
-    # ------------------------------------------------------------------------------------------------------ pointwise
-
     def pointwise(self, start: Start) -> None:
         horizon, claim = self.question.horizon, self.question.claim
         scale, (left, right) = on_common_denominator(start.left, start.right)
@@ -141,8 +139,6 @@ class _Enumeration:
     def _key(self, location: Location, left: Vector, right: Vector, weight: int) -> Key:
         one, other, weight, _ = primitive(left, right, weight if self.question.claim.delta != 0 else 0)
         return (location, one, other, weight)
-
-    # --------------------------------------------------------------------------------------------------------- events
 
     def events(self, start: Start) -> None:
         """Build the tree of primitive nodes once, then find the value of every outcome space from its leaves up."""

@@ -276,9 +276,6 @@ def _scale(step: Step) -> int:
     return lcm(1, *(int(p.q) for p in entries))
 
 
-# ------------------------------------------------------------------------------------------------ reading the document
-
-
 def read_steps(
     question: dict[str, object],
     states: Mapping[str, int],

@@ -137,9 +137,6 @@ def checked_by_output(
     return comparisons
 
 
-# ------------------------------------------------------------------------------------------------------------------- classes
-
-
 def counted_classes(
     counted: Collection[int], occupied: Collection[int], classes: Classes, place: str, *, needed: bool = True
 ) -> frozenset[int]:

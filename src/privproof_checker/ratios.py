@@ -92,8 +92,6 @@ class RatioCheck:
             waiting.extend(self.visit(location, number))
         return self.comparisons
 
-    # ---------------------------------------------------------------------------------------------------------- the parts
-
     def begin(self, each: Beginning[Multipliers]) -> None:
         """Condition 4 of the theorem."""
         node, place = self.nodes[each.node], f"{each.place}.multipliers"
@@ -185,8 +183,6 @@ class RatioCheck:
                 if ratio.above in left and not (ratio.below in right and ratio.factor >= 1):
                     refuse("the ratio does not hold where a word ends", f"{node.place}.ratios[{i}]")
 
-    # ------------------------------------------------------------------------------------------------------- inequalities
-
     def shown(
         self, left: Sums, right: Sums, factor: Rational | None, target: RatioNode, shares: Multipliers, place: str
     ) -> None:
@@ -224,8 +220,6 @@ class RatioCheck:
                 rest[i] = rest.get(i, ZERO) - share * entry
         if any(entry != 0 for entry in rest.values()):
             refuse("the vector is not this sum of multiples of generators", place)
-
-    # ------------------------------------------------------------------------------------------------------------ classes
 
     def states(self, location: Location, node: RatioNode, *, on_left: bool) -> Set[int]:
         """The states that may hold mass; where both sides are alike, on either of them."""

@@ -87,9 +87,6 @@ def _order(machine: TransducerSystem) -> list[str]:
     return sorted(machine.inputs, key=values.__getitem__)
 
 
-# --------------------------------------------------------------------------------------------------------- the tensors
-
-
 @dataclass(frozen=True)
 class _Mechanism:
     """The mechanism in integers: the weights of states at the beginning, for every step their rows, for every output weights at the end."""
@@ -179,9 +176,6 @@ def _compare(claim: Claim, kind: str, mechanism: _Mechanism, output: str, window
         compared += len(tensor)
         _below(claim, tensor, eroded, output)
     return compared
-
-
-# ------------------------------------------------------------------------------------------------------------- erosion
 
 
 def _windows(machine: TransducerSystem, order: list[str]) -> Windows:

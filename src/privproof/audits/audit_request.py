@@ -219,9 +219,6 @@ def audit(
     return replace(result, seconds={**result.seconds, "exact": time.perf_counter() - tested})
 
 
-# ------------------------------------------------------------------------------------------------------ what is asked for
-
-
 def _finite(epsilon: Epsilon) -> Epsilon:
     if epsilon.infinite:
         raise BudgetError("epsilon", "delta is 0 at an infinite epsilon", place="curve", hint='curve=[0, "1/2", 1, 2]')

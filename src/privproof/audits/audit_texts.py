@@ -68,9 +68,6 @@ def _tight_is_known(tight: Verdict | None) -> bool:
     return tight is not None and (tight.lower.infinite or tight.tight is not None)
 
 
-# -------------------------------------------------------------------------------------------------------------- in words
-
-
 def audit_sentence(audit: Audit) -> str:
     """The outcome in one sentence; it says private or not only where something exact does."""
     name = _name(audit)
@@ -313,9 +310,6 @@ def repeat_words(audit: Audit, command: str | None) -> str:
     if command is None:
         return f"with seed={audit.seed}"
     return command if "--seed" in command.split() else f"{command} --seed {audit.seed}"
-
-
-# --------------------------------------------------------------------------------------------------------------- numbers
 
 
 def digits_down(value: float, *, digits: int = 4) -> str:

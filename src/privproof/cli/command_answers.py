@@ -180,9 +180,6 @@ def end(status: int) -> NoReturn:
     raise here.ended
 
 
-# --------------------------------------------------------------------------------------------------------- delivering
-
-
 def open_standard_streams() -> None:
     """Where a standard stream is closed, its number must not be given to something else."""
     for number in range(3):

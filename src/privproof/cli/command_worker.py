@@ -147,9 +147,6 @@ def command_monitor() -> Iterator[Monitor]:
         _worker.monitor = None
 
 
-# ---------------------------------------------------------------------------------------------------------- a command
-
-
 class Unforeseen(Exception):
     """Something other than an answer came out of a command."""
 
@@ -250,9 +247,6 @@ _OURS = (
 def _is_library_code(file: str) -> bool:
     """Whether a file of code belongs to privproof, to Python or to an installed library, and not to the user."""
     return file.startswith("<") or str(Path(file).resolve()).startswith(_OURS)
-
-
-# -------------------------------------------------------------------------------------------------------- the process
 
 
 def work(application: Callable[[], typer.Typer], pipe: int, begun: float) -> None:

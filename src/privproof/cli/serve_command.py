@@ -120,9 +120,6 @@ def _open_browser(address: str) -> Path:
     return path
 
 
-# --------------------------------------------------------------------------------------------------------- what runs commands
-
-
 @dataclass
 class _Watcher:
     """Hands on what a worker does and prints."""

@@ -63,9 +63,6 @@ def run_supervised(application: Callable[[], typer.Typer]) -> int:
         return INTERRUPTED
 
 
-# -------------------------------------------------------------------------------------------------------- supervision
-
-
 @dataclass
 class Supervision:
     """One worker, from its start to its answer.
@@ -158,8 +155,6 @@ class Supervision:
             self.process.kill()
         self._last_words(said_only=True)
 
-    # ------------------------------------------------------------------------------------------------------ what arrives
-
     def _take(self, seconds: float) -> None:
         """Take the next that arrives, or wait so long."""
         try:
@@ -228,8 +223,6 @@ class Supervision:
         if len(data) > left:
             text += f"\nprivproof: what the file prints beyond {_MOST_SAID} bytes is left out\n"
         self.watcher.said(text)
-
-    # ----------------------------------------------------------------------------------------------------------- endings
 
     def _stopped(self, why: str) -> CommandAnswer:
         """The last draft, with the reason."""

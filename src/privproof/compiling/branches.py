@@ -170,8 +170,6 @@ class _Levelling:
                     return None
         return tuple(result)
 
-    # ------------------------------------------------------------------------------------------------------------ joining
-
     def joined(
         self, test: Variable, then: Block, otherwise: Block, own: tuple[set[str], set[str]]
     ) -> Iterator[Statement]:

@@ -143,9 +143,6 @@ def _merged(bounds: tuple[int, ...], touching: list[dict[object, Form]]) -> tupl
     return tuple(found)
 
 
-# ----------------------------------------------------------------------------------------------------------------- records
-
-
 def _constants(steps: tuple[Instruction, ...]) -> dict[str, Expression]:
     """Variables of a cell that are its constants, such as its key."""
     found: dict[str, Expression] = {}
@@ -212,9 +209,6 @@ def _settled(expression: Expression, told: _Told | None = None, value: object = 
             if len(values) == len(sides):
                 return Constant(name == "and", place)
     return changed
-
-
-# ------------------------------------------------------------------------------------------------------------------- forms
 
 
 def _form(steps: tuple[Instruction, ...], first: int) -> Form:

@@ -364,9 +364,6 @@ def _counter(statement: Statement, lists: tuple[str, ...] | Mapping[str, Any]) -
             return None
 
 
-# ------------------------------------------------------------------------------------------------------------ kept lists
-
-
 def _only_listed(name: str, before: Block, after: Block) -> bool:
     """Whether a list begins empty, and is afterwards only counted, summed and gone through."""
     written = [s for s in statements(before) if writes(s) == name]

@@ -170,9 +170,6 @@ class _Search:
         self.trial(changed)
 
 
-# ------------------------------------------------------------------------------------------------------------ branches
-
-
 @dataclass(frozen=True)
 class Side:
     """One way that a condition can go: the number of its instruction and of the condition in it, its place, the outcome."""

@@ -239,8 +239,6 @@ class _Compiler:
         self.known: set[Any] = set()
         self.turns = 0
 
-    # -------------------------------------------------------------------------------------------------------------- laws
-
     def _law(self, noise: str, arguments: tuple[Any, ...]) -> int:
         found = (noise, *map(key, arguments))
         if found not in self.laws:
@@ -268,8 +266,6 @@ class _Compiler:
         if any(holds_forgotten(argument) for argument in arguments):
             return Token(None)
         return Token(self._law(step.noise, arguments))
-
-    # ------------------------------------------------------------------------------------------------------------- running
 
     def _run(self, at: int, store: Store, heads: frozenset[int]) -> tuple[int, Any]:
         """Run until the test of a loop, or to the end: the number of the instruction, and what is returned."""
@@ -325,8 +321,6 @@ class _Compiler:
             raise NotSeparate("what was written on the way is not shown once")
         return _Leaves(tuple(laws), tuple(forgotten), made)
 
-    # ------------------------------------------------------------------------------------------------------------ one value
-
     def whole(self) -> Draws:
         """One value is read: a state for each."""
         ends: list[tuple[int, ...] | None] = [None]
@@ -360,8 +354,6 @@ class _Compiler:
             for each in passes
         )
         return Draws(self.values, self.size, tuple(self.calls[law] for law in numbers), made, order, shape)
-
-    # ---------------------------------------------------------------------------------------------------------------- lists
 
     def lists(self) -> Draws:
         """A list is read, in one or more passes."""
@@ -612,8 +604,6 @@ class _Compiler:
             raise NotSeparate("one draw is kept twice")
         state[lists[0]] = replace(value, items=(WRITTEN,))
         return tuple(laws)
-
-    # -------------------------------------------------------------------------------------------------------------- slices
 
     def _count_passes(self) -> int:
         """How many passes there are."""

@@ -167,8 +167,6 @@ class Explorer:
             for value in values
         ]
 
-    # ------------------------------------------------------------------------------------------------------- one run
-
     def _compiled(self, number: int, step: Instruction) -> Callable[[Store], Any]:
         """A function that changes the store and returns the number of the next instruction, where it is not random."""
         following = number + 1
@@ -360,8 +358,6 @@ class Explorer:
             after = {name: with_tails(value, drawn) for name, value in store.items()}
             following.append((probability, (self.state(at, after), written)))
         return following
-
-    # --------------------------------------------------------------------------------------------------- all runs
 
     def settle(self, state: ExplorationState) -> dict[Rest, Rational]:
         """The distribution of where a run from a state rests, and of what it writes until then."""

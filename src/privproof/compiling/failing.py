@@ -219,8 +219,6 @@ class Values:
             case _:
                 return False
 
-    # ------------------------------------------------------------------------------------------------ tests of a record
-
     def decided(self, test: Expression) -> bool | None:
         """The way that a test goes for every record; None where it may go either way, or where that is not known."""
         match test:

@@ -155,9 +155,6 @@ def _adapted(
         marks = needed
 
 
-# ------------------------------------------------------------------------------------------------------------- search
-
-
 class TurnSearch:
     """The states between two elements, and where an element leads from each.
 
@@ -388,8 +385,6 @@ class TurnSearch:
     def _with(self, state: ExplorationState, change: Callable[[Any], Any]) -> ExplorationState:
         store = {name: with_indices(value, change) for name, value in state.store(self.explorer.flow).items()}
         return self.explorer.state(state.at, store)
-
-    # ----------------------------------------------------------------------------------------------------- the outputs
 
     def marks_needed(self) -> int:
         """How many indices an output has at the most.

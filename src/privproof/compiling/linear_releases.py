@@ -163,9 +163,6 @@ def _least_squares(
     )
 
 
-# ------------------------------------------------------------------------------------------------------------ neighbours
-
-
 def most_squares(release: LinearRelease) -> Fraction:
     """What a change of the data comes to in squares at most, as a rational that is never too small.
 

@@ -228,9 +228,6 @@ def _outputs(mechanism: Mechanism, arguments: dict[str, Any], explorer: Explorer
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------- models
-
-
 @secrets_table.register
 def _of_model(question: ParametricQuestion) -> Compared:
     """A row for every state of either side of a pair; an output is what is seen in the end.

@@ -107,9 +107,6 @@ def lists_of(mechanism: Mechanism, size: int | None) -> dict[str, int]:
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------- running
-
-
 class OpenRun:
     """Runs a program with open data and open noise, all states of a round together."""
 
@@ -290,8 +287,6 @@ class OpenRun:
             self.numbers[drawn] = len(self.noises)
             self.noises.append(drawn)
         return self.numbers[drawn]
-
-    # ------------------------------------------------------------------------------------------------------ expressions
 
     def values(self, expression: Expression, state: RegisterState) -> Iterator[tuple[RegisterState, Any]]:
         """What an expression may be, each with the state in which it is."""

@@ -261,9 +261,6 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-# ------------------------------------------------------------------------------------------------------------- running
-
-
 def caller(mechanism: Mechanism, data: Data) -> Callable[[], Any]:
     """What runs a function on a data set, on fresh copies of all that it is given."""
     parameters = {name: substitute(value) for name, value in mechanism.parameters.items()}

@@ -239,9 +239,6 @@ def refuse_choices(code: tuple[Instruction, ...], sorts: Mapping[str, Sort]) -> 
                 raise Unsupported(f"{CHOICE} with scores that may not be whole, {step.place}; gumbel(score, scale=...)")
 
 
-# -------------------------------------------------------------------------------------------------------------- settling
-
-
 def settle_sorts(
     code: tuple[Instruction, ...],
     sorts: Mapping[str, Sort],

@@ -257,8 +257,6 @@ class _Way:
                     return self.ended(None)
         raise Unsupported(f"more than {_MOST_STEPS} steps without reading a number, at {self.place}")
 
-    # -------------------------------------------------------------------------------------------------------- evaluating
-
     def truth(self, value: Any) -> bool:
         if isinstance(value, Linear):
             raise Unsupported(f"a noisy number is used as a truth value, at {self.place}")
@@ -389,8 +387,6 @@ class _Way:
         elif isinstance(value, list | tuple):
             for part in value:
                 self._numbers(part)
-
-    # ------------------------------------------------------------------------------------------------------------ ending
 
     def ended(self, at: int | None) -> StreamStep:
         """The step, and the state in which it leaves the function; samples that are needed become thresholds."""

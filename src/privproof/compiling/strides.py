@@ -167,9 +167,6 @@ def _lesser(found: tuple[int | None, ...]) -> int | None:
     return None if None in found else min(each for each in found if each is not None)
 
 
-# -------------------------------------------------------------------------------------------------- numbers that are written out
-
-
 def _told_by_place(body: Block) -> Block:
     """The statements with numbers that a loop is over, where they are written out, told by their places."""
     for name, numbers in _written_out(body):

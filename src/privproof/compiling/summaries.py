@@ -192,9 +192,6 @@ def _number(added: Expression) -> Expression:
             return added
 
 
-# ----------------------------------------------------------------------------------------------------------------- loops
-
-
 @dataclass(frozen=True)
 class _Adding:
     """What one turn of a loop does: the value of every variable that it assigns, in terms of those before it."""

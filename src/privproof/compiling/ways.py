@@ -114,9 +114,6 @@ def _filled(value: Any, point: Point) -> Any:
     return value
 
 
-# -------------------------------------------------------------------------------------------------------------- a point
-
-
 def inside(leaf: BranchLeaf, mechanism: Mechanism, given: Mapping[str, Any], chance: random.Random) -> Point | None:
     """Inputs and noise for which a run takes a way, inside all its inequalities; None if none is found."""
     wanted = [test.halfspace for test in leaf.tests]

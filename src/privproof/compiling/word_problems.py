@@ -155,9 +155,6 @@ def _vector(entries: Distribution, states: tuple[str, ...]) -> tuple[Rational, .
     return tuple(entries.get(state, ZERO) for state in states)
 
 
-# ---------------------------------------------------------------------------------------------- hidden Markov models
-
-
 def _hidden(question: Question, model: HiddenMarkovModel) -> _Raw:
     states = model.states
     index = {state: i for i, state in enumerate(states)}
@@ -238,8 +235,6 @@ def _trimmed(problem: WordProblem) -> WordProblem:
         problem, locations=locations, starts=tuple(replace(s, location=number[s.location]) for s in problem.starts)
     )
 
-
-# ------------------------------------------------------------------------------------------------------- transducers
 
 Memory: TypeAlias = Hashable
 Inputs: TypeAlias = "tuple[str | None, str | None, Memory]"

@@ -48,9 +48,6 @@ _HOLDING = ("tuple of", "list of", "fixed list of", "record of", "table of")
 """Operations whose value holds its arguments as they are."""
 
 
-# ------------------------------------------------------------------------------------------------------------ the program
-
-
 def written_list(body: Block, fed: str) -> str | None:
     """The list that is filled while another list is read, and only returned; None where there is not exactly one."""
     found = [name for name in _filled(body, fed) if _only_returned(body, name)]
@@ -149,9 +146,6 @@ def yielding(body: Block) -> Block:
         )
 
     return change(body)
-
-
-# ----------------------------------------------------------------------------------------------------------- its outputs
 
 
 @dataclass(frozen=True)

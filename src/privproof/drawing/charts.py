@@ -254,9 +254,6 @@ def bar_chart(
     return svg_document(title, said, plot.bottom + 48, parts)
 
 
-# ------------------------------------------------------------------------------------------------------------------ data
-
-
 def _number(value: Value, *, log: bool = False) -> Value:
     """The value, if an axis has a place for it."""
     if value is None:

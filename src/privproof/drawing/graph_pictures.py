@@ -135,9 +135,6 @@ def graph_drawing(whole: Picture) -> str:
     return _render_picture(drawn, best, note)
 
 
-# ------------------------------------------------------------------------------------------------------------ layout
-
-
 def _columns(drawn: Picture) -> list[list[int]]:
     """The states by distance from the initial ones; what cannot be reached begins again at distance zero."""
     onward: dict[int, list[int]] = {}
@@ -234,9 +231,6 @@ def _label_width(arrow: Arrow) -> float:
     return max((text_width(clip_text(line, _WIDEST, 11), 11) for line in arrow.lines), default=0.0) + 4
 
 
-# ------------------------------------------------------------------------------------------------------------ curves
-
-
 def _curve(arrow: Arrow, places: dict[int, _Rectangle], *, both: bool, careful: bool) -> Curve:
     """The path of an arrow as a cubic Bézier curve: of a few candidates the first that crosses the fewest boxes."""
     a = places[arrow.source]
@@ -300,9 +294,6 @@ def _label_places(arrow: Arrow, curve: Curve) -> Iterator[_Rectangle]:
             yield _Rectangle(x - width / 2, y - height / 2 + away * (height / 2 + 8), width, height)
 
 
-# ------------------------------------------------------------------------------------------------------------ routes
-
-
 @dataclass(frozen=True)
 class _Routed:
     """Where everything stands: the boxes, the curves of the arrows, their labels, and how many things these hide."""
@@ -348,9 +339,6 @@ def _route_arrows(drawn: Picture, places: dict[int, _Rectangle]) -> _Routed:
         taken.append(best)
         spots[i] = best
     return _Routed(places, curves, tuple(spots[i] for i in range(len(curves))), covered)
-
-
-# --------------------------------------------------------------------------------------------------------- rendering
 
 
 def _render_picture(drawn: Picture, found: _Routed, note: str) -> str:

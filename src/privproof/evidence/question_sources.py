@@ -124,9 +124,6 @@ def _output(value: Any) -> dict[str, Any]:
             return typed_document(value)
 
 
-# ---------------------------------------------------------------------------------------------------- then and now
-
-
 def differences(member: Mapping[str, Any], mechanism: Mechanism) -> list[str]:
     """In what a mechanism is another program now than the one in the source member of a certificate; empty if in nothing.
 

@@ -58,8 +58,6 @@ class Polynomial:
         terms = [(tuple(map(int, powers)), str(factor)) for powers, factor in self.value.to_dict().items()]
         return _of_terms, (terms, self.names)
 
-    # ------------------------------------------------------------------------------------------------------ arithmetic
-
     def _other(self, other: object) -> fmpq_mpoly | Rational | None:
         if isinstance(other, Polynomial):
             if other.names != self.names:
@@ -121,8 +119,6 @@ class Polynomial:
 
     def __str__(self) -> str:
         return str(self.value)
-
-    # ------------------------------------------------------------------------------------------------------------ facts
 
     @property
     def terms(self) -> dict[tuple[int, ...], Rational]:

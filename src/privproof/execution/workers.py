@@ -60,9 +60,6 @@ def limit_processors(count: int) -> None:
 _limits: list[int] = []
 
 
-# ------------------------------------------------------------------------------------------------------------- parcels
-
-
 @dataclass(frozen=True)
 class Parcel(Generic[Value]):
     """A value that many chunks need; small, and opened once in every worker.
@@ -109,9 +106,6 @@ def _bytes_of(value: object, name: str) -> bytes:
     except Exception as error:
         said = f"{name} cannot be sent to another process: {error}"
         raise QuestionError("executor", said, place=name, hint=hint) from None
-
-
-# ------------------------------------------------------------------------------------------------------------- workers
 
 
 @dataclass(frozen=True)
@@ -354,9 +348,6 @@ def cluster(address: str | None) -> Iterator[Executor | None]:
         raise QuestionError("cluster", said, place="--cluster", hint=hint) from None
     with client:
         yield client.get_executor(pure=False)
-
-
-# ----------------------------------------------------------------------------------------------------- a worker's life
 
 
 def _start_method() -> str:

@@ -74,9 +74,6 @@ def question_text(question: Question | StreamQuestion, path: str | Path) -> str:
     return to_yaml(said)
 
 
-# --------------------------------------------------------------------------------------------- parts of the document
-
-
 def _row(entries: Distribution) -> dict[str, str]:
     return {name: Exact(probability) for name, probability in entries.items()}
 
@@ -162,9 +159,6 @@ def _budget(budget: Budget) -> dict[str, Any]:
     if budget.pointwise:
         said["pointwise"] = True
     return said
-
-
-# -------------------------------------------------------------------------------------------------------------- YAML
 
 
 def to_yaml(said: Mapping[str, Any]) -> str:

@@ -187,9 +187,6 @@ def _problem(
     return Problem(kind, line, column, error.code, error.message, error.hint, function)
 
 
-# ------------------------------------------------------------------------------------------------------------ declarations
-
-
 def doing_more(body: Sequence[ast.stmt], folder: Path) -> Iterator[ast.stmt]:
     """The statements of a file's own block that do more than declare.
 

@@ -109,9 +109,6 @@ def _question(root: DocumentTable, name: str) -> Question | ParametricQuestion |
     return question
 
 
-# ------------------------------------------------------------------------------------------------------------ models
-
-
 def _stream(root: DocumentTable, name: str) -> StreamQuestion:
     """A question about a stream automaton."""
     fields.known_keys(
@@ -242,9 +239,6 @@ def _branch(node: Node, place: str) -> tuple[Rational, str, str | None]:
         fields.required_field(entry, "to", fields.name, place, hint="to: state"),
         fields.optional(entry, "output", fields.name, place),
     )
-
-
-# --------------------------------------------------------------------------------------------------------- scenarios
 
 
 def _scenario_to_paste(model: Model) -> str:
@@ -390,9 +384,6 @@ def _compares_something(question: Question) -> None:
     sets = list(relation.coordinates.values())
     if not any(relation.related(one, other) for i, one in enumerate(sets) for other in sets[i + 1 :]):
         ordered_pairs(question)
-
-
-# -------------------------------------------------------------------------------------------------- horizon and claim
 
 
 def _horizon(node: Node, place: str) -> Horizon:

@@ -196,9 +196,6 @@ def _line(error: BaseException, path: Path) -> str:
     return f":{lines[-1]}" if lines else ""
 
 
-# ------------------------------------------------------------------------------------------------- declared on a command line
-
-
 def read_input(text: str) -> tuple[str, Input]:
     """An input that is declared in words: ``data=records(yes, no)``, ``q=queries(0, 2)``, ``t=public(integer(0, 3))``.
 

@@ -113,9 +113,6 @@ def read_scenario(root: DocumentTable) -> tuple[str, Rational]:
     return relation, ONE if within is None else within
 
 
-# --------------------------------------------------------------------------------------------------------------- states
-
-
 def _state(node: Node, place: str) -> _State:
     given = fields.table(node, place, hint="{scale: 4}, or {} for a state without transitions")
     fields.known_keys(given, _STATE, place)
@@ -155,9 +152,6 @@ def _rate(node: Node, place: str, key: str) -> Rational | None:
     if key == "rate":
         return number
     return None if number == 0 else 1 / number
-
-
-# ---------------------------------------------------------------------------------------------------------- transitions
 
 
 def _thresholds(listed: Series) -> tuple[str, ...]:
@@ -268,9 +262,6 @@ def _value(text: str, step: _Samples, thresholds: Sequence[str], place: str) -> 
     return None
 
 
-# --------------------------------------------------------------------------------------------------------------- guards
-
-
 def _guard(text: str, step: _Samples, thresholds: Sequence[str], place: str) -> tuple[tuple[Order, ...], bool]:
     """The comparisons of ``when``, and whether one of them is enough."""
     tokens: list[str] = []
@@ -361,9 +352,6 @@ def _side(tokens: Sequence[str], thresholds: Sequence[str], place: str) -> tuple
     if expected:
         raise FormatError("guard", f"{' '.join(tokens)!r} cannot be read", place=place, hint="x + 3")
     return name, constant
-
-
-# -------------------------------------------------------------------------------------------------------------- writing
 
 
 def stream_document(question: StreamQuestion) -> dict[str, Any]:

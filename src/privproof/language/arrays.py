@@ -103,8 +103,6 @@ class Arrays:
         self.refuse = refuse
         self.noises: dict[str, tuple[Vector, NoiseReading]] = {}
 
-    # ------------------------------------------------------------------------------------------------------ statements
-
     def statement(self, node: ast.stmt) -> ast.stmt:
         """A statement without arrays; what is inside of its blocks is rewritten when its time comes."""
         match node:
@@ -181,8 +179,6 @@ class Arrays:
                     result, field, [_located(ast.keyword(k.arg, self.plain(k.value)), k) for k in getattr(node, field)]
                 )
         return result
-
-    # -------------------------------------------------------------------------------------------------------- vectors
 
     def vector(self, node: ast.expr) -> Vector | None:
         """An expression as an array; None if it is none, or none that is known."""
@@ -416,8 +412,6 @@ class Arrays:
                 return self.names[name]
         return None
 
-    # ---------------------------------------------------------------------------------------------- noise that is kept
-
     def kept(self, name: str, found: Vector) -> bool:
         """Whether noise that gets a name is drawn where it is read."""
         place = self.reading(name)
@@ -482,8 +476,6 @@ class Arrays:
         if not all(map(_steady, bounds)):
             return None
         return replace(inner, element=_call("min", _call("max", inner.element, bounds[0]), bounds[1]))
-
-    # -------------------------------------------------------------------------------------------------------- numbers
 
     def number(self, node: ast.expr) -> ast.expr | None:
         """An expression that makes a number of an array: its sum, its length; None for any other."""

@@ -54,8 +54,6 @@ class Calls(DataKeys):
     def largest(self, node: ast.AST, held: ast.ListComp, out: list[Statement]) -> Expression:
         """Where a list that a comprehension makes has its first largest element."""
 
-    # ------------------------------------------------------------------------------------------------------------ names
-
     def found(self, node: ast.expr) -> ResolvedName | None:
         """What a name outside stands for; None if it is nothing that a mechanism may use."""
         root = node
@@ -89,8 +87,6 @@ class Calls(DataKeys):
             return None
         found = self.found(node.func)
         return str(found.value) if found is not None and found.kind == "library" else None
-
-    # -------------------------------------------------------------------------------------------------------- sequences
 
     def sequence(self, node: ast.expr, out: list[Statement]) -> Expression:
         """An expression where only its elements matter, so that it may be a range, or what walks over other sequences."""
@@ -208,8 +204,6 @@ class Calls(DataKeys):
         out.append(Assign(taken, Element(Variable(name, here), index, here), here))
         out.append(Assign(name, Operation("without", (Variable(name, here), index), here), here))
         return Variable(taken, here)
-
-    # -------------------------------------------------------------------------------------------------------- built in
 
     def builtin(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
         """A call of one of the functions that take numbers and sequences."""
@@ -389,8 +383,6 @@ class Calls(DataKeys):
         target = ast.Tuple([ast.Name(name, ast.Store()) for name in names], ast.Store())
         made = ast.DictComp(key, value, [ast.comprehension(target, node, [], 0)])
         return ast.fix_missing_locations(ast.copy_location(made, node))
-
-    # ------------------------------------------------------------------------------------------------------- libraries
 
     def library_value(self, node: ast.Call, name: str, out: list[Statement]) -> Expression | None:
         """The call of a function of a library that draws nothing; None for those that do."""

@@ -227,9 +227,6 @@ def _changed(function: FunctionType, why: str) -> LanguageError:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------ one function
-
-
 @dataclass(frozen=True)
 class Source:
     """A function's definition with its place in a file.

@@ -93,8 +93,6 @@ class DataKeys(Tables):
         inside = sum(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
         return inside == sum(isinstance(part, ast.Name) and part.id in names for part in self.parts)
 
-    # ------------------------------------------------------------------------------------------------- tables that grow
-
     def table_grown(self, name: str, value: ast.expr, out: list[Statement], here: Place) -> bool:
         """Begin a table that is given keys under tests, and then returned; False for any other."""
         empty = (isinstance(value, ast.Dict) and not value.keys) or (

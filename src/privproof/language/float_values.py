@@ -142,8 +142,6 @@ class _Floats:
         told = f"{float(first)!r} is a float, and what is computed with floats {what} in line {place.line}"
         raise LanguageError("float", told, place=str(where), hint=_HINT)
 
-    # ------------------------------------------------------------------------------------------------------- statements
-
     def block(self, block: Block, result: str | None) -> None:
         for statement in block:
             self.statement(statement, result)
@@ -215,8 +213,6 @@ class _Floats:
                 look = self.look(value)
                 if look is not None:
                     self.shown.append((look, value.place))
-
-    # ------------------------------------------------------------------------------------------------------ expressions
 
     def exact(self, value: Expression) -> None:
         """Refuse what is rounded where it decides something."""

@@ -339,9 +339,6 @@ def _harmless(expression: Expression, sure: _Names) -> bool:
             return False
 
 
-# ------------------------------------------------------------------------------------------------------------- windows
-
-
 def _windows(
     code: tuple[Instruction, ...], after: list[tuple[int, ...]], lists: tuple[str, ...]
 ) -> tuple[dict[str, Window], ...]:

@@ -187,9 +187,6 @@ def _bits(count: int) -> int:
     return uniform(0, 2**count - 1) if count else 0
 
 
-# ------------------------------------------------------------------------------------------------------------ random
-
-
 PYTHON: Mapping[str, Callable[..., Any]] = {
     "random": lambda self: _unit(),
     "_randbelow": lambda self, n: _below(n),
@@ -220,9 +217,6 @@ PYTHON: Mapping[str, Callable[..., Any]] = {
 def _differences(sums: Sequence[Any]) -> list[Fraction]:
     exact = [_exact(each) for each in sums]
     return [after - before for before, after in zip([Fraction(0), *exact], exact, strict=False)]
-
-
-# ------------------------------------------------------------------------------------------------------------- numpy
 
 
 class Bits:
@@ -444,9 +438,6 @@ def _sampled(values: list[Any], count: int) -> list[Any]:
     return [left.pop(_below(len(left))) for _ in range(count)]
 
 
-# ------------------------------------------------------------------------------------------------------------- scipy
-
-
 def rvs(self: Any, *arguments: Any, random_state: Any = None, **named: Any) -> Any:
     """What ``scipy.stats.NAME.rvs`` draws."""
     _unseeded(random_state)
@@ -493,9 +484,6 @@ _SHAPES = {
     "randint": ("low", "high", "loc"),
 }
 """The arguments of the distributions of scipy, in order."""
-
-
-# ------------------------------------------------------------------------------------------------------------ arrays
 
 
 def floats(array: Any) -> Any:

@@ -78,8 +78,6 @@ class Infinities(Calls):
         begins = Operation("is", (best, Constant(None, here)), here)
         return Conditional(begins, kept, Operation(name, pair, here), here)
 
-    # ------------------------------------------------------------------------------------------------------- recognising
-
     def _infinity(self, node: ast.expr) -> float | None:
         value = self.foreseen(node)
         return value if type(value) is float and math.isinf(value) else None

@@ -269,9 +269,6 @@ def gaussian(value: object, sigma: object) -> Law:
     return Continuous("gaussian", value, sigma)
 
 
-# ------------------------------------------------------------------------------------------------------------ arguments
-
-
 def _whole(value: object, name: str) -> int:
     if isinstance(value, Fraction) and value.denominator == 1:
         value = int(value)

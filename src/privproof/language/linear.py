@@ -270,8 +270,6 @@ class Linear(_Noisy):
             shown += f" {'-' if self.constant < 0 else '+'} {abs(self.constant)}" if shown else str(self.constant)
         return shown
 
-    # ------------------------------------------------------------------------------------------------------ arithmetic
-
     def _plus(self, other: Any, sign: int) -> Any:
         right = None if isinstance(other, Opaque) else Linear.of(_real(other))
         if right is None:
@@ -340,8 +338,6 @@ class Linear(_Noisy):
 
     def __abs__(self) -> Linear:
         return self if self >= 0 else -self
-
-    # ------------------------------------------------------------------------------------------------------ comparing
 
     def _decided(self, other: Any, sign: int, *, strict: bool) -> Any:
         if isinstance(other, float) and not isinstance(other, Linear | Opaque) and not math.isfinite(other):
@@ -726,9 +722,6 @@ def beside_floats(value: Any) -> Any:
     if type(value) is int:
         return _Beside(value)
     return Ratio(value) if type(value) is Fraction else value
-
-
-# ------------------------------------------------------------------------------------------------------------- deciding
 
 
 def _undecided(form: Linear, strict: bool) -> bool:  # noqa: FBT001

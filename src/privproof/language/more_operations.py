@@ -52,9 +52,6 @@ def unordered_elements(value: Any) -> tuple[Any, ...]:
     return items(value)
 
 
-# --------------------------------------------------------------------------------------------------------------- texts
-
-
 def _known(value: Any) -> Any:
     """A value as Python's own; refused where it is not all known, or is an object."""
     if any(True for _ in tails(value)):
@@ -112,9 +109,6 @@ def _text_method(name: str, text: Any, *arguments: Any) -> Any:
     return Cells(tuple(found)) if isinstance(found, list) else found
 
 
-# ------------------------------------------------------------------------------------------------------ tables and sets
-
-
 def _with_entry(table: Any, known: Any, value: Any) -> Lookup:
     """A table with one more entry, or with another value where the key is known."""
     assert isinstance(table, Lookup)
@@ -153,9 +147,6 @@ def _set(sequence: Any = ()) -> Bag:
     return Bag(tuple(found))
 
 
-# -------------------------------------------------------------------------------------------- named tuples and the like
-
-
 def _record(shape: Shape, *values: Any) -> Named:
     return Named(shape, tuple(map(mark_shared, values)))
 
@@ -174,9 +165,6 @@ def _attribute(value: Any, name: str) -> Any:
     if isinstance(value, Member) and name in ("name", "value"):
         return value.name if name == "name" else value.value
     raise AttributeError(f"{plain(value)!r} has no {name}")
-
-
-# --------------------------------------------------------------------------------------------------------------- lists
 
 
 class _Ordered:
@@ -264,9 +252,6 @@ def accumulate(sequence: Any, add: Callable[[Any, Any], Any]) -> tuple[Any, ...]
     for item in items(sequence):
         found.append(add(found[-1], item) if found else item)
     return tuple(found)
-
-
-# ------------------------------------------------------------------------------------------------------------- numbers
 
 
 def _rounding(function: Callable[..., Any]) -> Callable[..., Any]:

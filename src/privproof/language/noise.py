@@ -202,9 +202,6 @@ NOISES: dict[str, Noise] = {
 }
 
 
-# ------------------------------------------------------------------------------------------------------------- drawing
-
-
 def sample(law: Law) -> Any:
     """A value drawn from a law; exactly, where it is discrete."""
     match law:

@@ -115,8 +115,6 @@ class Ordinary(Objects):
     def fixed(self, node: ast.AST, value: object, here: Place) -> Expression:
         """A value that is known beforehand."""
 
-    # --------------------------------------------------------------------------------------------------------- floats
-
     def known_value(self, node: ast.expr, here: Place) -> Expression | None:
         """The value of an expression of constants that Python computes while it is read; None where there is nothing to compute.
 
@@ -199,8 +197,6 @@ class Ordinary(Objects):
                 finally:
                     self.exactly = False
         return None
-
-    # ---------------------------------------------------------------------------------------------------------- noise
 
     def draw(self, noise: str, arguments: tuple[Expression, ...], out: list[Statement], here: Place) -> Variable:
         """Noise, in a statement of its own."""

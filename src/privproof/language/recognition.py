@@ -384,8 +384,6 @@ def _arrays(np: Any) -> dict[str, Any]:
     return {name: holding(getattr(np, name)) for name in names}
 
 
-# ------------------------------------------------------------------------------------------------- what is taken for granted
-
 IDEAL = "random numbers stand for the ideal distributions: what floating point makes of them is another matter"
 _FLOATS = 6
 """So many floats are named with their exact values."""

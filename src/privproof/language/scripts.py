@@ -251,8 +251,6 @@ class _Script:
         self.endless = False
         self.known: dict[tuple[tuple[Any, Rational], ...], tuple[Rational | None, Rational | None]] = {}
 
-    # ------------------------------------------------------------------------------------------------------- choices
-
     def choose(self, ways: int, weights: Sequence[Rational] = ()) -> int:
         """One of so many ways; with weights, each has its probability."""
         position = self._position()
@@ -291,8 +289,6 @@ class _Script:
                 hint="a loop that surely ends, or a smaller size",
             )
         return position
-
-    # --------------------------------------------------------------------------------------------------------- noise
 
     def draw(self, law: Law) -> Any:
         """The value of a noise."""
@@ -333,8 +329,6 @@ class _Script:
         if kind == "exponential":
             self.known[next(iter(noise.terms.items())),] = (ZERO, None)
         return middle + noise
-
-    # ---------------------------------------------------------------------------------------------------- comparisons
 
     def stepped(self, form: Linear, how: str, digits: Any = None) -> Linear | Stepped | None:
         """A rounded form: itself if it is a whole number, steps of it if all its noise is continuous; None for any other."""

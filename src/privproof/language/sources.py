@@ -161,8 +161,6 @@ class SourceReading:
         }
         self.steady |= stored - _wavering(self.own_block)
 
-    # ------------------------------------------------------------------------------------------------------ constants
-
     def compute(self, node: ast.expr) -> Any:
         """The value of an expression that does not depend on data or noise.
 
@@ -200,8 +198,6 @@ class SourceReading:
             self.constants.pop(target.id, None)
             if value is not UNFORESEEN:
                 self.constants[target.id] = value
-
-    # ----------------------------------------------------------------------------------------------------- looking up
 
     def meaning(self, node: ast.expr) -> ResolvedName:
         """What a name, or a dotted name, outside the function stands for.
@@ -247,8 +243,6 @@ class SourceReading:
                 hint=problem.hint,
             )
         return LanguageError(problem.code, problem.what, place=str(self.place(node)), hint=problem.hint)
-
-    # ------------------------------------------------------------------------------------------------------- refusing
 
     def place(self, node: ast.AST) -> Place:
         return self.read.place(node)

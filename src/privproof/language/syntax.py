@@ -47,9 +47,6 @@ def shown_file(file: str) -> str:
     return file
 
 
-# ---------------------------------------------------------------------------------------------------------- expressions
-
-
 @dataclass(frozen=True)
 class Constant:
     """A number, truth value, text or None, or a tuple of such."""
@@ -95,9 +92,6 @@ class Conditional:
 
 
 Expression: TypeAlias = "Constant | Variable | Element | Operation | Conditional"
-
-
-# ----------------------------------------------------------------------------------------------------------- statements
 
 
 @dataclass(frozen=True)

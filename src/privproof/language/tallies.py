@@ -67,8 +67,6 @@ class Tallies(PublicKeys):
         counted = ast.Call(BuiltIn("Counter", ast.Load()), [over], [])
         return ast.fix_missing_locations(ast.copy_location(ast.Assign(before.targets, counted), before))
 
-    # ------------------------------------------------------------------------------------------------ keys of which all are known
-
     def with_all_keys(self, node: ast.stmt) -> ast.stmt:
         """A table into which data count, with a key for all that may occur, where it is only looked into; any other statement as it is.
 

@@ -30,8 +30,6 @@ class Texts(Uniforms):
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp, out: list[Statement]) -> Expression:
         """A list, built by a loop."""
 
-    # ----------------------------------------------------------------------------------------------------------- texts
-
     def written_text(self, node: ast.JoinedStr, out: list[Statement]) -> Expression:
         """An f-string."""
         here = self.place(node)
@@ -111,8 +109,6 @@ class Texts(Uniforms):
             number += 1
             pieces.append(self.piece(node.args[chosen], colon + specification, out, here))
         return _text(pieces, here)
-
-    # --------------------------------------------------------------------------------------------------------- objects
 
     def record(self, node: ast.Call, shape: Shape, out: list[Statement]) -> Expression:
         """A named tuple, or an object of a data class."""

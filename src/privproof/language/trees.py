@@ -212,8 +212,6 @@ def _astray(what: str) -> NoReturn:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------ one run
-
 _playing: ContextVar[_Player | None] = ContextVar("playing", default=None)
 
 
@@ -351,8 +349,6 @@ class _Player:
         self.steps.append(made)
         return chosen
 
-    # ---------------------------------------------------------------------------------------------------------- drawing
-
     def draw(self, law: Law) -> Any:
         """Noise from a law."""
         match law:
@@ -396,8 +392,6 @@ class _Player:
         if kind == "exponential":
             self.known[next(iter(noise.terms.items())),] = (ZERO, None)
         return middle + noise
-
-    # --------------------------------------------------------------------------------------------------------- deciding
 
     def decide(self, form: Linear, strict: bool) -> bool:  # noqa: FBT001
         """Whether a form is above zero: settled by what was decided before, or taken both ways."""

@@ -127,9 +127,6 @@ class Splitting(Exception):
         self.bound = bound
 
 
-# ----------------------------------------------------------------------------------------------------------- comparing
-
-
 def less(left: Any, right: Any) -> bool:
     """``left < right``."""
     left, right = whole(left), whole(right)

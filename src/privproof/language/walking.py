@@ -38,9 +38,6 @@ Change: TypeAlias = "Callable[[Expression], Expression | None]"
 """What an expression becomes; None where it stays."""
 
 
-# ---------------------------------------------------------------------------------------------------------- expressions
-
-
 def parts(expression: Expression) -> tuple[Expression, ...]:
     """The expressions directly inside an expression."""
     match expression:
@@ -92,9 +89,6 @@ def rewrite_expression(expression: Expression, change: Change) -> Expression:
         expression = with_parts(expression, tuple(rewrite_expression(part, change) for part in inside))
     changed = change(expression)
     return expression if changed is None else changed
-
-
-# ----------------------------------------------------------------------------------------------------------- statements
 
 
 def blocks(statement: Statement) -> tuple[Block, ...]:
@@ -220,9 +214,6 @@ def with_names(block: Block, names: Mapping[str, str]) -> Block:
         return tuple(with_blocks(written(with_reads(statement, read)), change) for statement in inner)
 
     return change(block) if names else block
-
-
-# ------------------------------------------------------------------------------------------------------------ variables
 
 
 def values_assigned_once(block: Block) -> dict[str, Expression]:

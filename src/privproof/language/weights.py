@@ -59,8 +59,6 @@ class Weighing(Ordinary):
     def library_called(self, node: ast.expr) -> str | None:
         """The function of a library that an expression calls."""
 
-    # ------------------------------------------------------------------------------------------------------ statements
-
     def without_weights(self, node: ast.stmt) -> ast.stmt:
         """A statement of the function's own block that only makes weights, as one that keeps their scores; any other as it is."""
         if not self.shared.ordinary or self.branches or self.nested:
@@ -96,8 +94,6 @@ class Weighing(Ordinary):
             self.totals.pop(name, None)
         for name in [total for total, of in self.totals.items() if of in stored]:
             del self.totals[name]
-
-    # --------------------------------------------------------------------------------------------------------- weights
 
     def _weights(self, node: ast.expr) -> Weights | None:
         """An expression as weights that are powers of e; None if it is something else."""
@@ -217,8 +213,6 @@ class Weighing(Ordinary):
             case ast.UnaryOp(op=sign, operand=operand):
                 return _located(ast.UnaryOp(sign, self._ideal(operand)), node)
         return node
-
-    # ------------------------------------------------------------------------------------------------------------ draws
 
     def one_of_several(self, node: ast.expr, out: list[Statement]) -> Expression | None:
         """``random.choices(values, weights=...)[0]``; None for anything else."""

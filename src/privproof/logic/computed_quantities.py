@@ -172,9 +172,6 @@ def _exactly(value: object) -> Amount:
     return Amount(number, number)
 
 
-# ------------------------------------------------------------------------------------------------------- expressions
-
-
 def evaluate(meaning: ExpressionMeaning, value_of: Callable[[int], Value]) -> Value:
     """The value of an expression, given what is known of its variables.
 
@@ -298,9 +295,6 @@ def _inverse(dividend: Amount, divisor: Amount, place: str) -> Amount:
     if low <= 0 <= high:
         raise _Undecided("it is not known whether a divisor is 0")
     return Amount(1 / high, 1 / low)
-
-
-# ---------------------------------------------------------------------------------------------------------- filters
 
 
 def least(values: Sequence[Amount]) -> Amount:

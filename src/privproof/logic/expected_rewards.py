@@ -129,9 +129,6 @@ def _options(process: DecisionProcess, rewards: Rewards) -> list[list[Option]]:
     ]
 
 
-# ------------------------------------------------------------------------------------------------------ until a goal
-
-
 def satisfied_by_reading(formula: Formula, leaf: Callable[[Formula], int], *, truth: bool = True) -> Path:
     """A co-safe path formula, or its negation, in normal form; every state formula in it, also ``true``, is a leaf that has to be read.
 
@@ -237,9 +234,6 @@ def total(options: Options, monitor: Monitor, *, largest: bool) -> list[Rational
     endless = graph_of(stopping).reaching(marks, np.ones(count + 1, np.bool_))
     goal = [False] * count + [True]
     return _solve_gains(stopping, goal, (~endless).tolist(), monitor, largest=True)[:count]
-
-
-# ------------------------------------------------------------------------------------------------------- step by step
 
 
 def _stepwise(

@@ -127,9 +127,6 @@ def _near_closeness(
     )
 
 
-# --------------------------------------------------------------------------------------------------------- by vectors
-
-
 def _by_vectors(checker: Checker, formula: Private, begin: Ints) -> Closeness | None:
     process, monitor = checker.process, checker.monitor
     completed = process.completed

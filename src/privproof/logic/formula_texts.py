@@ -319,9 +319,6 @@ def _deltas(number: ValueBetween) -> str:
     return f"between {decimal(number.low)} and {decimal(number.high)}"
 
 
-# --------------------------------------------------------------------------------------------------------------- data
-
-
 def satisfaction_data(
     found: Satisfaction, *, certificate: str | None, every: bool = False, made: Filtered | None = None
 ) -> dict[str, Any]:

@@ -172,8 +172,6 @@ class Checker:
         known_name(atom.name, among=known, what="label or state", place="formula", error=QuestionError)
         return mark_states(len(process), [process.state(atom.name)])
 
-    # ------------------------------------------------------------------------------------------------ path formulas
-
     def path(self, formula: Formula) -> tuple[Path, list[Bools]] | None:
         """The normal form of a path formula and the truth of its leaves; None where a leaf is not decided."""
         numbered: dict[Formula, int] = {}

@@ -189,9 +189,6 @@ def _subsets(things: list[Positive]) -> Iterator[tuple[Positive, ...]]:
     return chained.from_iterable(combinations(things, size) for size in range(len(things) + 1))
 
 
-# ------------------------------------------------------------------------------------------------------------ products
-
-
 class _RecurrentWalk:
     """A process to walk on, with the truths of leaves."""
 
@@ -249,9 +246,6 @@ class _Product:
                 self.nodes.append(node)
             result.append((place, number))
         return tuple(result)
-
-
-# ------------------------------------------------------------------------------------------------------------ formulas
 
 
 def positive(path: Path, *, truth: bool = True) -> Positive:

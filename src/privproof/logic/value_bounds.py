@@ -70,8 +70,6 @@ class BoundSearch:
         self.single = columns.process.is_chain
         self.targets = columns.process.targets
 
-    # ------------------------------------------------------------------------------------------------------- the two
-
     def greatest(self, *, falling: bool = False) -> Bounds:
         """Bounds on the greatest probability; `falling`: that from above, where not 1, falls by all choices outside of end components."""
         if self.single:
@@ -138,8 +136,6 @@ class BoundSearch:
         result[node >= 0] = units[node[node >= 0]]
         result[ones] = UNITS
         return result
-
-    # -------------------------------------------------------------------------------------------------------- graphs
 
     def towards(self, begin: Bools, choices: Bools) -> tuple[Ints, Ints]:
         """For every state from which some choices lead to the beginning: one of them (or -1), and a rank that falls on the way (or 0)."""

@@ -229,9 +229,6 @@ def secret_rows(question: UnderPriors, witness: SecretWitness) -> tuple[SeenOutp
     return _merge_laws(laws, Fraction(0))
 
 
-# ------------------------------------------------------------------------------------------------------------- parts
-
-
 def _long(data: Mapping[str, Any]) -> bool:
     return any(isinstance(value, list | tuple) and len(value) > _LONGEST for value in data.values())
 

@@ -174,9 +174,6 @@ def _situation(name: str, moves: list[InputMove]) -> Situation:
     return Situation(name, moves=tuple(moves))
 
 
-# ------------------------------------------------------------------------------------------------------------ building
-
-
 def game(question: Question) -> Game:
     """The game of a question with a bounded horizon.
 

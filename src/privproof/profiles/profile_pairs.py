@@ -126,9 +126,6 @@ def table(question: Question) -> PairTable:
     return _Enumeration(question, model).table()
 
 
-# ---------------------------------------------------------------------------------------- the outputs of every data set
-
-
 def _outputs(model: Transducer, initial: dict[str, int]) -> list[list[int]]:
     """For every sequence of inputs, in lexicographic order, the probabilities of the outputs times a common denominator."""
     level = [initial]
@@ -176,9 +173,6 @@ def _scales(model: Transducer) -> list[int]:
 def _finishing_scale(model: Transducer) -> int:
     assert model.finish is not None
     return lcm(1, *(int(p.q) for row in model.finish.values() for p in row.values()))
-
-
-# -------------------------------------------------------------------------------------------------- distinct multisets
 
 
 @dataclass(frozen=True)

@@ -207,9 +207,6 @@ def _line_of(file: Path, name: str) -> int:
     return line
 
 
-# ------------------------------------------------------------------------------------------------------ marks in a text
-
-
 def _marks(tree: ast.Module) -> frozenset[str]:
     """The names by which a file knows the mark: what it imports from privproof, or from its own package."""
     names: set[str] = set()

@@ -341,9 +341,6 @@ class Network:
         return f"{self.name or 'a network'} of {len(self.nodes)} nodes"
 
 
-# ------------------------------------------------------------------------------------------------------------- summing
-
-
 @dataclass(frozen=True, eq=False)
 class NetworkFactor:
     """A table over some nodes, with numbers or polynomials in its cells.
@@ -443,9 +440,6 @@ def beliefs(factors: Iterable[NetworkFactor], order: Sequence[str]) -> dict[str,
             after = multiply_tables([after, inward[other]])
         found[name] = before[-1].without(*(each for each in before[-1].scope if each != name))
     return found
-
-
-# ------------------------------------------------------------------------------------------------------------- reading
 
 
 def _parents(name: str, given: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:

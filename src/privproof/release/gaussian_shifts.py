@@ -137,9 +137,6 @@ def _with_zero(ends: Ends) -> Ends:
     return min(ends[0], ZERO), max(ends[1], ZERO)
 
 
-# ----------------------------------------------------------------------------------------- what the series vary by themselves
-
-
 @dataclass(frozen=True)
 class OwnNoise:
     """For every entry how far it moves the query, and how much the query varies given it, as floats.

@@ -232,8 +232,6 @@ class _QuiltSearch:
         """The distance that a quilt with a better score stays within."""
         return min(self.length - 1, max(1, ceil(min(self.objective.largest(score), 1e12)) - less))
 
-    # ---------------------------------------------------------------------------------------------- the best of a kind
-
     def two_sided(self, ratios: EntryRatios, enough: float) -> FoundQuilt | None:
         """The best quilt X_{i-a}, X_{i+b} for entries with these ratios, if its score is below `enough`."""
         if ratios.unbounded:
@@ -335,8 +333,6 @@ class _QuiltSearch:
         influence = max(0.0, told) * (1 + 4 * UNIT)
         return FoundQuilt(QuiltCell(left, right, influence), size, float(self.objective.of(size, influence)))
 
-    # ------------------------------------------------------------------------------------------------ stationary start
-
     def stationary(self) -> tuple[list[Block], int, Block]:
         """All entries have the same ratios: one cell for all, or where the series is short a choice for every entry."""
         ratios = stationary_ratios(self.chain)
@@ -352,8 +348,6 @@ class _QuiltSearch:
             blocks.append(chosen.serving(node, node))
         worst = max(blocks, key=lambda block: (block.score, -abs(block.first - middle)))
         return _merge_blocks(blocks), worst.first, worst
-
-    # ----------------------------------------------------------------------------------- given start, and every start
 
     def in_blocks(self) -> tuple[list[Block], int, Block]:
         """Entries have ratios of their own; beyond some entry the chain has forgotten its start, and one block holds the rest."""

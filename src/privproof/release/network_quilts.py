@@ -86,9 +86,6 @@ class NetworkQuilts:
     rate: Rational
 
 
-# -------------------------------------------------------------------------------------------------------------- quilts
-
-
 def best_network_quilts(network: Network, epsilon: Epsilon, *, largest: int = 3) -> NetworkQuilts:
     """For every node the quilt with the fewest local nodes for the budget that its influence leaves, and the rate for all.
 
@@ -265,9 +262,6 @@ class _Graph:
             pending.append((quilt | low, local, around))
 
 
-# ----------------------------------------------------------------------------------------------------------- influence
-
-
 class _Influence:
     """How much other nodes tell of a node, as exact ratios.
 
@@ -344,9 +338,6 @@ def _ratios(rows: Sequence[Sequence[fmpz]]) -> _Ratios:
 def _greatest(left: Sequence[Rational], right: Sequence[Rational]) -> Rational | None:
     pairs = [(p, q) for p, q in zip(left, right, strict=True) if p != 0]
     return None if any(q == 0 for _, q in pairs) else max(p / q for p, q in pairs)
-
-
-# ---------------------------------------------------------------------------------------------------------------- laws
 
 
 def network_laws(network: Network, query: Query) -> dict[tuple[str, str], Law]:

@@ -177,8 +177,6 @@ class _Divergences:
                     best = _Seen(amount, order, laws, laws.values[x], laws.values[y])
         return best, terms
 
-    # ------------------------------------------------------------------------------------------------------ the verdicts
-
     def answer(self, status: str, **known: object) -> Answer:
         """What is about to be said."""
         return Answer(**{"status": status, "question": self.question, "engine": ENGINE, **known})  # type: ignore[arg-type]

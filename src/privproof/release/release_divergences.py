@@ -169,9 +169,6 @@ def _inverse(rising: Callable[[float], float], value: float) -> float:
     return low
 
 
-# ------------------------------------------------------------------------------------------------------------ couplings
-
-
 def coupled_divergence(
     moves: Sequence[Moves], furthest: int, noise: Noise, step: Rational, order: float | None
 ) -> float:
@@ -217,9 +214,6 @@ def noise_divergence(noise: Noise, order: float | None, distance: float) -> floa
     if more * steps < 1:
         return log1p(one * expm1(more * steps) + other * expm1(less * steps)) / (order - 1)
     return (more * steps + log(one + other * exp((less - more) * steps))) / (order - 1)
-
-
-# ------------------------------------------------------------------------------------------------------------ the laws
 
 
 def _log_sum(logs: np.ndarray) -> float:

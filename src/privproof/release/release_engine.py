@@ -199,8 +199,6 @@ class _Release:
         """How large the tables of the laws are."""
         return sum(laws.outputs * len(laws.values) for laws in self.laws) if not isinstance(self.laws, str) else 0
 
-    # ------------------------------------------------------------------------------------------------------ the verdicts
-
     def decided(self, budget: Epsilon) -> Iterator[Answer]:
         """Whether an epsilon is kept: by quilts first where the laws take long, then by the laws, their distance, and quilts."""
         claimed = self.question.under(Budget(budget))

@@ -120,9 +120,6 @@ def question_functions(question: Any) -> tuple[FunctionType, ...]:
     return tuple(functions.values())
 
 
-# ------------------------------------------------------------------------------------------------------- data as texts
-
-
 def _plain(value: Any, functions: dict[int, FunctionType]) -> Any:
     """A value as JSON data that tells it from every other value."""
     kind = type(value)
@@ -165,9 +162,6 @@ def _exactly(value: Any) -> str:
 
 def _name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
-
-
-# ------------------------------------------------------------------------------------------------- what functions reach
 
 
 def _readable_state(function: FunctionType) -> Any:

@@ -193,9 +193,6 @@ def _use(use: dict[str, object], limits: Limits) -> tuple[dict[str, object], int
     return of, times, (kind, rate)
 
 
-# ----------------------------------------------------------------------------------------------------------- from above
-
-
 @lru_cache(maxsize=8)
 def _above(document: str, step: Epsilon, way: int, limits: Limits) -> Lattice:
     """The masses of all uses of one mechanism, from above; kept by the whole text that they follow from."""
@@ -275,9 +272,6 @@ def _both_ways(asked: dict[str, object]) -> None:
     if ends and isinstance(scenario, dict) and "words" not in scenario and "pairs" not in scenario:
         return
     refuse("uses of this kind are not composed here", "question.uses.of")
-
-
-# ----------------------------------------------------------------------------------------------------------- from below
 
 
 @lru_cache(maxsize=8)

@@ -234,9 +234,6 @@ def _plain(vertex: Vertex) -> bool:
     return not vertex.below or vertex.gaps in ([None, Rational(0)], [Rational(0), None])
 
 
-# --------------------------------------------------------------------------------------------------------------- laws
-
-
 def _share(vertex: Vertex, z: acb, *, after: bool) -> acb:
     """The probability to be below a value, continued from the values after its center, or before it."""
     w = (z - vertex.zero) / vertex.spread
@@ -283,9 +280,6 @@ def _probability_between(vertex: Vertex, low: Rational | None, high: Rational | 
         return _over(vertex, low) - (arb(0) if high is None else _over(vertex, high))
     top = arb(1) if high is None else _at(vertex, high)
     return top if low is None else top - _at(vertex, low)
-
-
-# --------------------------------------------------------------------------------------------------------------- star
 
 
 def _star(root: Vertex, place: str) -> arb:
@@ -372,9 +366,6 @@ def up_to(top: arb) -> arb:
     """Some number between 0 and another one."""
     half = top.upper() / 2
     return arb(half, half)
-
-
-# --------------------------------------------------------------------------------------------------------------- tree
 
 
 @dataclass(frozen=True)

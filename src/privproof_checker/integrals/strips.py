@@ -407,9 +407,6 @@ def _double_error(laws: Sequence[PanelLaw], product: Product, nodes: _StripNodes
     return arb(0, (inside * mass + outer).upper()) + up_to(_outside(second, nodes) * (1 + inside.upper()))
 
 
-# -------------------------------------------------------------------------------------------------- one number, any law
-
-
 def _in_panels(laws: Sequence[PanelLaw], group: Sequence[Product]) -> dict[Product, arb]:
     """Laws with kinks, one number."""
     rows = _StripRows(group)

@@ -256,8 +256,6 @@ class _Bounds:
         found = other.interval(path)
         return found.least, found.most
 
-    # --------------------------------------------------------------------------------------------------- probabilities
-
     def interval(self, path: Path) -> Interval:
         """Bounds on the probabilities of a path formula."""
         key = (path, self._wanted is None)

@@ -135,9 +135,6 @@ def in_words(value: Value) -> str:
     return text(low) if low == high else f"between {text(low)} and {text(high)}"
 
 
-# ------------------------------------------------------------------------------------------------------------ reading
-
-
 def read_process(value: object, place: str, limits: Limits) -> Process:
     """A process, checked."""
     given = an_object(value, place)

@@ -135,8 +135,6 @@ class Measure:
                 refuse(f"{steps} steps of this process are too much work", "question.formula")
         return {s: values[s] for s in asked}
 
-    # ------------------------------------------------------------------------------------------------------ products
-
     def by_product(self, path: Path, starts: Iterable[int]) -> dict[int, Value | None]:
         """The probability of any path formula, by the product."""
         obligations = Obligations()

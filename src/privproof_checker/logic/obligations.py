@@ -75,8 +75,6 @@ class Obligations:
         self.true, self.false = self.numbered(TRUE), self.numbered(FALSE)
         self._true, self._false = self._node(("and", ())), self._node(("or", ()))
 
-    # ------------------------------------------------------------------------------------------------------- building
-
     def of(self, path: Path) -> int:
         """The obligation of a path formula."""
         return self.numbered(self._expanded(self._read(path, truth=True)))
@@ -171,8 +169,6 @@ class Obligations:
                 return _known_chain(self._any(self._expanded(part) for part in parts))
         return frozenset((frozenset((number,)),))
 
-    # ------------------------------------------------------------------------------------------------------- stepping
-
     def left(self, obligation: int, truths: Truths) -> int | None:
         """What is left of an obligation after a state with these truths of the leaves; None if that is unknown."""
         key = (obligation, truths)
@@ -208,8 +204,6 @@ class Obligations:
                 goes_on = other(iter((self._step(f, truths), later)))
                 return goes_on if low > 0 else one(iter((self._step(g, truths), goes_on)))
         raise AssertionError(self._nodes[number])
-
-    # ------------------------------------------------------------------------------------------------- kinds and limits
 
     def safe(self, obligation: int) -> bool:
         """Whether no U without end occurs."""
@@ -316,8 +310,6 @@ class Obligations:
             return number
 
         return replace
-
-    # ----------------------------------------------------------------------------------------------------- antichains
 
     def _reduced(self, conjunction: frozenset[int]) -> frozenset[int]:
         """The conjunction without nodes that another one implies."""

@@ -111,8 +111,6 @@ class QueryPairs:
             refuse("the evidence contradicts itself", f"{place}.pairs")
         return found
 
-    # ------------------------------------------------------------------------------------------------------ by vectors
-
     def _extremes(
         self, formula: Private, pairs: list[tuple[int, int, str]], given: dict[str, object], place: str
     ) -> None:
@@ -217,8 +215,6 @@ class QueryPairs:
             neighbours=[],
         )
         return chain, shows, np.searchsorted(keys, np.array(pair)).tolist()
-
-    # ------------------------------------------------------------------------------------------------------------ near
 
     def _near(self, formula: Private, given: dict[str, object], place: str) -> PairFacts:
         """What the evidence establishes about the pairs in a small process."""

@@ -142,9 +142,6 @@ def _positive(path: Path, read: Callable[[State, bool], States], *, truth: bool)
     refuse("rewards are collected until a co-safe formula is satisfied: one of X, U, and, or", "question.formula")
 
 
-# -------------------------------------------------------------------------------------------------------------- goals
-
-
 def _until(moves: Moves, goals: list[bool], *, greatest: bool) -> list[Amount]:
     """The gain until a goal."""
     inside = _never_avoided(moves, goals) if greatest else reached_for_sure(_rows(moves), goals)
@@ -249,9 +246,6 @@ def _worth(move: Move, values: list[Amount]) -> Rational:
 def _exact(value: object) -> Rational:
     assert isinstance(value, fmpq)
     return value
-
-
-# -------------------------------------------------------------------------------------------------------------- steps
 
 
 def _of_steps(process: Process, formula: Expected, moves: Moves, *, greatest: bool) -> list[Amount]:

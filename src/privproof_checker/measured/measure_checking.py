@@ -153,9 +153,6 @@ def _budgets_text(measure: str, budgets: list[_Budget]) -> str:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------ epsilons
-
-
 def _from_epsilon(
     measure: str, budgets: list[_Budget], of: dict[str, object], evidence: dict[str, object], limits: Limits
 ) -> Accepted:
@@ -295,9 +292,6 @@ def _from_range(
         lower=epsilon(0),
         upper=budgets[0].value,
     )
-
-
-# ---------------------------------------------------------------------------------------------------------------- runs
 
 
 class _Checking:

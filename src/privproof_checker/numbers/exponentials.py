@@ -63,8 +63,6 @@ class ExponentialSum:
             raise ValueError(f"{other} is no sum of numbers above 0")
         return ExponentialSum(one[0], _product(one[1], two[0]), parts)
 
-    # ------------------------------------------------------------------------------------------------------- what it is
-
     @property
     def is_zero(self) -> bool:
         """Whether it is 0."""
@@ -130,8 +128,6 @@ class ExponentialSum:
             shown = "*".join(([str(abs(factor))] if abs(factor) != 1 else []) + power) or "1"
             words += (" - " if factor < 0 else " + ") + shown if words else ("-" if factor < 0 else "") + shown
         return words or "0"
-
-    # ------------------------------------------------------------------------------------------------------- arithmetic
 
     def __add__(self, other: ExponentialSum | Rational | int) -> ExponentialSum:
         right = other if isinstance(other, ExponentialSum) else ExponentialSum.constant(other)

@@ -107,9 +107,6 @@ def proved_by_cells(program: Program, evidence: dict[str, object], limits: Limit
     )
 
 
-# ----------------------------------------------------------------------------------------------------------------- cells
-
-
 def _bounds(value: object, program: Program) -> list[int]:
     """Where the cells begin, and where the last one ends."""
     listed = [an_integer(each, "evidence.cells") for each in a_list(value, "evidence.cells")]
@@ -244,9 +241,6 @@ def _fill_constants(given: Expression, known: Mapping[str, Expression]) -> Expre
     if not given.parts:
         return given
     return replace(given, parts=tuple(_fill_constants(each, known) for each in given.parts), place="", constant=None)
-
-
-# --------------------------------------------------------------------------------------------------------------- records
 
 
 def _telling_input(source: ProgramInput, value: object) -> ProgramInput:

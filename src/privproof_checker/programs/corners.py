@@ -124,9 +124,6 @@ def _ranges(declared: Declared) -> _Ranges:
     return _Ranges(tuple(reach), tuple(lows), tuple(highs))
 
 
-# --------------------------------------------------------------------------------------------------------------- leaning
-
-
 def _leans(unfolded: Unfolded) -> list[_Lean]:
     found = []
     for entry in unfolded.entries:
@@ -185,9 +182,6 @@ def _at_ends(unfolded: Unfolded, ranges: _Ranges, bound: Epsilon, delta: Rationa
     if most > delta:
         refuse(f"an event may be {float(most.p) / float(most.q):.10g} beyond what epsilon allows", "evidence")
     return {"entries": len(ends), "integrals": len(table.balls)}
-
-
-# ----------------------------------------------------------------------------------------------------------------- boxes
 
 
 class _Covering:

@@ -166,9 +166,6 @@ def _seatings(
     yield (seated, tuple(sorted(powers.items()))), times
 
 
-# ------------------------------------------------------------------------------------------------------------ neighbours
-
-
 @dataclass(frozen=True)
 class _Data:
     """The letters, and the pairs of them that may stand at every entry of neighbours."""
@@ -433,9 +430,6 @@ def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
     for first in range(total + 1):
         for rest in _compositions(total - first, parts - 1):
             yield (first, *rest)
-
-
-# ------------------------------------------------------------------------------------------------------------ refutation
 
 
 def refuted_by_outcomes(program: Program, evidence: dict[str, object], limits: Limits) -> Accepted:

@@ -205,9 +205,6 @@ def _with_fields(declared: Declared, source: ProgramInput, coins: Mapping[str, _
     return replace(declared, inputs={**declared.inputs, source.name: made}, claim=None)
 
 
-# --------------------------------------------------------------------------------------------------------------- classes
-
-
 def _classes(value: object, rows: ProgramInput, limits: Limits) -> list[list[Row]]:
     """The classes, each as rows of which some fields are said."""
     listed = a_list(value, "evidence.classes")
@@ -308,9 +305,6 @@ def _number(value: object, count: int, place: str) -> int:
     if not 0 <= number < count:
         refuse(f"there is no number {number}", place)
     return number
-
-
-# ----------------------------------------------------------------------------------------------------------------- plans
 
 
 def _largest_ratio(

@@ -210,8 +210,6 @@ class Unfolding:
             self.noisy.append(noisy)
         return self.numbers[noisy]
 
-    # ------------------------------------------------------------------------------------------------------ expressions
-
     def several(self, parts: tuple[Expression, ...], here: Here) -> Iterator[tuple[Here, tuple[Value, ...]]]:
         """The values of several expressions, each found in the bundle in which those before were."""
         if not parts:

@@ -175,8 +175,6 @@ def _excess(release: Release, steps: int) -> arb | None:
     return Tails(variance, steps * finer, "question.noise").delta(_allowance(release).claimed(), steps * finer)
 
 
-# ----------------------------------------------------------------------------------------------------------- the sums
-
 Ends: TypeAlias = "tuple[Rational, Rational]"
 
 

@@ -92,9 +92,6 @@ def _read_compared(release: Release, given: dict[str, object], place: str) -> Co
     return Compared(found, node, left, right, said, laws)
 
 
-# --------------------------------------------------------------------------------------------------------------- event
-
-
 def refuted_by_event(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check that an interval of released values is more likely than the claim allows.
 
@@ -226,9 +223,6 @@ def _floor(value: Rational) -> int:
 
 def _ball_text(ball: arb) -> str:
     return str(ball.str(12, radius=False))
-
-
-# ------------------------------------------------------------------------------------------------------------ attained
 
 
 def add_attained_loss(release: Release, evidence: dict[str, object], accepted: Accepted, limits: Limits) -> Accepted:

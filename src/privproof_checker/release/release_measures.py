@@ -224,9 +224,6 @@ _BY_LAWS: Mapping[str, Callable[[Release, dict[str, object], Limits], int]] = {
 }
 
 
-# ---------------------------------------------------------------------------------------------------------- from below
-
-
 def _at_entry(release: Release, given: dict[str, object], place: str, limits: Limits) -> tuple[arb, Rational, str]:
     """A bound from below on the divergence of an order, at the entry and the values that are named."""
     if release.gaussian_chain:

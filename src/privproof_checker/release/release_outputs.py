@@ -149,9 +149,6 @@ def _spread_noise(terms: list[arb], factor: arb) -> list[arb]:
     return result
 
 
-# ---------------------------------------------------------------------------------------------------------------- ties
-
-
 def _check_ties(found: Sums, pending: dict[Any, list[int]], allowance: Allowance, place: str) -> None:
     """Refuse unless the claim holds at the outputs that balls left open."""
     count = sum(len(outputs) for outputs in pending.values())

@@ -171,9 +171,6 @@ def query_sensitivity(query: Query, prior: Prior) -> Rational:
     return _weight_range(query, prior.values if isinstance(prior, Chain) else prior.states)
 
 
-# ------------------------------------------------------------------------------------------------------------- reading
-
-
 def read_release(given: dict[str, object], limits: Limits) -> Release:
     """The question of a certificate."""
     only_members(given, _MEMBERS, "question")

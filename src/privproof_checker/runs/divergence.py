@@ -88,9 +88,6 @@ def proved_by_divergence(ran: Ran, evidence: dict[str, object]) -> Accepted:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------ bounding
-
-
 class _Shown:
     """What a tree shows, by shape; the outcomes with a number that a test looked at stand for themselves."""
 
@@ -213,9 +210,6 @@ def _normal_excess(p: arb, q: arb, bound: arb, distance: Apart) -> arb:
     if found <= 0:
         return arb(0)
     return found if found > 0 else arb(found.upper() / 2, found.upper() / 2)
-
-
-# ------------------------------------------------------------------------------------------------------------ refuting
 
 
 def refuted_by_region(ran: Ran, evidence: dict[str, object], limits: Limits) -> Accepted:

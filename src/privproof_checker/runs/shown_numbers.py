@@ -166,9 +166,6 @@ def _hull(low: Rational, high: Rational) -> arb:
     return arb(low).union(arb(high))
 
 
-# ------------------------------------------------------------------------------------------------------------ bounding
-
-
 @dataclass(frozen=True)
 class NumberLaws:
     """The leaves of an outcome on both sides, and which of its numbers is not alike in all of them."""
@@ -304,9 +301,6 @@ def _exp(one: Sequence[Rational], other: Sequence[Rational], middle: Rational, h
     """The exponential of the difference of two polynomials, around a point."""
     a, b, c = (x - y for x, y in zip(one, other, strict=True))
     return (arb(a * middle**2 + b * middle + c) + arb(2 * a * middle + b) * half + arb(a) * half * half).exp()
-
-
-# ------------------------------------------------------------------------------------------------------------- leaves
 
 
 def number_laws(left: Sequence[RunLeaf], right: Sequence[RunLeaf]) -> NumberLaws | None:

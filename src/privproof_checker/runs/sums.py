@@ -139,9 +139,6 @@ def likelihood(leaf: RunLeaf, also: Iterable[Linear], integrator: Integrator, pl
     )
 
 
-# ----------------------------------------------------------------------------------------------------------- refuting
-
-
 def refuted_by_event(ran: Ran, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check that an event is beyond the claim on two neighbours."""
     only_members(evidence, ("method", "left", "right", "shapes", "within"), "evidence")

@@ -117,8 +117,6 @@ class _Walk:
                 fed = machine.fed(run, self.stream.name, None, number)
                 waiting += self._step(replace(pair, run=fed), reads=True)
 
-    # ---------------------------------------------------------------------------------------------------------- one step
-
     def _step(self, pair: _Pair, *, reads: bool) -> list[_Pair]:
         """The pairs after a pair; refuses if the transitions of the state are not the ways of the run."""
         self.work.spend(_PAIR)
@@ -174,8 +172,6 @@ class _Walk:
                 return True
         return self.ways.contradict((*guard, *way.conditions), different)
 
-    # ------------------------------------------------------------------------------------------ the automaton, in atoms
-
     def _terms(self, step: AutomatonStep) -> dict[Term, Form]:
         """What the samples of a step are."""
         found: dict[Term, Form] = {None: Form(Fraction(0))}
@@ -208,8 +204,6 @@ class _Walk:
                     found.append((None, None, Rational(1)))
             self.guards[step] = tuple(found)
         return self.guards[step]
-
-    # ---------------------------------------------------------------------------------------------- what is written, kept
 
     def _written(self, number: int, way: Way, different: Different) -> None:
         """Refuse outputs that are not the symbol and the values of a transition."""
@@ -266,8 +260,6 @@ class _Walk:
         machine.trim(way.run)
         run = machine.copied(way.run, change)
         return _Pair(self.automaton.transitions[number].target, run, frozenset(held))
-
-    # -------------------------------------------------------------------------------------------------------- lower bounds
 
     def without_bounds(self) -> None:
         """Refuse where an event of the automaton need not be one of the function, on data that may be given to it."""

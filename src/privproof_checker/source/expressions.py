@@ -237,8 +237,6 @@ class ExpressionReader(CodeWriter):
         held = [n.value for n in ast.walk(self.head.tree) if isinstance(n, ast.Attribute)]
         return first[0] if first and all(any(use is each for each in held) for use in uses) else None
 
-    # -------------------------------------------------------------------------------------------------------------- loops
-
     def walk(self, over: ast.expr, target: ast.expr | None = None) -> None:
         """Begin to walk over what a loop is over; a number of ``enumerate`` that nothing reads is not counted."""
         name = self.called(over, "builtin")
@@ -361,8 +359,6 @@ class ExpressionReader(CodeWriter):
             self.emit("store", kept)
 
         self.gathered(node, ("constant", 0), self.slot("sum"), add)
-
-    # -------------------------------------------------------------------------------------------------------------- calls
 
     def call(self, node: ast.Call) -> None:
         """Push what a call returns."""

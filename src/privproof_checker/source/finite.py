@@ -95,8 +95,6 @@ class _Finite:
                 return []
         return self._data()
 
-    # ------------------------------------------------------------------------------------------------ names and relations
-
     def _pairs(self, question: Mapping[str, object]) -> list[tuple[Mass, Mass]]:
         """The pairs of initial distributions in the order of the document."""
         scenario = an_object(question.get("scenario"), "question.scenario")
@@ -180,8 +178,6 @@ class _Finite:
                 if isinstance(value, bool) or not isinstance(value, int) or relation.values[name] != rational(value):
                     refuse(f"the input {name[:40]!r} is read as another number", f"{PLACE}.inputs.{name}")
 
-    # ------------------------------------------------------------------------------------------------------------ running
-
     def _run(self, arguments: Mapping[str, Value]) -> Run:
         """A run on arguments that are all given; a stream is read on the way."""
         stream = self.source.stream
@@ -201,8 +197,6 @@ class _Finite:
             names = self.outputs.named(shown) if shown else [(None, ONE)]
             found += [(probability * p, name, target(one)) for name, p in names]
         return found
-
-    # ------------------------------------------------------------------------------------------------------- whole data sets
 
     def _data(self) -> list[str]:
         """One step reads a whole data set: compare the law of the output on each of them."""
@@ -266,8 +260,6 @@ class _Finite:
                     for name, p in self.model.finish[target].items():
                         result[name] = result.get(name, ZERO) + mass * probability * p
         return {name: p for name, p in result.items() if p != 0}
-
-    # ---------------------------------------------------------------------------------------------------------------- lists
 
     def _list(self, declared: Input) -> None:
         """Answers are read one a step."""
@@ -347,8 +339,6 @@ class _Finite:
             groups = following
             if len(groups) > _MOST_GROUPS:
                 raise Beyond("too many cases of what the outputs tell about the steps", PLACE)
-
-    # -------------------------------------------------------------------------------------------------------------- streams
 
     def _requests(self, stream: Input) -> list[str]:
         """Every pair of neighbouring data sets, for every value of the public inputs, is a pair of beginnings."""
@@ -463,8 +453,6 @@ class _Finite:
             refuse(
                 "an observer sees that a run has ended, and the outputs of the model do not tell", f"{PLACE}.outputs"
             )
-
-    # ------------------------------------------------------------------------------------------------------------ the model
 
     def _as_transducer(self, starts: list[Mass] | None = None) -> Transducer:
         """The model of the certificate, in the shape in which it is compared."""

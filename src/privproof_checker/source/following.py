@@ -149,8 +149,6 @@ class Follower(Machine):
         name, argument, _ = self.functions[frame.function].code[frame.at]
         return frame.stack[-2] if name == "append" else frame.variables.get(argument)
 
-    # ------------------------------------------------------------------------------------------------------- instructions
-
     def instruction(self, run: Run) -> None:
         """One instruction that cannot be observed."""
         frame = run.frames[-1]
@@ -219,8 +217,6 @@ class Follower(Machine):
                 return self.path.divided(left, right, sign)
         raise Beyond(f"{sign} of numbers that are left open", PLACE)
 
-    # -------------------------------------------------------------------------------------------------- lists that are given
-
     def _element(self, sequence: Value, index: Value) -> Value:
         if isinstance(sequence, Answers):
             return self.entry(sequence, self._index(sequence, index))
@@ -271,8 +267,6 @@ class Follower(Machine):
         elif walk.kind != "uncounted":
             step = walk.over.step if isinstance(walk.over, Span) else 1
             walk.position = self._operated("Add", walk.position, step)
-
-    # ------------------------------------------------------------------------------------------------------------ functions
 
     def _built_in(self, name: str, values: list[Value]) -> Value:
         first = values[0] if values else None

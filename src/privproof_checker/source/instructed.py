@@ -117,8 +117,6 @@ class Instructed:
         """The variables that are needed from here on, by name; those without a value too."""
         return {name: side.variables.get(name, ANYTHING) for name in sorted(self.live[side.at])}
 
-    # -------------------------------------------------------------------------------------------------------- expressions
-
     def truth(self, expression: Expression, side: Executing) -> bool:
         """A truth value."""
         found = self.value(expression, side)

@@ -252,9 +252,6 @@ def _response(value: Value, truth: Value, among: Value) -> Law:
     return _possible([(answer, p if equal(answer, value) else other) for answer in answers])
 
 
-# -------------------------------------------------------------------------------------------------------- e to the epsilon
-
-
 def _positive(value: Value) -> Fraction:
     found = _exact(value)
     if found <= 0:

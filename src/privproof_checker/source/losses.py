@@ -65,9 +65,6 @@ def establish_loss(
     return Findings()
 
 
-# ------------------------------------------------------------------------------------------------------------- patterns
-
-
 @dataclass(frozen=True)
 class Between:
     """In the place of a number: where it shall lie."""
@@ -126,9 +123,6 @@ def _matching(pattern: Value, output: Value, *, discrete: bool) -> list[Form] | 
     if isinstance(output, int | Fraction) and isinstance(pattern, int | Fraction):
         return [] if output == pattern and isinstance(output, bool) == isinstance(pattern, bool) else None
     return [] if not isinstance(output, Cells) and key(output) == key(pattern) else None
-
-
-# ----------------------------------------------------------------------------------------------------------------- runs
 
 
 @dataclass(frozen=True)

@@ -177,8 +177,6 @@ class Machine:
         frame.at += 1
         return None
 
-    # -------------------------------------------------------------------- what other values than Python's own have in another way
-
     def _truth(self, value: Value) -> bool:
         return truth(value)
 
@@ -306,8 +304,6 @@ class Machine:
         del frame.stack[at:]
         frame.at += 1
         return Noise(found)
-
-    # ------------------------------------------------------------------------------------------------- copies and keys
 
     def copied(self, run: Run, change: Callable[[Value], Value] | None = None) -> Run:
         """A copy; with a change to the values in it that are no lists."""

@@ -134,9 +134,6 @@ def small(value: Value) -> Value:
     return value
 
 
-# ------------------------------------------------------------------------------------------------------------- comparing
-
-
 def truth(value: Value) -> bool:
     """Whether a value counts as true."""
     if isinstance(value, Cells):
@@ -195,9 +192,6 @@ def equal(left: Value, right: Value) -> bool:
     if isinstance(left, range) or isinstance(right, range):
         unknown("a range is compared")
     return bool(left == right)
-
-
-# --------------------------------------------------------------------------------------------------------- texts and tables
 
 
 def text_of(value: Value, how: str) -> str:
@@ -319,9 +313,6 @@ COMPARISONS: Mapping[str, Callable[[Value, Value], bool]] = {
     "Is": same,
     "IsNot": lambda a, b: not same(a, b),
 }
-
-
-# ----------------------------------------------------------------------------------------------------------------- lists
 
 
 def element(sequence: Value, index: Value) -> Value:

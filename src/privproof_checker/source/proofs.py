@@ -193,8 +193,6 @@ class Comparison:
             if _endless({(a, b) for a, b, *moved in self.edges if a >= 0 and not moved[side]}):
                 raise Beyond("a loop of one side has no counterpart on the other", PLACE)
 
-    # ------------------------------------------------------------------------------------------------------------- following
-
     def _follow(self, first: Both) -> None:
         """Follow both sides on all ways to the next cuts, or to the end."""
         waiting = [first]
@@ -232,8 +230,6 @@ class Comparison:
             return self.arrive(both)
         both.facts = self.path.facts
         return self.observer.observed(both, both.stop, both.halt)
-
-    # ------------------------------------------------------------------------------------------------------------------ cuts
 
     def arrive(self, both: Both) -> list[Both]:
         """Both sides are at a cut: what was known there is weakened by what holds now."""

@@ -107,9 +107,6 @@ class Ordered(Sealed):
     indices: bool
 
 
-# ------------------------------------------------------------------------------------------------------------- the machine
-
-
 class RankMachine(Machine):
     """Runs the text on lists of one length, or of all that are longer than a number.
 
@@ -175,8 +172,6 @@ class RankMachine(Machine):
         if self.turn is None:
             return Noise([])  # outside of the loops: whoever follows the text from here on looks at it
         return super()._noise(frame, name, names)
-
-    # ------------------------------------------------------------------------------------------------- lists of all values
 
     def instruction(self, run: Run) -> Event | None:
         """One instruction; those on lists of values are answered by ranks."""
@@ -296,9 +291,6 @@ _EXTREMES: Mapping[str, tuple[bool, bool, bool]] = {
 
 def _ranked(block: int, rank: int, *, indices: bool) -> Value:
     return At(block, rank) if indices else form_of("value", block, rank)
-
-
-# --------------------------------------------------------------------------------------------------------------- the loops
 
 
 def final_runs(source: Source, name: str, case: Case, length: int | None, most: int, work: Work) -> list[Run]:
@@ -434,9 +426,6 @@ def _atoms(run: Run) -> list[Atom]:
         elif isinstance(leaf, At):
             found.append(("at", leaf.block, leaf.rank))
     return found
-
-
-# ----------------------------------------------------------------------------------------------------------- going on together
 
 
 @dataclass(frozen=True)

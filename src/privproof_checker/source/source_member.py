@@ -298,9 +298,6 @@ def _input(name: str, value: object, length: int | None, limits: Limits) -> Inpu
     return Input(name, shape, values, within, public, final, low, high, real, fixed)
 
 
-# ------------------------------------------------------------------------------------------------------------- neighbours
-
-
 def neighbours(source: Source, left: Mapping[str, Value], right: Mapping[str, Value]) -> bool:
     """Whether two data sets are neighbours: they differ, and their entries differ as the relation allows."""
     if source.relation in NORMS:

@@ -272,9 +272,6 @@ class Split(Exception):
         self.bound = bound
 
 
-# --------------------------------------------------------------------------------------------------- values in documents
-
-
 def read_value(value: object, place: str, *, depth: int = 0) -> Value:
     """A value as a certificate writes it, with its type.
 
@@ -357,9 +354,6 @@ def _whole(value: object, place: str) -> int:
     if len(digits) > _LONGEST_NUMBER or not (digits.isascii() and digits.isdigit()):
         refuse(f"{written[:40]!r} is no whole number", place)
     return int(written)
-
-
-# --------------------------------------------------------------------------------------------------------- what they are
 
 
 def key(value: Value) -> Any:

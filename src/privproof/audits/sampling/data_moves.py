@@ -37,9 +37,6 @@ _PLACES: tuple[Place, ...] = ("low", "high", "middle")
 Item = TypeVar("Item")
 
 
-# -------------------------------------------------------------------------------------------------------------- by chance
-
-
 def draw_neighbours(
     inputs: Mapping[str, Input],
     relation: Relation,
@@ -159,9 +156,6 @@ def _without_one(
     data = space.data(numbers)
     place = int(generator.integers(len(data[name])))
     return space.sorted(Adjacent({**shared, **data}, {**shared, **without(data, name, place)}))
-
-
-# ----------------------------------------------------------------------------------------------------------- small changes
 
 
 def mutate_neighbours(

@@ -119,9 +119,6 @@ def _cross_early_first(first: Sequence[Any], second: Sequence[Any]) -> list[tupl
     return [(first[i], second[j]) for i, j in ranked]
 
 
-# --------------------------------------------------------------------------------------------------------------- patterns
-
-
 def _placed_patterns(space: Space) -> Iterator[tuple[Data, Data]]:
     """The patterns, at the low end of the bounds and then at other places."""
     listed = list(islice(_templates(space), 4 * MOST))
@@ -236,9 +233,6 @@ def _of_records(space: Space) -> Iterator[Pattern]:
         yield left, right
 
 
-# ---------------------------------------------------------------------------------------------------------- all neighbours
-
-
 def _how_many(space: Space) -> int | None:
     """How many pairs of neighbours there are for each, one and monotone; None for infinitely many."""
     total = space.total
@@ -306,9 +300,6 @@ def _ranks(values: Sequence[Any], known: dict[Any, int]) -> list[float]:
     """The values of a data set as numbers: numbers themselves, and everything else in the order of its appearance."""
     flat = [x for value in values for x in (value if isinstance(value, list) else [value])]
     return [float(x) if isinstance(x, int | Fraction) else float(known.setdefault(x, len(known))) for x in flat]
-
-
-# -------------------------------------------------------------------------------------------------- one record more or less
 
 
 def _removals(space: Space) -> Iterator[tuple[Data, Data]]:

@@ -236,9 +236,6 @@ def _lengths(inputs: Mapping[str, Input], size: int | None, fixed: Mapping[str, 
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------ public inputs
-
-
 def refuse_values(inputs: Mapping[str, Input], fixed: Mapping[str, Any]) -> None:
     """Refuses what is no value of a public input."""
     for name, value in fixed.items():

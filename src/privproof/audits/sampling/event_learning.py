@@ -166,9 +166,6 @@ def _common(left: Samples, right: Samples) -> tuple[list[Any], tuple[Array, Arra
     return outputs, (sides[0], sides[1])
 
 
-# --------------------------------------------------------------------------------------------------------- single outputs
-
-
 def _singles(outputs: Sequence[Any], counts: Sequence[Array]) -> EventKind:
     """Single outputs; those with floats do not repeat."""
     codes = [i for i, output in enumerate(outputs) if not any(number is FLOAT for number in numbers_of(output))]
@@ -203,9 +200,6 @@ def _beginnings(outputs: Sequence[Any], counts: Sequence[Array]) -> EventKind:
             listed += np.bincount(which.ravel(), weights=side[codes])[several > 1].astype(np.int64).tolist()
         places += [(int(codes[i]), size) for i in first[several > 1].tolist()]
     return counted_kind(lambda i: ListBeginning(tuple(outputs[places[i][0]][: places[i][1]])), left, right)
-
-
-# ---------------------------------------------------------------------------------------------------------------- numbers
 
 
 def _forms(outputs: Sequence[Any], left: Samples, right: Samples, one: Array, other: Array) -> Iterator[_Form]:
@@ -425,9 +419,6 @@ def _half_spaces(form: _Form) -> EventKind:
     ends = np.unique(simple(pooled[((1 - _SHARES) * (len(pooled) - 1)).astype(np.int64)], width))
     left, right = (len(side) - np.searchsorted(side, ends, "left") for side in sides)
     return EventKind(left, right, lambda i: HalfSpace(form.form, tuple(full), float(ends[i])))
-
-
-# ----------------------------------------------------------------------------------------------------------------- unions
 
 
 def _unions(cells: Sequence[Cell]) -> EventKind:

@@ -497,9 +497,6 @@ def _name(pair: Adjacent) -> str:
     return " | ".join(sorted((repr(dict(pair.left)), repr(dict(pair.right)))))
 
 
-# ------------------------------------------------------------------------------------------------------------ evaluations
-
-
 @dataclass(frozen=True)
 class _PairEvaluation:
     """What is looked for in a pair, by how many runs, for a test of how many, and where the seeds come from."""

@@ -125,9 +125,6 @@ def seed_number(sequence: np.random.SeedSequence) -> int:
     return int(high) << 64 | int(low)
 
 
-# --------------------------------------------------------------------------------------------------------------- counts
-
-
 @dataclass(frozen=True)
 class EventTally:
     """How often events occurred.

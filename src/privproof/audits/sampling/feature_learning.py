@@ -122,9 +122,6 @@ def _nested_unions(
     return EventKind(second[0][order].cumsum(), second[1][order].cumsum(), made)
 
 
-# --------------------------------------------------------------------------------------------------------------- features
-
-
 def _features(left: Samples, right: Samples, hints: Hints) -> Iterator[Feature]:
     """The features that outputs of this kind may have."""
     if hints.references is not None:

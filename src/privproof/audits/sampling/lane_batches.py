@@ -66,9 +66,6 @@ def _one(batches: list[LaneBatch], names: tuple[str, ...]) -> LaneBatch:
     return LaneBatch(np.concatenate([batch.lanes for batch in batches]), store)
 
 
-# ---------------------------------------------------------------------------------------------------------- expressions
-
-
 def evaluator(expression: Expression) -> Evaluate:
     """A function from a batch to the column of an expression's values."""
     match expression:

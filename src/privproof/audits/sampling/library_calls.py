@@ -125,9 +125,6 @@ def _number(
     return (integer if whole else real)(lower, upper, sensitivity=sensitivity), notes
 
 
-# --------------------------------------------------------------------------------------------------------------- OpenDP
-
-
 def from_opendp(
     measurement: Any,
     *,
@@ -324,9 +321,6 @@ def _opendp_input(
         within = max(_exactly(high) - _exactly(low), rational(1))
     made, more = _number(whole=whole, listed=listed, low=low, high=high, within=within, size=size)
     return made, (*notes, *more)
-
-
-# ---------------------------------------------------------------------------------------------------------- diffprivlib
 
 
 def from_diffprivlib(

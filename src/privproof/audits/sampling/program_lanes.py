@@ -106,8 +106,6 @@ class _Machine:
                 place = str(self.flow.code[number].place)
                 raise LanguageError("endless", f"more than {_MOST_STEPS} steps", place=place, hint="does the loop end?")
 
-    # -------------------------------------------------------------------------------------------------- instructions
-
     def _step(self, number: int, step: Instruction) -> Step:
         """A function that executes an instruction and says which lanes go where."""
         following = number + 1
@@ -260,9 +258,6 @@ def _turns(code: tuple[Instruction, ...]) -> list[int]:
     for place, number in enumerate(order):
         turn[number] = place
     return turn
-
-
-# ------------------------------------------------------------------------------------------------------------ arguments
 
 
 def _start(mechanism: Mechanism, arguments: Mapping[str, object]) -> tuple[dict[str, Column], tuple[object, ...]]:

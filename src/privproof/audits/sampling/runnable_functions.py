@@ -194,9 +194,6 @@ def _only_for_callables(subject: Any, *, batched: bool, rng: str | None) -> None
             )
 
 
-# ------------------------------------------------------------------------------------------------------------ relations
-
-
 def inputs_by_name(inputs: Declared, only: str | None, place: str) -> Mapping[str, Input]:
     """The inputs by name.
 
@@ -257,9 +254,6 @@ def choose_relation(
                     hint="a list without size=, such as records(0, 1), or neighbours='one'",
                 )
     return neighbours
-
-
-# ----------------------------------------------------------------------------------------------------------- mechanisms
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,9 +340,6 @@ def _own_claim(mechanism: Mechanism) -> Budget | None:
         return mechanism.budget()
     except (LanguageError, BudgetError):
         return None
-
-
-# ------------------------------------------------------------------------------------------------------------ callables
 
 
 def _of_callable(

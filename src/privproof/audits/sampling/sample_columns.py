@@ -92,9 +92,6 @@ def identity(value: Any) -> Hashable:
             return (type(value), value)
 
 
-# ------------------------------------------------------------------------------------------------------ making columns
-
-
 def from_table(values: Sequence[Any], codes: Array) -> Column:
     """The column that has ``values[code]`` where the codes have a code; every value occurs."""
     known: dict[Hashable, Any] = {}
@@ -169,9 +166,6 @@ def mark_column_shared(column: Column) -> Column:
             return Coded(codes, tuple(replace(v, shared=True) if isinstance(v, Cells) else v for v in table))
         case _:
             return column
-
-
-# ------------------------------------------------------------------------------------------------------ reading columns
 
 
 def values_at(column: Column, runs: Array) -> list[Any]:

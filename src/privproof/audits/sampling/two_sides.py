@@ -244,9 +244,6 @@ def own_states() -> Iterator[None]:
         np.random.set_state(legacy)
 
 
-# ---------------------------------------------------------------------------------------------------------------- calls
-
-
 def _split_arguments(
     function: Callable[..., Any], arguments: Mapping[str, object], *, positional: bool
 ) -> tuple[list[Any], dict[str, object]]:

@@ -161,8 +161,6 @@ class _Evaluation(RankLists):
             raise NoSelection
         return result
 
-    # ------------------------------------------------------------------------------------------------------ statements
-
     def block(self, given: Block, held: dict[str, Expression]) -> Block:
         """Some statements, up to the end of the function."""
         result: list[Statement] = []
@@ -315,8 +313,6 @@ class _Evaluation(RankLists):
             if isinstance(part, Operation) and part.name in (EACH, SORTED, BEFORE):
                 raise NoSelection
         return expression
-
-    # ------------------------------------------------------------------------------------------------------ selections
 
     def all_places(self, loop: While, held: Mapping[str, Expression]) -> tuple[str, int] | None:
         """The counter of a loop over all places, and where it begins; None for any other loop."""

@@ -207,8 +207,6 @@ class RankLists:
                     return ((first[0] < second[0]) == self.largest[first[1]]) == (name in (">", ">="))
         return None
 
-    # ----------------------------------------------------------------------------------------------------------- lists
-
     def listed(self, name: str, inside: tuple[Expression, ...]) -> Expression | None:
         """An operation that makes a list, or of a list; None for any other."""
         if name in _EAGER and isinstance(inside[0], Operation) and inside[0].name in _WALKED:

@@ -215,8 +215,6 @@ class _Composing:
         sized, runs = all_runs(run, self.monitor)
         return replace(use, of=sized), FromRuns(runs, use.sampling, self.monitor).known()
 
-    # ------------------------------------------------------------------------------------------------------- lattices
-
     @cached_property
     def reaches(self) -> list[Epsilon]:
         """For each use a loss beyond which its delta counts as nothing."""
@@ -308,8 +306,6 @@ class _Composing:
         return self.request.shared(
             f"worst of use {number}", lambda: _largest_somewhere(known.below, self.reaches[number])
         )
-
-    # -------------------------------------------------------------------------------------------------------- answers
 
     def answer(self) -> Answer:
         """What is known about the claim, or about the smallest epsilon at a delta."""

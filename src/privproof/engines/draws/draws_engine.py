@@ -129,8 +129,6 @@ class _DrawsSearch:
         self.best = (left, right, outcomes, p, q)
         self.monitor.listen(Progress("separate draws", established=smallest_epsilon(p, q)))
 
-    # --------------------------------------------------------------------------------------------------------- several passes
-
     def _several(self) -> None:
         if self.relation.kind != "one":
             found = [
@@ -254,8 +252,6 @@ class _DrawsJudging:
         passes = f"{len(model.passes)} passes" if len(model.passes) > 1 else "one pass"
         told = f"{parts} part{'s' if parts > 1 else ''} drawn independently; {passes} over the data, {states} states"
         return (told,)
-
-    # ---------------------------------------------------------------------------------------------------------- running it again
 
     def _run_again(self, answer: Answer) -> Iterator[Answer]:
         """The answer if running the function itself agrees with the model on some data, otherwise unknown."""

@@ -100,8 +100,6 @@ class DrawsLaws:
         row = self._table(law).get(key(shared_value(outcome)))
         return ZERO if row is None else row[1]
 
-    # ------------------------------------------------------------------------------------------------------- geometric laws
-
     def _alpha(self, call: NoiseCall) -> Rational:
         given = call.arguments[-3:]
         if repr(given) not in self._alphas:
@@ -142,8 +140,6 @@ class DrawsLaws:
         if low <= min(i, j) and max(i, j) <= high:
             return ToldApart(end, 1 / self._power(call, abs(i - j)))
         return ToldApart(end, self._truncated(call, end) / self._truncated(other, end))
-
-    # ---------------------------------------------------------------------------------------------------------------- tables
 
     def _table(self, law: int) -> dict[Any, tuple[Any, Rational]]:
         """The outcomes of a law, by what tells them apart."""

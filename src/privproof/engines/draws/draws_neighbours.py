@@ -134,8 +134,6 @@ class PairProduct:
             found.setdefault(name, letter)
         return [*equal.values(), *found.values()]
 
-    # ---------------------------------------------------------------------------------------------------------------- nodes
-
     def explore(self) -> None:
         """List the nodes that are reached within the size, with the way to each."""
         states, memories = self.states, self.relation.memories
@@ -190,8 +188,6 @@ class PairProduct:
 
     def _sides(self, code: int) -> tuple[int, int]:
         return divmod(code % (self.states * self.states), self.states)
-
-    # ----------------------------------------------------------------------------------------------------------- the largest
 
     def largest(self) -> FoundPair:
         """The largest ratio, and data that attain it."""

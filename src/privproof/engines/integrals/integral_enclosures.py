@@ -219,9 +219,6 @@ def interval_mass(law: DensityLaw, interval: NoiseInterval) -> arb:
     return law.below(interval.high) - law.below(interval.low)
 
 
-# ------------------------------------------------------------------------------------------------------------- trees
-
-
 def tree_integral(root: IntegralNode) -> arb:
     """The probability that a noise and everything behind it agree."""
     if any(node.offsets.empty for node in all_nodes(root)):  # two comparisons of the same noises contradict one another

@@ -90,8 +90,6 @@ class Blocks(Symbols):
         """That the second run does."""
         return [path.parts[k].two == self.fixed[f"output {k}"] for k in self.prophesied]
 
-    # ------------------------------------------------------------------------------------------------------------ paths
-
     @cached_property
     def paths(self) -> tuple[Path, ...]:
         """All paths between cuts."""
@@ -230,8 +228,6 @@ class Blocks(Symbols):
             same = value.other == 0 if value.sort in ("int", "real") else value.one == value.other
             walk.obligations.append(Obligation(same, what, place))
 
-    # ----------------------------------------------------------------------------------------------------- lists that are kept
-
     @cached_property
     def fails_alike(self) -> bool:
         """Whether both runs fail together where they do: all tests are decided by what they share."""
@@ -330,8 +326,6 @@ class Blocks(Symbols):
             distance = kept.part(*(kept.index(end.one) for end in ends))
         high = held.name in self.program.high
         return Value(kept.sort, self._unknown(walk, held.name, kept.sort), distance if high else None)
-
-    # ------------------------------------------------------------------------------------------------------- selections
 
     def _chosen_place(self, step: Sample, walk: Walk) -> None:
         """A place of a selection: any but those before, the same in both runs."""
@@ -538,8 +532,6 @@ class Blocks(Symbols):
         walk.counts[f"spent: {name}"] = spent + more
         walk.condition.append(spent + more <= number(most if square is None else most**2))
         return square
-
-    # ------------------------------------------------------------------------------------------------------ expressions
 
     def length(self, name: str) -> Term:
         """The length of a list."""

@@ -727,9 +727,6 @@ class _Tight:
         return INFINITE if bound is None else epsilon(bound)
 
 
-# ------------------------------------------------------------------------------------------------------------- repairing
-
-
 @own_context()
 def find_repairs(question: ProgramQuestion, monitor: Monitor) -> tuple[str, ...]:
     """Changes after which a refuted claim, or another one, is proved; each with a certificate that the checker accepts."""

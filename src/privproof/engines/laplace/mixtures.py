@@ -136,9 +136,6 @@ def spent_by(proof: AlignmentProof) -> Epsilon:
     return Epsilon(prod(map(power, logarithms), start=ONE), 1, shift)
 
 
-# --------------------------------------------------------------------------------------------------------------- classes
-
-
 @dataclass(frozen=True)
 class _Classes:
     """Classes of a record with its coins.
@@ -257,9 +254,6 @@ def _plain(expression: Expression, constants: Mapping[str, Expression | None]) -
             return constants.get(name)
         case _:
             return None
-
-
-# ----------------------------------------------------------------------------------------------------------------- plans
 
 
 def _planned(tossed: Tossed, program: Program, found: _Classes, pairings: tuple[Pairing, ...]) -> Mixture | str:

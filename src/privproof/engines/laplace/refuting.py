@@ -204,8 +204,6 @@ class Refuter:
             return self.exact.epsilon
         return epsilon(self.budget.value_at({**public, "size": size or 0}))
 
-    # ------------------------------------------------------------------------------------------------------- candidates
-
     def sizes(self, size: int | None) -> list[int | None]:
         """The sizes that are looked at, the open ones up to five."""
         if all(d.shape == "value" or d.size is not None for d in self.mechanism.inputs.values()):

@@ -120,8 +120,6 @@ class Symbols:
         length = max((self.program.inputs[name].size or self.program.size or 0 for name in self.private), default=0)
         return 1 / root_part(length) if self.norm == "l2" and reach > 1 and length else Fraction(reach)
 
-    # ---------------------------------------------------------------------------------------------------------- globals
-
     @cached_property
     def private(self) -> tuple[str, ...]:
         """The private inputs."""
@@ -366,8 +364,6 @@ class Symbols:
         """The groups that geometric noise is counted in, each with the ratio whose logarithm is its unit."""
         scales = [self.program.scale(s) for s in self.program.sites if s.noise in SHIFTED]
         return {scale.group: scale.ratio for scale in scales if scale.ratio is not None}
-
-    # ----------------------------------------------------------------------------------------------------------- states
 
     def state(self, cut: int) -> Mapping[str, Term]:
         """The symbols of the state at a cut, by name; the fixed ones not included."""

@@ -158,8 +158,6 @@ class Synthesis:
         self._features: dict[tuple[Path, int], Mapping[Feature, Term]] = {}
         self._prepared: tuple[Alignment, dict[tuple[Path, Case], _Ready]] | None = None
 
-    # --------------------------------------------------------------------------------------------------------- searching
-
     def aligned(self, instances: Sequence[Instance]) -> Alignment:
         """An alignment that no run of the instances refutes.
 
@@ -312,8 +310,6 @@ class Synthesis:
     def _within(self) -> list[Fraction]:
         inputs = self.blocks.program.inputs.values()
         return [fraction(d.within) for d in inputs if d.within is not None and not d.public]
-
-    # --------------------------------------------------------------------------------------------------------- refuting
 
     def refuting(self, guess: Alignment, instance: Instance) -> Counterexample | None:
         """A run of an instance at which an alignment fails."""

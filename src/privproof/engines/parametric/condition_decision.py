@@ -225,8 +225,6 @@ class Task:
                     result.append(ConstraintSide(number, tensor, constraint.strict))
         return result
 
-    # ----------------------------------------------------------------------------------------------------------- all
-
     def decide(self, c: Rational, *, ask_solvers: bool) -> Decision:
         """All conditions for one c."""
         listed = self.conditions.listed
@@ -319,8 +317,6 @@ class Task:
         if left <= c * right + self.delta or not self.region.contains(values):
             return None
         return Violation(dict(values), condition, left, right)
-
-    # ----------------------------------------------------------------------------------------------------------- one
 
     def factors(self, condition: Condition, difference: Polynomial) -> tuple[PolynomialFactor, ...] | None:
         """A product of factors none of which is negative; None where none is found.

@@ -163,8 +163,6 @@ class _Ascent:
                     break
         return replace(self.best, notes=notes)
 
-    # --------------------------------------------------------------------------------------------------- from below
-
     def _survey(self) -> None:
         """The largest ratio at simple points, at the border, and at what a local search makes of them."""
         inside = [dict(point) for point in self.task.points]

@@ -205,8 +205,6 @@ class Corners:
             kinds.add((shaped.fixed, shaped.registers, shaped.roles[entry], *others))
         return len(kinds) == 1
 
-    # ------------------------------------------------------------------------------------------------------ probabilities
-
     def probabilities(self, points: Iterable[Point]) -> None:
         """Integrate the probabilities of all outcomes at some data."""
         missing = [point for point in dict.fromkeys(points) if point not in self._known]
@@ -229,8 +227,6 @@ class Corners:
         inside = sum((known[outcome] for outcome in event), arb(0))
         outside = 1 - sum((known[outcome] for outcome in range(len(known)) if outcome not in event), arb(0))
         return inside if inside.rad() <= outside.rad() else outside
-
-    # -------------------------------------------------------------------------------------------------------------- cases
 
     def cases(self) -> Iterator[_Case]:
         """All events, up to symmetry, with the neighbours that are least likely to show them."""
@@ -302,8 +298,6 @@ class Corners:
         spans = [Span(a, b) for a, b in pairwise(ends)] or [Span(first, first)]
         spans += [Span(None, first)] if low is None else []
         return spans + ([Span(last, None)] if high is None else [])
-
-    # -------------------------------------------------------------------------------------------------------------- boxes
 
     def sides(self, case: _Case, box: Sequence[Span]) -> tuple[Event, Event, dict[int, tuple[Rational, Rational]]]:
         """Events that bound the excess on a box, on the left and on the right; for entries on rays the values there."""
@@ -392,8 +386,6 @@ class Corners:
         middle = (span.low + span.high) / 2
         halves = (Span(span.low, middle), Span(middle, span.high))
         return [(*box[:entry], half, *box[entry + 1 :]) for half in halves]
-
-    # ------------------------------------------------------------------------------------------------------------- bounds
 
     def shifted(self, bound: arb) -> Rational:
         """An upper bound by shifts alone."""

@@ -195,9 +195,6 @@ def _over_line(laws: Sequence[DensityLaw], group: Sequence[Monomial], grid: Grid
     return found
 
 
-# --------------------------------------------------------------------------------------------------------- two registers
-
-
 def _over_pairs(
     numbered: Sequence[DensityLaw], group: Sequence[Monomial], pause: Callable[[], None]
 ) -> dict[Monomial, arb]:

@@ -133,9 +133,6 @@ class _OtherKind(Exception):
     """The outcomes have another structure."""
 
 
-# ------------------------------------------------------------------------------------------------------------ in order
-
-
 class _InOrder:
     """Outcomes that are settled one after the other.
 
@@ -299,9 +296,6 @@ class _InOrder:
                 total += np.maximum(0, p[number, a][wide] - q[number, b])
             result[a, b] = total
         return result
-
-
-# --------------------------------------------------------------------------------------------------------------- alike
 
 
 class _Alike:

@@ -168,9 +168,6 @@ def _match_leaves(options: Mapping[int, Sequence[Moved]]) -> dict[int, Moved] | 
     return chosen if all(place(leaf, set()) for leaf in options) else None
 
 
-# ------------------------------------------------------------------------------------------------------- one leaf
-
-
 def _cheapest(left: TreeLeaf, right: TreeLeaf) -> Moved | None:
     """The least costly shift that moves one leaf into another."""
     if [_law(n) for n in left.noises] != [_law(n) for n in right.noises] or len(left.guesses) != len(right.guesses):

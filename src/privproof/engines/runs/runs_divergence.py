@@ -196,9 +196,6 @@ def _join_leaves(leaves: Sequence[TreeLeaf]) -> tuple[TreeLeaf, ...]:
     return join_ways(leaves) if any(looked_at(leaf) or in_a_circle(leaf) for leaf in leaves) else tuple(leaves)
 
 
-# ---------------------------------------------------------------------------------------------------------- excesses
-
-
 def _of_number(mine: _Shown, others: _Shown, bound: arb) -> Excess:
     """The excess of outcomes by the densities of a number in them."""
     shape, text = mine.leaves[0].outcome.shape, mine.leaves[0].outcome.text

@@ -169,8 +169,6 @@ class _RunsDeciding(Deciding):
         shared = (self.question, self.runs, self.budget, self.tight, self.monitor, self.excesses)
         yield from DeltaDeciding(*shared).answers()
 
-    # ------------------------------------------------------------------------------------------------ closed outcomes
-
     def rows(self) -> list[dict[str, ExponentialSum]]:
         """For every data set the probability of every outcome."""
         kept: dict[int, dict[str, ExponentialSum]] = {}
@@ -284,8 +282,6 @@ class _RunsDeciding(Deciding):
         assert found is not None
         yield from self.judged(found, (worst, worst), table_evidence())
 
-    # ---------------------------------------------------------------------------------------------------- alignments
-
     def by_alignment(self) -> Iterator[Answer]:
         """The largest cost over all ordered pairs of neighbours from above, an event of the costliest from below."""
         aligner = Aligner(self.runs.trees, self.document["runs"])
@@ -390,8 +386,6 @@ class _RunsDeciding(Deciding):
             if best is None or found.above(best):
                 best = found
         return best
-
-    # ------------------------------------------------------------------------------------------------------- answers
 
     def judged(self, worst: _FoundEvent, bounds: tuple[Epsilon, Epsilon], evidence: dict[str, Any]) -> Iterator[Answer]:
         """What the worst event says, where it is known that there is none worse."""

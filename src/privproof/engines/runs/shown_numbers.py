@@ -211,9 +211,6 @@ def _join_cells(cells: Iterable[tuple[Rational, Rational]]) -> Iterator[tuple[Ra
         yield last
 
 
-# ------------------------------------------------------------------------------------------------------ from leaves
-
-
 def number_laws(left: Sequence[TreeLeaf], right: Sequence[TreeLeaf]) -> NumberLaws:
     """The laws of the one number in which the ways to an outcome differ.
 

@@ -46,9 +46,6 @@ def demands(arena: Arena, component: int) -> dict[str, frozenset[int]]:
     return found
 
 
-# --------------------------------------------------------------------------------------------------------------- families
-
-
 @dataclass(frozen=True)
 class Segment:
     """Edges in a row, with the difference of the data on each, once or again and again."""

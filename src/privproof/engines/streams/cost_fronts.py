@@ -147,8 +147,6 @@ class Fronts:
         """Enter a component: what its cycles ask for is asked at once."""
         self.insert(node, self.settled(node, found))
 
-    # --------------------------------------------------------------------------------------------------------- one step
-
     def step(self, found: Product, edge: ArenaEdge) -> Iterable[Product]:
         """What a step makes of a product: one product for every difference, or one for all where they concern one group."""
         ways = [self.advanced(found, edge, change) for change in edge.changes]
@@ -286,8 +284,6 @@ class Fronts:
         plan = self.plan(key, _NOTHING, gone, frozenset(), kept)
         return kept, self.maximal(_apply_plan(front, plan, 3 ** len(kept)))
 
-    # ----------------------------------------------------------------------------------------------------------- cycles
-
     def asked(self, component: int) -> dict[str, frozenset[int]]:
         """The demands of a component, found once."""
         if component not in self._asked:
@@ -312,8 +308,6 @@ class Fronts:
                         names, front = self.without(names, front, [name])
             self.put(after, names, self.maximal(front))
         return self.folded(after)
-
-    # ----------------------------------------------------------------------------------------------------------- keeping
 
     def insert(self, node: int, found: Product) -> Product | None:
         """Keep what is new at a node; None if nothing is."""

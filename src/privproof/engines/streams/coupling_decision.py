@@ -67,9 +67,6 @@ def joint_leak(arena: Arena) -> Leak | None:
     return next(contradictions(arena, sets), None)
 
 
-# ------------------------------------------------------------------------------------------------------------- cycles
-
-
 def on_cycles(arena: Arena) -> Leak | None:
     """A disclosing or a leaking cycle."""
     for number, inside in enumerate(arena.inner):
@@ -152,9 +149,6 @@ def _cycle(arena: Arena, kind: str, tour: list[int], marks: dict[int, int], name
     segments = (Segment(tuple(before), (0,) * len(before)), Segment(tuple(tour), changes, repeated=True))
     found = Leak(tuple(s for s in segments if s.edges), kind, names)
     return found if cost_is_unbounded(Isolated(arena, names), found) else None
-
-
-# ------------------------------------------------------------------------------------------------------- contradictions
 
 
 class Isolated:
@@ -300,9 +294,6 @@ def _kind(arena: Arena, found: CycleFamily) -> str:
     bare = any(sample.rate is None for step in steps for sample in step.samples)
     written = any(step.values for step in steps)
     return "noiseless comparison" if not cycles or (bare and not written) else "privacy violating path"
-
-
-# ---------------------------------------------------------------------------------------------------------- unbounded
 
 
 def cost_is_unbounded(view: Isolated, found: CycleFamily) -> bool:

@@ -119,8 +119,6 @@ class _StreamSearch:
             notes=tuple(notes),
         )
 
-    # --------------------------------------------------------------------------------------------------- finite cost
-
     def measured(self, solution: Solution) -> Iterator[Answer]:
         """The tight epsilon: the cost of the best coupling."""
         assert solution.cost is not None
@@ -246,8 +244,6 @@ class _StreamSearch:
         if any(step.some for step in self.question.automaton.transitions):
             found.append("a guard with `or` is coupled comparison by comparison: the bound may be larger than needed")
         return found
-
-    # -------------------------------------------------------------------------------------------------- infinite cost
 
     def leaking(self, solution: Solution, *, tight: bool) -> Answer:
         """No coupling has a finite cost: refuted, where what is written tells the execution."""

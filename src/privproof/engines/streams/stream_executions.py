@@ -146,9 +146,6 @@ def _ways(fronts: Fronts, node: int, chosen: dict[Names, Vector]) -> Iterator[tu
             yield number, choice, change
 
 
-# ------------------------------------------------------------------------------------------------------------ stretching
-
-
 def repeat_cycles(fronts: Fronts, execution: Execution) -> tuple[CycleFamily, int] | None:
     """A path with cycles, and how often to go around them so that the best coupling pays the whole cost; None if it never does."""
     wanted = execution.value

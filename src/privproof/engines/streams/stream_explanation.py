@@ -118,9 +118,6 @@ def _count_repetitions(rows: Sequence[Shifted]) -> tuple[Shifted, ...]:
     return tuple(found)
 
 
-# ------------------------------------------------------------------------------------------------------------ refutations
-
-
 def loss_evidence_of_stream(question: StreamQuestion, found: StreamLoss, times: int | None) -> StreamWitness:
     """A loss as evidence."""
     steps = [question.automaton.transitions[number] for number in found.steps]

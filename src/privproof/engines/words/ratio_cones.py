@@ -183,8 +183,6 @@ class _RatioSearch:
         self.ends = [_ends(problem, location) for location in range(len(problem.locations))]
         self.widest = _widest(self.ends)
 
-    # ----------------------------------------------------------------------------------------------------------- values
-
     def value(self, location: int, s: int, t: int) -> Rational | None:
         """The ratio as it is now; None for infinite."""
         if s == t and self.kinds[location] == "same":
@@ -203,8 +201,6 @@ class _RatioSearch:
                     return None
                 result = max(result, left[s] / right[t])
         return result
-
-    # -------------------------------------------------------------------------------------------------------- searching
 
     def run(self) -> RatioCones | str:
         roots = list(self._roots())
@@ -327,8 +323,6 @@ class _RatioSearch:
                 low = max(fraction(least), fraction(asked - 4 * (now - asked)), fraction(at_the_end))
                 result[ratio] = rational(simplest(min(low, fraction(asked)), fraction(asked)))
         return result
-
-    # --------------------------------------------------------------------------------------------------------- the proof
 
     def _collected(self, bound: Rational, roots: list[Task]) -> RatioCones:
         """The ratios that the roots use, directly or not, with all multipliers."""

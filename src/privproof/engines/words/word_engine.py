@@ -99,9 +99,6 @@ class WordEngine(ABC):
             yield run_again(answer)
 
 
-# ---------------------------------------------------------------------------------------------------- the question
-
-
 @dataclass(eq=False)
 class WordRequest:
     """A request about words, as all engines for words take it.
@@ -147,9 +144,6 @@ def _word_request(request: EngineRequest) -> WordRequest:
         notes = (*notes, "there is only one output, so nothing can be told apart")
     asked = question.under(None) if request.tight else question.growing(budget)
     return WordRequest(asked, budget, over_events, notes)
-
-
-# ----------------------------------------------------------------------------------------------------- the findings
 
 
 def witness_of(compiled: Compiled, word: Word) -> WordWitness:
@@ -269,9 +263,6 @@ def _size(compiled: Compiled) -> int:
     if not isinstance(model, Transducer) or model.of_every_length:
         return 0
     return int(len(model.inputs) ** len(model.steps) * len(model.outputs))
-
-
-# --------------------------------------------------------------------------------------------------- running it again
 
 
 def run_again(answer: Answer) -> Answer:

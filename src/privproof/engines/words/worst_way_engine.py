@@ -124,9 +124,6 @@ class WorstWayEngine(WordEngine):
 _LOOSE = "the bound state by state is not attained by the words tried"
 
 
-# -------------------------------------------------------------------------------------------------------------- the bound
-
-
 def moves(model: Transducer) -> list[dict[str, dict[str, Row]]]:
     """For every step, from every state and under every input: the probabilities of what is written and where it leads."""
     result = []
@@ -181,9 +178,6 @@ def largest_product(question: Question, monitor: Monitor) -> Rational | None:
             before[state, memory] = best
         bounds = before
     return max(bounds.values())
-
-
-# ------------------------------------------------------------------------------------------------------------- the words
 
 
 @dataclass(frozen=True)

@@ -149,8 +149,6 @@ class _Model:
             return f"{text}\ninit {both} endinit\n", self._properties()
         return "\n".join(self.lines) + "\n", self._properties()
 
-    # ------------------------------------------------------------------------------------------------- declarations
-
     def _constant(self, given: Mapping[str, Any]) -> None:
         name = self.shared[given["name"]] = self.names.new(given["name"])
         kind = given["type"]["base"] if isinstance(given["type"], dict) else given["type"]
@@ -196,8 +194,6 @@ class _Model:
         for condition, value in reversed(cases):
             told = f"({condition} ? {value} : {told})"
         self.lines.append(f"formula {self.shared[given['name']]} = {told};")
-
-    # ----------------------------------------------------------------------------------------------------- automata
 
     def _vectors(self) -> list[tuple[str, list[str | None]]]:
         """The action of every synchronisation vector, and what each automaton does."""
@@ -296,8 +292,6 @@ class _Model:
         for label in labels:
             yield f"  [{label}] {' & '.join(f'({guard})' for guard in guards) or 'true'} -> {' + '.join(updates)};"
 
-    # -------------------------------------------------------------------------------------------------- expressions
-
     def _expression(self, given: Any, names: Mapping[str, str]) -> str:
         if isinstance(given, bool):
             return str(given).lower()
@@ -319,8 +313,6 @@ class _Model:
             left, right = (self._expression(given[side], names) for side in ("left", "right"))
             return f"{_CALLED[op]}({left}, {right})" if op in _CALLED else f"({left} {_BINARY.get(op, op)} {right})"
         _refuse(self.place, f"the operator {op!r}" if op else f"the expression {str(given)[:60]}")
-
-    # --------------------------------------------------------------------------------------------------- properties
 
     def _properties(self) -> dict[str, str | FormatError]:
         """The properties as PRISM writes them."""

@@ -138,9 +138,6 @@ def _states(process: DecisionProcess, text: str) -> list[int]:
     return found
 
 
-# ---------------------------------------------------------------------------------------------------- our own files
-
-
 def has_enclosures(root: DocumentTable) -> bool:
     """Whether the rows of a Markov chain in a document have enclosures, which only formulas can be asked of."""
     rows = root.get(Scalar("transitions"))
@@ -306,9 +303,6 @@ def _point(node: Node, place: str) -> str:
             hint="left: {state: 1}",
         )
     return next(iter(entries))
-
-
-# ------------------------------------------------------------------------------------------------------------ writing
 
 
 def process_document(process: DecisionProcess) -> dict[str, Any]:

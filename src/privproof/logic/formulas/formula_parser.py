@@ -169,8 +169,6 @@ class FormulaReader(FormulaTokens):
         super().__init__(text)
         self.instances = 1
 
-    # ----------------------------------------------------------------------------------------------------- formulas
-
     def no_arithmetic(self) -> None:
         """Refuse, by its name, a number that is computed from what properties ask for: ``1 - P=? [ F a ]``, ``filter(count, ...) = 3``."""
         asked = "=?" in self.text or "filter" in self.text
@@ -300,8 +298,6 @@ class FormulaReader(FormulaTokens):
         count = self.count()
         value = Count(sign * count.constant, tuple((name, sign * factor) for name, factor in count.terms))
         return Comparison(atom.name, cast(Literal["="], text), value)
-
-    # ---------------------------------------------------------------------------------------------------- operators
 
     def probable(self, token: TextToken) -> Formula:
         side, start = cast(Literal["", "min", "max"], token.text[1:]), self.token.start

@@ -363,8 +363,6 @@ def _fill_placeholders(text: str, values: Mapping[str, int | str]) -> str:
     return text
 
 
-# ------------------------------------------------------------------------------------------------------------- text
-
 RESERVED = frozenset(
     {"X", "F", "G", "U", "W", "R", "P", "D", "true", "false", "all", "some", "in", "Pmin", "Pmax", "Rmin", "Rmax"}
 )

@@ -138,8 +138,6 @@ class _PropertyReader(FormulaReader):
         self._labels.setdefault("deadlock", np.zeros(len(process), np.bool_))
         self._names = replace(model.scope, source=self._source, labels={}, _known={}, _open=[])
 
-    # ------------------------------------------------------------------------------------------------------- wholes
-
     def whole_property(self) -> Property:
         """The property that the text is."""
         try:
@@ -302,8 +300,6 @@ class _PropertyReader(FormulaReader):
     def _labelled(self) -> PrismModel:
         """The model with the labels that were made."""
         return replace(self._model, process=replace(self._model.process, labels=self._labels))
-
-    # -------------------------------------------------------------------------------------------------------- parts
 
     def primary(self) -> Formula:
         """A condition in the model's words, or whatever else the logic has."""

@@ -142,8 +142,6 @@ class Batches:
             raise Unfit from None
         return self._put_together(parts, keys, one)
 
-    # ------------------------------------------------------------------------------------------------------- choices
-
     def _by_itself(
         self, action: int, command: _Command, states: ColumnwiseStates, columns: Sequence[Ints], keys: Ints
     ) -> Iterator[_ChoicePart]:
@@ -229,8 +227,6 @@ class Batches:
         shape = (max(len(left), len(right)), left.shape[1], right.shape[1])
         pairs = [np.broadcast_to(each, shape).reshape(-1) for each in (left[:, :, None], right[:, None, :])]
         return _paired_entries(self._numbers.times, *pairs).reshape(shape[0], -1)
-
-    # ------------------------------------------------------------------------------------------------------ in order
 
     def _put_together(self, parts: list[_ChoicePart], keys: Ints, one: int) -> StateBatch:
         count = len(keys)

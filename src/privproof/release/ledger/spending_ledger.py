@@ -101,8 +101,6 @@ class Ledger:
     def __repr__(self) -> str:
         return f"Ledger({self.name!r})"
 
-    # ----------------------------------------------------------------------------------------------------- creating
-
     @classmethod
     def create(
         cls,
@@ -172,8 +170,6 @@ class Ledger:
                     "dataset", f"the ledger has a data set {name!r}", place=self.name, hint="another name"
                 )
             return _enter_dataset(found, _last(found), name, rule, seconds)
-
-    # ----------------------------------------------------------------------------------------------------- spending
 
     def spend(
         self,
@@ -318,8 +314,6 @@ class Ledger:
                 place=self.name,
                 hint="release without a seed; Ledger.create(..., tests=True) is for tests",
             )
-
-    # ------------------------------------------------------------------------------------------------------ reading
 
     @property
     def datasets(self) -> dict[str, DataSet]:

@@ -127,9 +127,6 @@ class Map:
         return f"a map of {east - west + 1} x {north - south + 1} sites, step {self.step}"
 
 
-# ------------------------------------------------------------------------------------------------------------------ mechanisms
-
-
 @dataclass(frozen=True)
 class Clamped:
     """Planar geometric noise, and then the nearest site of a map; or what a public table puts in the place of that site.
@@ -246,9 +243,6 @@ def remapped(noise: PlanarGeometric, map: Map, prior: Mapping[Site, Number]) -> 
     distances = np.hypot(*(places[:, None, :] - places[None, :, :]).transpose(2, 0, 1))
     best = np.argmin((channel * believed[:, None]).T @ distances, axis=1)
     return Clamped(noise, map, {site: map.sites[int(k)] for site, k in zip(map.sites, best, strict=True)})
-
-
-# ----------------------------------------------------------------------------------------------------------------------- cells
 
 
 def _cells(noise: PlanarGeometric, map: Map, site: Site, bits: int) -> Row:
@@ -392,8 +386,6 @@ def _enumerate_weights(noise: PlanarGeometric, map: Map, site: Site, bits: int) 
     return result
 
 
-# ---------------------------------------------------------------------------------------------------------- latitude and longitude
-
 _EQUATOR = 6_378_137  # the semi-major axis of WGS 84 in metres
 _FLATTENING = fmpq(1_000_000_000, 298_257_223_563)
 """The flattening of WGS 84, 1/298.257223563, exactly."""
@@ -468,9 +460,6 @@ def _metres(latitude: Rational) -> tuple[Rational, Rational]:
         both = degree * (1 - arb(eccentricity)) / (bend * bend.sqrt()), degree * cosine / bend.sqrt()
         north, east = (fmpq((rational_bounds(each)[0] * 10**6).floor(), fmpz(10) ** 6) for each in both)
     return north, east
-
-
-# ----------------------------------------------------------------------------------------------------------------------- parts
 
 
 def _step(value: Number) -> Rational:

@@ -125,9 +125,6 @@ class PlanarLaplace:
         return f"planar Laplace noise, epsilon = {self.epsilon.show()} per unit of distance"
 
 
-# ------------------------------------------------------------------------------------------------------ on a grid, drawn in floats
-
-
 def precision_epsilon(
     rate: EpsilonLike, *, step: Number, largest_radius: Number, angle_precision: Number = "1e-16"
 ) -> Rational:
@@ -228,9 +225,6 @@ class GridLaplace:
         return several(self.epsilon, reports)
 
 
-# ------------------------------------------------------------------------------------------------------------- on a grid, exactly
-
-
 @dataclass(frozen=True)
 class PlanarGeometric:
     """Noise on the sites of an infinite grid: ``P(z | x) = e^(-epsilon |z - x|) / Z``, drawn exactly.
@@ -259,8 +253,6 @@ class PlanarGeometric:
         """What a step of the grid costs."""
         with precision(bits):
             return self.epsilon.ball(bits) * arb(self.step)
-
-    # ------------------------------------------------------------------------------------------------------------------- the law
 
     def weight(self, squared: int, bits: int = 128) -> arb:
         """``e^(-epsilon |n|)`` for an offset with this squared length in steps."""
@@ -352,8 +344,6 @@ class PlanarGeometric:
         start = rate * (reach - side * half)
         return (side * rate * half).exp() * 2 * arb.pi() / rate**2 * (1 + start) * (-start).exp()
 
-    # ------------------------------------------------------------------------------------------------------------------ sampling
-
     def release(self, site: Site, *, seed: Seed = None) -> Site:
         """A report of a site, drawn exactly; the noise does not depend on the site.
 
@@ -414,8 +404,6 @@ class PlanarGeometric:
     def _coin(self, source: Source, digit: int | None) -> bool:
         return _draw_decision(source, lambda bits: self._chance(digit, bits), self._thresholds[digit])
 
-    # -------------------------------------------------------------------------------------------------------------- the promise
-
     def site(self, x: Number, y: Number) -> Site:
         """The site nearest to a place; a place half-way goes up.
 
@@ -443,9 +431,6 @@ class PlanarGeometric:
 
     def __str__(self) -> str:
         return f"planar geometric noise, epsilon = {self.epsilon.show()} per unit of distance, on a grid of step {self.step}"
-
-
-# ----------------------------------------------------------------------------------------------------------------------- sums
 
 
 @lru_cache(maxsize=64)
@@ -503,9 +488,6 @@ def _directly(rate: arb, bits: int) -> tuple[arb, arb]:
     return total + tail.union(arb(0)), moment + tail.union(arb(0))
 
 
-# ----------------------------------------------------------------------------------------------------------------------- decisions
-
-
 def _ends(ball: arb, bits: int) -> tuple[int, int]:
     """Whole numbers around ``ball 2^bits``: not above it, and not below it."""
     with precision(bits + _WORD):
@@ -523,9 +505,6 @@ def _draw_decision(source: Source, probability: Callable[[int], arb], ends: tupl
         if drawn >= high:
             return False
         bits, drawn, ends = bits + _WORD, (drawn << _WORD) | source.below(1 << _WORD), None
-
-
-# --------------------------------------------------------------------------------------------------------------------------- parts
 
 
 def several(rate: Epsilon, reports: int) -> Epsilon:

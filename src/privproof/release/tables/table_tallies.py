@@ -224,8 +224,6 @@ class TableTally:
                 setattr(self, name, np.pad(getattr(self, name), (0, more), constant_values=empty))
         self.series = max(self.series, series)
 
-    # ------------------------------------------------------------------------------------------------- one run of rows
-
     def add_run(self, numbers: npt.NDArray[np.integer[Any]], table: Ints, states: int) -> None:
         """Count a piece of a table that is one series without times: its steps are counted by the numbers of texts, not row by row.
 
@@ -269,8 +267,6 @@ class TableTally:
         self._entries[0] += len(numbers)
         self._last[0] = table[small[-1]]
         self.rows += len(numbers)
-
-    # ---------------------------------------------------------------------------------------------------------- joining
 
     def join(
         self, after: TableTally, *, codes: Ints, owners: Ints | None, states: int, widest: tuple[int, int] | None
