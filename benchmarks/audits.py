@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from privproof.audit import audit
+from privproof.audits import audit
 
 from privproof import exponential, laplace, mechanism, queries
 

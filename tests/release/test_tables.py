@@ -615,12 +615,12 @@ def test_longer_tables_with_many_series(folder, seed):
 
 GROWN = """
 import resource, sys
-from privproof.release.tables.table_files import Bins, Reading, summarise
+from privproof.release.tables.table_files import Bins, TableReading, summarise
 path, binned = sys.argv[1:]
 if binned == "yes":
-    reading = Reading.of(path, column="watts", series="who", time="time", gap=60, bins=Bins.of(0, 200, 10000))
+    reading = TableReading.of(path, column="watts", series="who", time="time", gap=60, bins=Bins.of(0, 200, 10000))
 else:
-    reading = Reading.of(path, column="state", series="who", time="time", gap=60)
+    reading = TableReading.of(path, column="state", series="who", time="time", gap=60)
 summary = summarise(reading)
 assert summary.series == 1000, summary
 print(summary.entries, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
