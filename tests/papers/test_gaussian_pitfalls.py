@@ -65,7 +65,7 @@ PITFALLS = {
     "laws of many draws": ("conformance/test_discrete_gaussian.py::test_known_deltas_at_epsilon_one",),
     "floats that are released": (
         "conformance/test_discrete_gaussian.py::test_the_sampler_repeats_itself_with_a_seed_and_never_uses_a_float",
-        "unit/test_float_leaks.py::test_noise_in_floating_point_is_seen",
+        "audits/test_float_leaks.py::test_noise_in_floating_point_is_seen",
     ),
 }
 

@@ -349,7 +349,7 @@ def test_what_is_no_table_is_refused():
 
 
 def test_series_beyond_the_memory_that_may_be_taken_are_told(monkeypatch):
-    monkeypatch.setattr("privproof.memory.Growth.beyond", lambda self: "out of memory: 9 MiB are taken")
+    monkeypatch.setattr("privproof.memory.MemoryGrowth.beyond", lambda self: "out of memory: 9 MiB are taken")
     with pytest.raises(FormatError, match="there are 2 series and 2 states") as caught:
         summarise(TableReading.of(arrow_table(), column="v", series="who"))
     assert caught.value.code == "memory"

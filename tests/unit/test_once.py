@@ -40,7 +40,7 @@ def calls(run):
             "tree": events.tree,
             "posed": programs.program_question,
             "kept": flow.flow,
-            "parsed": reading.Reader.whole,
+            "parsed": reading.FormulaReader.whole,
         }.items()
     }
     found = Counter()

@@ -28,8 +28,8 @@ def test_expanded_powers_are_what_they_were(seed):
         expanded = integrating._over_pairs(mine, [Monomial(*each) for each in group], lambda: None)
         summed = integrating._pair_by_pair(mine, [Monomial(*each) for each in group], lambda: None)
     with precision(128):
-        theirs = strips._double([strips.Law("gaussian", *law) for law in laws], group)
-        by_node = strips._node_by_node([strips.Law("gaussian", *law) for law in laws], group)
+        theirs = strips._double([strips.PanelLaw("gaussian", *law) for law in laws], group)
+        by_node = strips._node_by_node([strips.PanelLaw("gaussian", *law) for law in laws], group)
     for each in group:
         found = [expanded[Monomial(*each)], summed[Monomial(*each)], theirs[each], by_node[each]]
         assert all(one.overlaps(two) for one in found for two in found)
@@ -43,7 +43,7 @@ def test_nodes_are_as_close_and_reach_as_far_as_the_bounds_say(seed):
     """Centers a whole number of steps apart share what they have at nodes; no step is longer for it, and every center is as it is alone."""
     chance = random.Random(seed)
     centers = [rational(chance.randint(-6, 6)) / chance.choice((1, 1, 2, 7, 1000)) for _ in range(3)]
-    laws = [strips.Law("gaussian", center, rational(chance.choice((1, 2, 3, "5/7")))) for center in centers]
+    laws = [strips.PanelLaw("gaussian", center, rational(chance.choice((1, 2, 3, "5/7")))) for center in centers]
     group = [((chance.randrange(3),), (((chance.randrange(3), 1), 2),)) for _ in range(4)]
     group += [((j,), ()) for j in range(3)]
     with precision(128):

@@ -87,7 +87,7 @@ def conditions_of(table: ConditionTable) -> RegionConditions:
     >>> p = Polynomial.parameter("p", ("p",))
     >>> yes, no = {"Y": Rational(3, 4), "N": Rational(1, 4)}, {"Y": Rational(1, 4), "N": Rational(3, 4)}
     >>> rows = (ConditionRow(p, yes, ("ill",)), ConditionRow(1 - p, no, ("well",)))
-    >>> found = conditions_of(ConditionTable(Region.of({"p": "0 < p < 1"}), rows, (("ill", "well"),)))
+    >>> found = conditions_of(ConditionTable(ParameterRegion.of({"p": "0 < p < 1"}), rows, (("ill", "well"),)))
     >>> [(*each.pair, each.output, str(each.left)) for each in found.listed][:2]
     [('ill', 'well', 'Y', '-3/4*p^2 + 3/4*p'), ('ill', 'well', 'N', '-1/4*p^2 + 1/4*p')]
     """

@@ -72,7 +72,7 @@ def largest_shift(prior: GaussianChain, query: Query, lengths: Sequence[int]) ->
 
     >>> from privproof.release.series_queries import linear
     >>> largest_shift(GaussianChain.of("1/2", distance=10), linear(), [5])
-    Shift(length=5, node=3, distance=25, surely=25)
+    QueryShift(length=5, node=3, distance=25, surely=25)
     """
     worst, where, length = -ONE, 0, 0
     exact = True

@@ -5,7 +5,7 @@ of the state, with or without bars.  Products have one factor that is not a cons
 other than 0.  Whatever else occurs is refused.  The term is typed and rewritten over our own symbols.
 
     >>> read_invariant("(<= (/ |cost N| 2) (to_real |N|))",
-    ...     {"cost N": Symbol("cost N", "s0", REAL), "N": Symbol("N", "s1", INT)}, "here")
+    ...     {"cost N": StateSymbol("cost N", "s0", REAL), "N": StateSymbol("N", "s1", INT)}, "here")
     '(<= (* (/ 1.0 2.0) s0) (to_real s1))'
 """
 

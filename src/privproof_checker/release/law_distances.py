@@ -69,7 +69,7 @@ def _distance(found: Sums, allowance: Allowance, place: str) -> Rational | None:
 def apart(laws: Laws) -> int:
     """A bound of the distance between any two laws of a node, given in balls.
 
-    >>> apart({"a": Law(0, [arb(1), arb(1)], arb(2)), "b": Law(1, [arb(1), arb(1)], arb(2))})
+    >>> apart({"a": SumLaw(0, [arb(1), arb(1)], arb(2)), "b": SumLaw(1, [arb(1), arb(1)], arb(2))})
     1
     """
     low, high = min(law.low for law in laws.values()), max(law.high for law in laws.values())
@@ -84,7 +84,7 @@ def apart(laws: Laws) -> int:
 def least_shift(law: SumLaw, other: SumLaw) -> int:
     """The least w with ``F(t) <= G(t + w)`` for all t, for laws in integers.
 
-    >>> least_shift(Law(0, [1, 1], 2), Law(1, [1, 1], 2)), least_shift(Law(1, [1, 1], 2), Law(0, [1, 1], 2))
+    >>> least_shift(SumLaw(0, [1, 1], 2), SumLaw(1, [1, 1], 2)), least_shift(SumLaw(1, [1, 1], 2), SumLaw(0, [1, 1], 2))
     (1, 0)
     """
     low, high = min(law.low, other.low), max(law.high, other.high)

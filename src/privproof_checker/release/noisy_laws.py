@@ -226,7 +226,7 @@ def told_by_others(one: SumLaw, other: SumLaw, moved: int) -> arb | None:
 
     None where it is infinite.
 
-    >>> told_by_others(Law(1, [arb(1), arb(3)], arb(4)), Law(0, [arb(1), arb(1)], arb(2)), 1).exp().str(5, radius=False)
+    >>> told_by_others(SumLaw(1, [arb(1), arb(3)], arb(4)), SumLaw(0, [arb(1), arb(1)], arb(2)), 1).exp().str(5, radius=False)
     '1.5000'
     """
     if one.low - moved < other.low or one.high - moved > other.high:

@@ -94,7 +94,7 @@ def moved_moment(noise: Noise, order: Rational, distance: Rational) -> arb:
 def moved_noise(noise: Noise, order: Rational, distance: Rational) -> arb:
     """A bound on the divergence of an order, from 1 on, of noise and noise moved by a distance.
 
-    >>> moved_noise(Geometric(Rational(1, 2), Rational(1)), Rational(1), Rational(1)).str(5, radius=False)
+    >>> moved_noise(GeometricNoise(Rational(1, 2), Rational(1)), Rational(1), Rational(1)).str(5, radius=False)
     '0.23105'
     """
     if order != 1:

@@ -192,7 +192,7 @@ def _chance(law: SumLaw, found: Sums, noise: Noise, event: list[Interval]) -> ar
 def noise_mass_between(noise: Noise, low: Rational | None, high: Rational | None) -> arb:
     """The probability that the noise is between low and high, both included; None is no end.
 
-    >>> noise_mass_between(Geometric(Rational(1, 2), Rational(1)), Rational(-1), Rational(1, 2)).str(5, radius=False)
+    >>> noise_mass_between(GeometricNoise(Rational(1, 2), Rational(1)), Rational(-1), Rational(1, 2)).str(5, radius=False)
     '0.50000'
     """
     if isinstance(noise, GeometricNoise):

@@ -78,7 +78,7 @@ def proved_by_coupling(release: Release, evidence: dict[str, object], limits: Li
 def couple_laws(law: SumLaw, other: SumLaw) -> Mapping[int, Any]:
     """For every distance the mass that is moved so far, in integers whose sum is the product of both masses.
 
-    >>> couple_laws(Law(0, [1, 1], 2), Law(0, [1, 2], 3))
+    >>> couple_laws(SumLaw(0, [1, 1], 2), SumLaw(0, [1, 2], 3))
     {0: 5, 1: 1}
     """
     moved: dict[int, Any] = {}

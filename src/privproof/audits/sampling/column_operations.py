@@ -50,7 +50,7 @@ from privproof.language.values import Cells
 def apply(name: str, operands: Sequence[Column], count: int) -> Column:
     """The column of an operation's results.
 
-    >>> apply("+", [Numbers(np.array([1, 2])), Same(10)], 2).array.tolist()
+    >>> apply("+", [NumberColumn(np.array([1, 2])), Same(10)], 2).array.tolist()
     [11, 12]
     """
     if all(isinstance(operand, Same) for operand in operands):

@@ -36,7 +36,7 @@ _MOST_BITS = 4096
 def probability(noises: Sequence[CentredNoise], halfspaces: Sequence[Halfspace]) -> ExponentialSum:
     """The probability that all halfspaces hold, as a closed form in ε.
 
-    >>> lap, below = Noise("laplace", Rational(2)), Halfspace(((0, Rational(-1)),), Rational(-3))
+    >>> lap, below = CentredNoise("laplace", Rational(2)), Halfspace(((0, Rational(-1)),), Rational(-3))
     >>> probability([lap], [below]).text("ε")
     '1/2*e^(-3/2 ε)'
     >>> difference = Halfspace(((0, Rational(1)), (1, Rational(-1))), Rational(-3))
@@ -56,7 +56,7 @@ def probability_ball(
     The precision starts at `bits` and doubles until the ball is known to a relative 2^-40, and only the first attempt
     subtracts carelessly; past 4096 bits the closed form takes over.
 
-    >>> lap, below = Noise("laplace", Rational(2)), Halfspace(((0, Rational(-1)),), Rational(-160))
+    >>> lap, below = CentredNoise("laplace", Rational(2)), Halfspace(((0, Rational(-1)),), Rational(-160))
     >>> print(probability_ball([lap], [below], Rational(1)).str(20, radius=False))
     9.0242569392270758616e-36
     """
@@ -82,7 +82,7 @@ def difference(low: int | None, high: int | None, offset: Rational) -> Halfspace
     """The points with ``x_high - x_low >= offset``, where None is the constant 0.
 
     >>> between = [difference(0, 1, ZERO), difference(1, 2, ZERO), difference(0, 2, ONE)]
-    >>> probability([Noise("laplace", ONE)] * 3, between).text("ε")
+    >>> probability([CentredNoise("laplace", ONE)] * 3, between).text("ε")
     '1/12*e^(-ε) + 1/4*ε*e^(-ε) + 1/12*e^(-2 ε)'
     """
     ends = [] if low == high else [(end, sign) for end, sign in ((low, -ONE), (high, ONE)) if end is not None]

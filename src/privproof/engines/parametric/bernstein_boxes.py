@@ -43,7 +43,7 @@ class Coordinate:
 def coordinates(region: ParameterRegion) -> tuple[Coordinate, ...]:
     """Coordinates that straighten a region as far as its linear constraints allow; the others remain.
 
-    >>> for each in coordinates(Region.of({"p": "0 <= p <= 1", "q": "0 <= q <= 1"}, ["p + q <= 1"])):
+    >>> for each in coordinates(ParameterRegion.of({"p": "0 <= p <= 1", "q": "0 <= q <= 1"}, ["p + q <= 1"])):
     ...     print(each.name, "from", each.low, "to", each.high)
     p from 0 to 1
     q from 0 to -p + 1

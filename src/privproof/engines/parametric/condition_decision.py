@@ -160,7 +160,7 @@ def prove(
 
     >>> names = ("p",)
     >>> parts = [Polynomial.of(text, names) for text in ("1 + p", "1 - p/2", "1")]
-    >>> asked = Conditions(Region.of({"p": "0 < p < 1"}), (Condition(("ill", "well"), "yes", *parts),))
+    >>> asked = RegionConditions(ParameterRegion.of({"p": "0 < p < 1"}), (Condition(("ill", "well"), "yes", *parts),))
     >>> prove(asked, Rational(4), Rational(0), Monitor()).conditions[0].factors[0].tree
     '.'
     >>> prove(asked, Rational(2), Rational(0), Monitor()).values
@@ -178,7 +178,7 @@ def non_negative(
 ) -> list[str | None]:
     """Trees that show polynomials non-negative on the region, in the coordinates of the region; None where none is found.
 
-    >>> region = Region.of({"p": "0 <= p <= 1", "q": "0 <= q <= 1"}, ["p + q <= 1"])
+    >>> region = ParameterRegion.of({"p": "0 <= p <= 1", "q": "0 <= q <= 1"}, ["p + q <= 1"])
     >>> non_negative([Polynomial.of(text, ("p", "q")) for text in ("1 - p - q", "p - q")], region, Monitor())
     ['.', None]
     """

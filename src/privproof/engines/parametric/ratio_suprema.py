@@ -85,7 +85,7 @@ def supremum(
 
     >>> from privproof.exact.regions import Region
     >>> parts = [Polynomial.of(text, ("p",)) for text in ("2*(1 - p)", "1 - p^2", "1")]
-    >>> asked = Conditions(Region.of({"p": "0 < p < 1"}), (Condition(("ill", "well"), "yes", *parts),))
+    >>> asked = RegionConditions(Region.of({"p": "0 < p < 1"}), (Condition(("ill", "well"), "yes", *parts),))
     >>> found = supremum(asked, Rational(0), Monitor())
     >>> found.lower, found.exact, found.attained, found.point, found.direction
     (2, True, False, {'p': 0}, {'p': 1/2})

@@ -79,7 +79,7 @@ def opinions(difference: Polynomial, scale: Polynomial, region: ParameterRegion)
 def script(difference: Polynomial, scale: Polynomial, region: ParameterRegion) -> str:
     """The question as SMT-LIB text.
 
-    >>> region = Region.of({"p": "0 < p <= 1"})
+    >>> region = ParameterRegion.of({"p": "0 < p <= 1"})
     >>> print(script(Polynomial.of("p - 1/2", ("p",)), Polynomial.constant(1, ("p",)), region))
     (set-logic QF_NRA)
     (declare-const |p| Real)

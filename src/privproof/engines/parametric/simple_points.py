@@ -31,7 +31,7 @@ _MANY = 4_000
 def simple_points(region: ParameterRegion, *, most: int = _MANY, closed: bool = False) -> list[Values]:
     """Points of the region with small denominators, the simplest first; of its closed box, if so asked.
 
-    >>> [str(point["p"]) for point in simple_points(Region.of({"p": "0 < p <= 1"}), most=6)]
+    >>> [str(point["p"]) for point in simple_points(ParameterRegion.of({"p": "0 < p <= 1"}), most=6)]
     ['1/2', '1', '1/3', '2/3', '1/4', '3/4']
     """
     if not region.names:

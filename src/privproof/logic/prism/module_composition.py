@@ -132,7 +132,7 @@ def compose(
         systems: the compositions of the text by name; that of the model has none.  Without it all modules run in parallel.
         modules: for each module the actions of its commands, empty for those without one.
 
-    >>> compose(Source("", ""), {}, {"m": ["go", ""], "n": ["go", "stay"]})  # doctest: +NORMALIZE_WHITESPACE
+    >>> compose(PrismSource("", ""), {}, {"m": ["go", ""], "n": ["go", "stay"]})  # doctest: +NORMALIZE_WHITESPACE
     (Joint(action='', parts=(('m', ''),)), Joint(action='stay', parts=(('n', 'stay'),)),
      Joint(action='go', parts=(('m', 'go'), ('n', 'go'))))
     """

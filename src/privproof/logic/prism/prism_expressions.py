@@ -64,6 +64,7 @@ def _negative(operands: Sequence[SyntaxNode], signs: Sequence[TextToken]) -> Syn
 
 
 _COMPARISON, _SUM = 6, 8
+"""How tight a comparison and a sum bind, from 1 on."""
 _OPERATORS = {
     "=>": Operator(1, _operation, "right"),
     "<=>": Operator(2, _operation),
@@ -180,7 +181,7 @@ def number(source: PrismSource, at: int, text: str) -> SyntaxNode:
 def parse_expression(source: PrismSource, *, begin: int = 0, end: int | None = None) -> SyntaxNode:
     """The expression that a text is, or a stretch of it.
 
-    >>> parse_expression(Source("", "!x=1 & y")).op, parse_expression(Source("", "0.25")).value
+    >>> parse_expression(PrismSource("", "!x=1 & y")).op, parse_expression(PrismSource("", "0.25")).value
     ('&', 1/4)
     """
     reader = ExpressionReader(source, begin=begin, end=end)

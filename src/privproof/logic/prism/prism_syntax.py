@@ -111,7 +111,7 @@ class ModelText:
 def parse_text(source: PrismSource) -> ModelText:
     """The model that a text is, names not yet looked up.
 
-    >>> text = parse_text(Source("", "dtmc const int N; module m x : [0..N]; [] x<N -> (x'=x+1); endmodule"))
+    >>> text = parse_text(PrismSource("", "dtmc const int N; module m x : [0..N]; [] x<N -> (x'=x+1); endmodule"))
     >>> text.kind, list(text.constants), list(text.modules)
     ('dtmc', ['N'], ['m'])
     """
