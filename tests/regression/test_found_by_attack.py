@@ -352,12 +352,16 @@ def quotient_beside_gaussian_noise(q: real_queries(), n: public(integer(0, 3000)
         list_that_is_not_needed,
         list_that_is_counted,
         quotient_in_a_function,
-        quotient_after_noise,
     ],
     ids=lambda each: each.name,
 )
 def test_what_is_not_needed_and_may_fail_is_not_left_out(asked):
     assert check(asked).status != "proved"
+
+
+def test_a_quotient_of_noise_beside_what_may_fail_is_refused():
+    with pytest.raises(LanguageError, match="divided by one that depends"):
+        check(quotient_after_noise)
 
 
 def test_what_is_not_needed_and_may_fail_is_not_left_out_beside_gaussian_noise():

@@ -1,4 +1,4 @@
-"""The largest of noisy counts over a few public cells: proved for every length, compared with integrals, and traps."""
+"""The largest of noisy counts over public cells, however it is found: proved for every length, compared with integrals, and traps."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import pytest
 from tests.amounts import selected
 
 from privproof import check, laplace, mechanism, records
+from privproof.compiling.relational import program_for_alignment
+from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.sorts import PLACE
 
 KEYS = ("a", "b", "c", "d")
 
@@ -24,6 +27,11 @@ def counter_and_sum(data):
     counts = Counter(data)
     noisy = {key: counts[key] + laplace(0, scale=2) for key in KEYS}
     return max(noisy, key=lambda key: noisy[key])
+
+
+def items(data):
+    noisy = {key: laplace(data.count(key), scale=2) for key in KEYS}
+    return max(noisy.items(), key=lambda pair: pair[1])[0]
 
 
 def best_so_far(data):
@@ -44,16 +52,61 @@ def smallest_so_far(data):
     return winner
 
 
+def places(data):
+    noisy = [laplace(data.count(key), scale=2) for key in KEYS]
+    return KEYS[max(range(len(KEYS)), key=lambda i: noisy[i])]
+
+
+def pairs(data):
+    return max((laplace(data.count(key), scale=2), key) for key in KEYS)[1]
+
+
+def sorted_pairs(data):
+    noisy = [(laplace(data.count(key), scale=2), key) for key in KEYS]
+    noisy.sort(reverse=True)
+    return [key for _, key in noisy[:1]]
+
+
+def sorted_keys(data):
+    noisy = {key: laplace(data.count(key), scale=2) for key in KEYS}
+    return sorted(noisy, key=noisy.get, reverse=True)[0]
+
+
+def drawn_by_key(data):
+    return max(KEYS, key=lambda key: laplace(data.count(key), scale=2))
+
+
+def counted_in_a_table(data):
+    counts = dict.fromkeys(KEYS, 0)
+    for r in data:
+        counts[r] += 1
+    noisy = [laplace(counts[key], scale=2) for key in KEYS]
+    return KEYS[np.argmax(noisy)]
+
+
 WRITINGS = (
     table_and_get,
     counter_and_sum,
+    items,
     best_so_far,
     smallest_so_far,
+    places,
+    pairs,
+    sorted_pairs,
+    sorted_keys,
+    drawn_by_key,
+    counted_in_a_table,
 )
 
 
 def asked(function, neighbours="one"):
     return mechanism(function, inputs={"data": records(*KEYS)}, neighbours=neighbours)
+
+
+@pytest.mark.parametrize("function", WRITINGS, ids=lambda function: function.__name__)
+def test_every_way_to_find_the_largest_is_a_selection(function):
+    program = program_for_alignment(asked(function), select=True)
+    assert [step.noise for step in program.sites].count(PLACE) == 1
 
 
 @pytest.mark.parametrize("function", selected(WRITINGS, 2), ids=lambda function: function.__name__)
@@ -93,6 +146,11 @@ def test_the_claims_against_integrals_for_up_to_six_records():
 # ---------------------------------------------------------------------------------------------------------------- traps
 
 
+def shown_beside(data):
+    noisy = {key: laplace(data.count(key), scale=2) for key in KEYS}
+    return max(noisy, key=noisy.get), noisy["a"]
+
+
 def noise_in_two_sums(data):
     shared = laplace(0, scale=2)
     one, other = data.count("a") + shared, data.count("b") + shared
@@ -104,6 +162,48 @@ def list_of_two_names(data):
     same = noisy
     same.append(laplace(100 * data.count("c"), scale=2))
     return noisy.index(max(noisy))
+
+
+def runner_up(data):
+    best, second, place = None, None, None
+    for key in KEYS:
+        noisy = laplace(data.count(key), scale=2)
+        if best is None or noisy > best:
+            second, best, place = place, noisy, key
+    return place, second
+
+
+def from_zero_on(data):
+    best, winner = 0, "none"
+    for key in KEYS:
+        noisy = laplace(data.count(key), scale=2)
+        if noisy > best:
+            best, winner = noisy, key
+    return winner
+
+
+def both_ways(data):
+    best, winner = None, None
+    for key in KEYS:
+        noisy = laplace(data.count(key), scale=2)
+        if best is None or (noisy > best if key != "d" else noisy < best):
+            best, winner = noisy, key
+    return winner
+
+
+def louder_for_one(data):
+    noisy = {key: laplace(data.count(key), scale=2 if key != "d" else 1) for key in KEYS}
+    return max(noisy, key=noisy.get)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [shown_beside, noise_in_two_sums, list_of_two_names, runner_up, both_ways, louder_for_one, from_zero_on],
+    ids=lambda function: function.__name__,
+)
+def test_what_is_no_selection_is_not_made_one(function):
+    with pytest.raises(Unsupported):
+        program_for_alignment(asked(function), select=True)
 
 
 @pytest.mark.parametrize("function", [noise_in_two_sums, list_of_two_names], ids=lambda function: function.__name__)
@@ -164,3 +264,16 @@ def whole_part(data):
 def test_what_is_shown_of_long_lists_alone_is_not_overlooked(function):
     """No short list tells the program from the function."""
     assert check(asked(function), 1, time_limit=2).status != "proved"
+
+
+def test_none_of_the_first_is_told_from_the_others():
+    def first_of_all(data):
+        best, winner = laplace(data.count("a"), scale=2), None
+        for key in KEYS[1:]:
+            noisy = laplace(data.count(key), scale=2)
+            if noisy > best:
+                best, winner = noisy, key
+        return winner is None
+
+    assert check(asked(first_of_all), 1, time_limit=5).status == "proved"
+    assert check(asked(first_of_all), "1/2", time_limit=5).status == "refuted"

@@ -80,6 +80,8 @@ def split_optional_variables(body: Block) -> tuple[Block, dict[str, str]]:
             asked = (part for each in given for part in output_parts(released(each)))
             return Operation(PROCESSED, (released(shown_), *asked), value.place)
         parts_ = value.arguments if isinstance(value, Operation) and value.name == "tuple of" else (value,)
+        if not any(isinstance(part, Variable) and part.name in flags for part in parts_):
+            return value
         shown: list[Expression] = []
         for part in parts_:
             if isinstance(part, Variable) and part.name in flags:
@@ -87,7 +89,7 @@ def split_optional_variables(body: Block) -> tuple[Block, dict[str, str]]:
                 shown += [flag, Conditional(flag, nil(part.name, part.place), part, part.place)]
             else:
                 shown.append(part)
-        return Operation("tuple of", tuple(shown), value.place) if len(shown) > 1 else shown[0]
+        return Operation("tuple of", tuple(shown), value.place)
 
     def change(block: Block) -> Block:
         result: list[Statement] = []

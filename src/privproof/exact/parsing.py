@@ -72,7 +72,7 @@ class Cursor(ABC):
     ...         raise ValueError(f"expected {what} at {self.token.start}")
     >>> reader = Reader("f(x", Lexicon(name="[a-z]", sign="[()]").tokens("f(x"))
     >>> reader.take().text, reader.sees("x", ahead=1), reader.accept("[", "(")
-    ('f', True, Token(kind='sign', text='(', start=1, end=2))
+    ('f', True, TextToken(kind='sign', text='(', start=1, end=2))
     >>> reader.take().text, reader.at_end
     ('x', True)
     >>> reader.expect(")")

@@ -47,7 +47,7 @@ def pieces(outputs: Sequence[Any] | Array) -> list[Piece]:
     """The outputs of runs, as columns for some of the runs each.
 
     >>> [(runs.tolist(), type(column).__name__) for runs, column in pieces([1, 2.5, 3])]
-    [([0, 2], 'Numbers'), ([1], 'Numbers')]
+    [([0, 2], 'NumberColumn'), ([1], 'NumberColumn')]
 
     Raises:
         Unprintable: an output prints its address.

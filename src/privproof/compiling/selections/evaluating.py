@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
+from privproof.compiling.selections.cells import Cells, with_cells
 from privproof.compiling.selections.lists import Length, RankLists
 from privproof.compiling.selections.ranks import (
     BEFORE,
@@ -31,6 +33,7 @@ from privproof.compiling.selections.ranks import (
     value,
 )
 from privproof.compiling.selections.turns import Followed, follow
+from privproof.compiling.selections.winners import with_winners
 from privproof.compiling.sorts import CHOICE, CHOICES, OTHERS, PLACE, RANKED
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
@@ -81,9 +84,11 @@ def loops_as_selections(body: Block, mechanism: Mechanism) -> tuple[Block, int] 
     None if there are none, or if neighbours have lists of different length.
     """
     sites = iter(range(1 + max((s.site for s in statements(body) if isinstance(s, Sample)), default=0), 10**9))
-    if any(isinstance(s, Sample) and s.noise in CHOICES for s in statements(body)):
+    for written_as in (lambda given: given, with_winners):
         try:
-            return _Evaluation(mechanism, Length(0, unknown=True), sites, 0).whole(body), 0
+            written, cells = with_cells(written_as(body))
+            if cells or any(isinstance(s, Sample) and s.noise in CHOICES for s in statements(body)):
+                return _Evaluation(mechanism, Length(0, unknown=True), sites, 0, cells).whole(written), 0
         except (NoSelection, Failing):
             pass
     if mechanism.neighbours not in ("each", "one", "monotone"):
@@ -141,6 +146,7 @@ class _Evaluation(RankLists):
         length: what is known of the length of its lists.
         sites: numbers for the draws.
         copy: the number of this evaluation among those of the function.
+        cells: lists whose noisy values are drawn at once.
     """
 
     def __init__(
@@ -149,8 +155,10 @@ class _Evaluation(RankLists):
         length: Length,
         sites: Iterator[int],
         copy: int,
+        cells: Mapping[str, Cells] = MappingProxyType({}),
     ) -> None:
         super().__init__(mechanism, length)
+        self.cells = cells
         self.sites, self.copy = sites, copy
         self.followed = 0
 
@@ -172,6 +180,8 @@ class _Evaluation(RankLists):
             statement = waiting.pop()
             rest = tuple(reversed(waiting))
             match statement:
+                case Assign(name, Operation("cells", (Constant(str() as listed),))):
+                    return (*result, *self.drawn_at_once(name, self.cells[listed], held, rest))
                 case Assign(name, new, where):
                     made = self.value(new, held)
                     result += self.assigned(name, made, held, where)
@@ -398,6 +408,23 @@ class _Evaluation(RankLists):
             return made
         length = Operation("turns", (self.length.listed(self.mechanism, NOWHERE),), NOWHERE)
         return self.with_draws(found.drawn.sample, found.drawn.center, length, number, made)
+
+    def drawn_at_once(self, name: str, cells: Cells, held: dict[str, Expression], rest: Block) -> Block:
+        """A list whose noisy values are drawn at once, and what comes after it."""
+        number, here = len(self.largest) + 1, cells.sample.place
+        before, center = self.in_cells(tuple(self.value(each, held) for each in cells.centers), number, here)
+        problem: NoSelection | None = None
+        for largest in (True, False):
+            self.largest[number], self.lengths[number] = largest, Length(len(before))
+            try:
+                made = self.block(rest, {**held, name: each(value(0, number), number)})
+            except NoSelection as error:
+                problem = problem or error
+                for later in [n for n in self.largest if n >= number]:
+                    del self.largest[later]
+                continue
+            return (*before, *self.with_draws(cells.sample, center, Constant(len(before), here), number, made))
+        raise problem or NoSelection
 
     def drawn_by_score(
         self, choice: Sample, scores: Expression, law: list[Expression], held: dict[str, Expression], rest: Block

@@ -83,9 +83,9 @@ def supremum(
 ) -> Supremum:
     """The supremum of the ratios: exact where possible, else a bracket of a relative width of `precision` if that is found.
 
-    >>> from privproof.exact.regions import Region
+    >>> from privproof.exact.regions import ParameterRegion
     >>> parts = [Polynomial.of(text, ("p",)) for text in ("2*(1 - p)", "1 - p^2", "1")]
-    >>> asked = RegionConditions(Region.of({"p": "0 < p < 1"}), (Condition(("ill", "well"), "yes", *parts),))
+    >>> asked = RegionConditions(ParameterRegion.of({"p": "0 < p < 1"}), (Condition(("ill", "well"), "yes", *parts),))
     >>> found = supremum(asked, Rational(0), Monitor())
     >>> found.lower, found.exact, found.attained, found.point, found.direction
     (2, True, False, {'p': 0}, {'p': 1/2})

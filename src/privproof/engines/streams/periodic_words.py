@@ -95,8 +95,8 @@ def periodic_programs(automaton: StreamAutomaton, *, most: int = 1_000) -> Itera
     """The periodic programs of an automaton: maximal ones, which end where no step leads on.
 
     >>> from privproof.exact import rational
-    >>> from privproof.models.stream_automaton import Order, Sample, Transition
-    >>> half, quarter = Sample(rational("1/2"), 0), Sample(rational("1/4"))
+    >>> from privproof.models.stream_automaton import Order, StreamSample, Transition
+    >>> half, quarter = StreamSample(rational("1/2"), 0), StreamSample(rational("1/4"))
     >>> above = StreamAutomaton(states=("start", "wait", "done"), initial="start", transitions=(
     ...     Transition("start", "wait", (half,), stores=(("x", 0),), symbol="go"),
     ...     Transition("wait", "wait", (quarter,), (Order(0, "x"),), symbol="below"),

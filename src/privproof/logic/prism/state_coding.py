@@ -21,8 +21,8 @@ class Code:
 
     >>> from privproof.logic.prism.prism_expressions import parse_expression
     >>> from privproof.logic.prism.expression_meanings import Scope
-    >>> from privproof.logic.prism.prism_tokens import Source
-    >>> source = Source("", "x > 1/3 & mod(x, 2) = 1")
+    >>> from privproof.logic.prism.prism_tokens import PrismSource
+    >>> source = PrismSource("", "x > 1/3 & mod(x, 2) = 1")
     >>> meaning = Scope(source, variables={"x": (0, "int")}).meaning(parse_expression(source))
     >>> code = Code()
     >>> code.expression(meaning)
