@@ -18,9 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from privproof.audits import audit
-
 from privproof import exponential, laplace, mechanism, queries
+from privproof.audits import audit
 
 RUNS, RUNS_OF_LISTS = 10_000_000, 500_000
 """On each side: a twentieth of the published ones, or less where lists are released, about which more is learnt."""
